@@ -1,0 +1,143 @@
+"""Every knob of the server, once: its type, its default, what it does, and where its present value came from.
+
+A value is looked for in this order: an argument of the command line, the environment (`POLYVOX_PORT`), the file
+`.env`, the YAML file named by `POLYVOX_CONFIG` (or `polyvox.yaml` in the working directory), the default.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+
+from polyvox.errors import InvalidRequestError
+
+ENV_PREFIX = "POLYVOX_"
+
+
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "polyvox"
+
+
+class Settings(BaseSettings):
+    """The effective settings of one process; immutable."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_file=".env", env_ignore_empty=True, extra="forbid", frozen=True
+    )
+
+    # Doors
+    host: str = Field("127.0.0.1", description="Address to bind; loopback unless you decide otherwise.")
+    port: int = Field(8880, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
+    api_keys: list[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
+    cors_origins: list[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
+    max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
+    max_input_chars: int = Field(100_000, ge=1, description="Longest text of one request, in characters.")
+    allow_voice_download: bool = Field(True, description="Whether /v1/audio/voices/combine may return the mixed voice.")
+
+    # Models
+    models_dir: Path = Field(
+        default_factory=lambda: _cache_home() / "models", description="Folder of installed models."
+    )
+    models: list[str] = Field(["kokoro"], description="Models to load when the server starts.")
+    default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
+    default_voice: str = Field("af_heart", description="Voice for requests that name none.")
+    hub_url: str = Field("https://huggingface.co", description="Hugging Face hub, or a mirror of it.")
+
+    # Kokoro
+    kokoro_workers: int = Field(1, ge=1, le=64, description="Inference calls that run side by side.")
+    kokoro_threads: int = Field(0, ge=0, le=256, description="Threads of one inference call; 0 shares the cores out.")
+    first_chunk_phonemes: int = Field(
+        40, ge=10, le=510, description="Aim for the first chunk: short, so that audio starts."
+    )
+    chunk_growth: float = Field(2.0, ge=1.0, le=10.0, description="How much longer each chunk may be than the last.")
+    max_chunk_phonemes: int = Field(320, ge=20, le=510, description="Longest chunk, in phonemes.")
+    espeak: str = Field("espeak-ng", description="espeak-ng program, used where it is installed.")
+
+    # Hall
+    max_sessions: int = Field(32, ge=1, description="Requests that are spoken at once.")
+    max_queue: int = Field(64, ge=0, description="Requests that may wait; beyond that the answer is 429.")
+    session_buffer: int = Field(
+        4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
+    )
+    deadline_seconds: float = Field(600.0, gt=0, description="Longest life of one request.")
+    stall_seconds: float = Field(60.0, gt=0, description="How long a client may read nothing before it is dropped.")
+    drain_seconds: float = Field(30.0, ge=0, description="How long open streams may finish at shutdown.")
+
+    # Logs
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
+    log_format: Literal["auto", "console", "json"] = Field(
+        "auto", description="`auto`: console on a terminal, else JSON."
+    )
+    log_file: Path | None = Field(None, description="Also log here, rotated and compressed.")
+    log_file_bytes: int = Field(10_485_760, ge=4096, description="Size at which the log file rotates.")
+    log_file_keep: int = Field(10, ge=1, description="Rotated log files to keep.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, dotenv_settings, YamlConfigSettingsSource(settings_cls, config_file())
+
+
+def config_file() -> Path:
+    """The YAML file that applies, whether or not it exists."""
+    return Path(os.environ.get(f"{ENV_PREFIX}CONFIG") or "polyvox.yaml")
+
+
+def load(**arguments: object) -> Settings:
+    """Read the settings; arguments that are None count as not given."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    named = os.environ.get(f"{ENV_PREFIX}CONFIG")
+    if named and not Path(named).is_file():
+        raise InvalidRequestError(f"{ENV_PREFIX}CONFIG names {named!r}, which is not a file.", field="config")
+    try:
+        return Settings(**cast(dict[str, Any], given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise InvalidRequestError(f"Setting {name!r}: {first['msg']}.", field=name) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One setting as it stands: name, value (secrets hidden), source and meaning."""
+
+    name: str
+    value: object
+    source: str
+    description: str
+
+
+def origins(settings: Settings) -> Iterator[Origin]:
+    """Where each effective value came from, in the order of the class."""
+    empty = cast(Any, dict)
+    sources = Settings.settings_customise_sources(Settings, empty, *_lower_sources())[1:]
+    labels = ("environment", ".env", str(config_file()))
+    found = [(label, source()) for label, source in zip(labels, sources, strict=True)]
+    values = settings.model_dump(mode="json")
+    defaults = Settings.model_construct()
+    for name, info in Settings.model_fields.items():
+        effective = getattr(settings, name)
+        source = next((label for label, data in found if name in data), "default")
+        if source == "default" and effective != getattr(defaults, name):
+            source = "command line"
+        yield Origin(name, values[name], source, info.description or "")
+
+
+def _lower_sources() -> tuple[PydanticBaseSettingsSource, PydanticBaseSettingsSource, PydanticBaseSettingsSource]:
+    from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, InitSettingsSource
+
+    return (
+        EnvSettingsSource(Settings, env_prefix=ENV_PREFIX, env_ignore_empty=True),
+        DotEnvSettingsSource(Settings, env_file=".env", env_prefix=ENV_PREFIX, env_ignore_empty=True),
+        InitSettingsSource(Settings, {}),
+    )

@@ -1,0 +1,38 @@
+"""The contract every family of models fulfils."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from polyvox.types import AudioChunk, Capabilities, Utterance, Voice, VoicePrompt
+
+
+class Engine(Protocol):
+    """A family of models: text and a voice in, audio chunks out.
+
+    An engine is immutable after `start` and shared by all sessions: what belongs to one utterance lives in the
+    generator that `speak` returns, and closing that generator frees all of it. No method blocks the event loop.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    def voices(self) -> Sequence[Voice]: ...
+
+    async def start(self) -> None:
+        """Load weights and run one short utterance, so that the first caller pays for neither."""
+
+    async def close(self) -> None:
+        """Release weights and threads. Utterances still under way fail."""
+
+    def check(self, utterance: Utterance) -> None:
+        """Raise the typed error for whatever can be refused without speaking; cheap."""
+
+    async def prepare(self, prompt: VoicePrompt) -> Voice:
+        """Turn a reference recording into a voice of this engine; `UnavailableError` where cloning is absent."""
+
+    def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        """Say it, chunk by chunk, at the engine's own sample rate."""

@@ -1,0 +1,124 @@
+"""Everything that can go wrong for a caller, one class each, and the one table that gives each its status codes."""
+
+from dataclasses import dataclass
+
+
+class PolyvoxError(Exception):
+    """Base of all errors that a caller may see. The message is one sentence that names the fix."""
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+
+
+class InvalidRequestError(PolyvoxError):
+    """A field is missing, of the wrong type, or out of range."""
+
+
+class TextError(InvalidRequestError):
+    """The text is empty, too long, or has nothing in it that can be spoken."""
+
+
+class MarkupError(InvalidRequestError):
+    """Inline phonemes or pauses that cannot be understood."""
+
+
+class UnknownVoiceError(InvalidRequestError):
+    """No such voice, or a mix expression that does not parse."""
+
+
+class UnknownFormatError(InvalidRequestError):
+    """An audio format this server does not write."""
+
+
+class AudioDecodeError(InvalidRequestError):
+    """Audio from a caller that is broken, hostile, or over a limit."""
+
+
+class UnknownModelError(PolyvoxError):
+    """No such model on this server."""
+
+
+class NotFoundError(PolyvoxError):
+    """No such resource."""
+
+
+class AuthenticationError(PolyvoxError):
+    """A bearer key is required and was absent or wrong."""
+
+
+class ForbiddenError(PolyvoxError):
+    """The server's settings do not allow this."""
+
+
+class RequestTooLargeError(PolyvoxError):
+    """The body is over its byte limit."""
+
+
+class OverloadedError(PolyvoxError):
+    """The queue is full; try again after `retry_after` seconds."""
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class UnavailableError(PolyvoxError):
+    """A model, engine, language or tool that is known but not installed or not ready; the message names the remedy."""
+
+
+class DeadlineError(PolyvoxError):
+    """The request ran past its deadline."""
+
+
+class BundleError(PolyvoxError):
+    """A model directory that is missing, incomplete or altered; the message names the command that fetches it."""
+
+
+class EngineError(PolyvoxError):
+    """The engine failed; the cause is in the server's log under the session id."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorStatus:
+    """How one class of error looks on each wire."""
+
+    http: int
+    type: str
+    code: str
+    grpc: str
+
+
+STATUS: dict[type[PolyvoxError], ErrorStatus] = {
+    InvalidRequestError: ErrorStatus(400, "invalid_request_error", "invalid_value", "INVALID_ARGUMENT"),
+    TextError: ErrorStatus(400, "invalid_request_error", "invalid_text", "INVALID_ARGUMENT"),
+    MarkupError: ErrorStatus(400, "invalid_request_error", "invalid_markup", "INVALID_ARGUMENT"),
+    UnknownVoiceError: ErrorStatus(400, "invalid_request_error", "voice_not_found", "INVALID_ARGUMENT"),
+    UnknownFormatError: ErrorStatus(400, "invalid_request_error", "format_not_supported", "INVALID_ARGUMENT"),
+    AudioDecodeError: ErrorStatus(400, "invalid_request_error", "invalid_audio", "INVALID_ARGUMENT"),
+    UnknownModelError: ErrorStatus(404, "invalid_request_error", "model_not_found", "NOT_FOUND"),
+    NotFoundError: ErrorStatus(404, "invalid_request_error", "not_found", "NOT_FOUND"),
+    AuthenticationError: ErrorStatus(401, "authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
+    ForbiddenError: ErrorStatus(403, "permission_error", "forbidden", "PERMISSION_DENIED"),
+    RequestTooLargeError: ErrorStatus(413, "invalid_request_error", "request_too_large", "RESOURCE_EXHAUSTED"),
+    OverloadedError: ErrorStatus(429, "rate_limit_error", "overloaded", "RESOURCE_EXHAUSTED"),
+    UnavailableError: ErrorStatus(503, "server_error", "unavailable", "UNAVAILABLE"),
+    BundleError: ErrorStatus(503, "server_error", "model_not_installed", "UNAVAILABLE"),
+    DeadlineError: ErrorStatus(504, "server_error", "deadline_exceeded", "DEADLINE_EXCEEDED"),
+    EngineError: ErrorStatus(500, "server_error", "engine_failed", "INTERNAL"),
+    PolyvoxError: ErrorStatus(500, "server_error", "internal_error", "INTERNAL"),
+}
+
+
+def status_of(error: PolyvoxError) -> ErrorStatus:
+    """The table's row for an error, by its nearest listed class."""
+    return next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
+
+
+def openai_body(error: PolyvoxError) -> dict[str, dict[str, str | None]]:
+    """The error in the shape that OpenAI's clients parse."""
+    status = status_of(error)
+    return {
+        "error": {"message": error.message, "type": status.type, "param": error.field, "code": status.code},
+    }

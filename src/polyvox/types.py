@@ -1,0 +1,136 @@
+"""The nouns that travel between rooms. All frozen; none knows where it came from or where it goes."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Pcm = npt.NDArray[np.float32]
+"""Float32 samples in [-1, 1]: shape [samples], or [samples, 2] from an engine that is stereo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range: of characters in the caller's text, of tokens, or of frames."""
+
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def cover(self, other: "Span") -> "Span":
+        """The smallest span that holds both."""
+        return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+@dataclass(frozen=True, slots=True)
+class WordTiming:
+    """One word as the caller wrote it, and when it is heard, in seconds from the utterance's first sample."""
+
+    word: str
+    start: float
+    end: float
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AudioChunk:
+    """A stretch of speech and where it stands in its utterance.
+
+    `start` is the chunk's first sample counted from the utterance's first, at `sample_rate`; `index` counts chunks from
+    0. Boundaries are a pure function of text, voice, seed and chunk policy.
+    """
+
+    pcm: Pcm
+    sample_rate: int
+    index: int
+    start: int
+    text: str = ""
+    span: Span | None = None
+    words: tuple[WordTiming, ...] = ()
+    tokens: Span | None = None
+    frames: Span | None = None
+    wall_seconds: float = 0.0
+    device_seconds: float = 0.0
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.pcm)
+
+    @property
+    def duration(self) -> float:
+        return len(self.pcm) / self.sample_rate
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizationOptions:
+    """Which readings the text normaliser may apply; names as Kokoro-FastAPI's users know them."""
+
+    normalize: bool = True
+    unit_normalization: bool = True
+    url_normalization: bool = True
+    email_normalization: bool = True
+    optional_pluralization_normalization: bool = True
+    phone_normalization: bool = True
+    replace_remaining_symbols: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What an engine is asked to say. `voice` is a name or a mix expression of the engine's own voices."""
+
+    text: str
+    voice: str
+    language: str | None = None
+    speed: float = 1.0
+    seed: int | None = None
+    instructions: str | None = None
+    normalization: NormalizationOptions = field(default_factory=NormalizationOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """A voice that an engine can speak with. `language` is a BCP 47 tag; `gender` is "female", "male" or ""."""
+
+    id: str
+    name: str
+    language: str
+    gender: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VoicePrompt:
+    """A checked reference recording: mono float32, with its transcript and the hash of its content."""
+
+    pcm: Pcm
+    sample_rate: int
+    transcript: str
+    digest: str
+
+
+class Streaming(StrEnum):
+    """How soon an engine's audio can leave: after a stretch of text, or while tokens are still being decoded."""
+
+    CHUNK = "chunk"
+    TOKEN = "token"  # noqa: S105
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do, so that the hall can refuse, adapt or warn before any work."""
+
+    languages: frozenset[str]
+    sample_rate: int
+    channels: int = 1
+    streaming: Streaming = Streaming.CHUNK
+    native_speed: bool = False
+    cloning: bool = False
+    instructions: bool = False
+    dialogue: bool = False
+    word_timings: bool = False
+    phonemes: bool = False
+    voice_mixing: bool = False
+    stochastic: bool = False
