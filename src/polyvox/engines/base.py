@@ -1,7 +1,10 @@
 """The contract every family of models fulfils."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from polyvox.types import AudioChunk, Capabilities, Utterance, Voice, VoicePrompt
 
@@ -36,3 +39,19 @@ class Engine(Protocol):
 
     def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         """Say it, chunk by chunk, at the engine's own sample rate."""
+
+
+@runtime_checkable
+class Phonemizing(Protocol):
+    """An engine that can show how it reads a text."""
+
+    def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
+        """The phonemes and the token ids the model would see, without the padding at both ends."""
+
+
+@runtime_checkable
+class Mixing(Protocol):
+    """An engine whose voices are vectors that can be blended."""
+
+    def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
+        """The blend that a mix expression names, in the engine's own layout."""
