@@ -1,0 +1,364 @@
+"""Audio on its way to a client: every format written as a stream that plays while it grows, or as a whole file."""
+
+import io
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from types import TracebackType
+from typing import Protocol, Self, cast
+
+import av
+import numpy as np
+from av.audio.stream import AudioStream
+from av.container import OutputContainer
+
+from polyvox.audio.pcm import bounded, check_channels, check_rate, shaped, to_int16, to_pcm16
+from polyvox.audio.resample import StreamResampler
+from polyvox.errors import UnknownFormatError
+from polyvox.types import Pcm
+
+
+class AudioFormat(StrEnum):
+    """What a caller may ask for."""
+
+    PCM = "pcm"
+    WAV = "wav"
+    MP3 = "mp3"
+    OPUS = "opus"
+    AAC = "aac"
+    FLAC = "flac"
+    WEBM = "webm"
+
+    @property
+    def media_type(self) -> str:
+        return _MEDIA_TYPES[self]
+
+
+_MEDIA_TYPES = {
+    AudioFormat.PCM: "audio/pcm",
+    AudioFormat.WAV: "audio/wav",
+    AudioFormat.MP3: "audio/mpeg",
+    AudioFormat.OPUS: "audio/ogg",
+    AudioFormat.AAC: "audio/aac",
+    AudioFormat.FLAC: "audio/flac",
+    AudioFormat.WEBM: "audio/webm",
+}
+
+
+def parse_format(name: str, field: str = "response_format") -> AudioFormat:
+    """The format of that name."""
+    try:
+        return AudioFormat(name.strip().lower())
+    except ValueError:
+        known = ", ".join(AudioFormat)
+        raise UnknownFormatError(f"{name[:40]!r} is not an audio format; use one of {known}.", field=field) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Codec:
+    """How one compressed format is written. `bit_rates` are for mono and stereo; no `rates` means any rate."""
+
+    container: str
+    codec: str
+    samples: str
+    rates: tuple[int, ...]
+    bit_rates: tuple[int, int] | None
+    options: Mapping[str, str]
+    muxing: Mapping[str, str]
+    live_muxing: Mapping[str, str]
+    live_frame_seconds: float | None = None
+
+    def rate_for(self, rate: int) -> int:
+        """The legal rate nearest to the wanted one, the higher of two equally near."""
+        return min(self.rates, key=lambda legal: (abs(legal - rate), -legal)) if self.rates else rate
+
+
+# `audio` keeps the waveform; `voip` would high-pass and sharpen speech that needs neither.
+_OPUS_OPTIONS = {"application": "audio", "frame_duration": "20"}
+_OPUS_RATES = (8_000, 12_000, 16_000, 24_000, 48_000)
+_OPUS_BIT_RATES = (64_000, 96_000)
+
+_CODECS = {
+    # Without the bit reservoir no frame waits for the bits of the next; the generous bit rate makes up for it.
+    AudioFormat.MP3: _Codec(
+        container="mp3",
+        codec="libmp3lame",
+        samples="fltp",
+        rates=(8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000),
+        bit_rates=(96_000, 128_000),
+        options={"compression_level": "7", "reservoir": "0"},
+        muxing={"id3v2_version": "0"},
+        live_muxing={},
+    ),
+    # One page per frame; left alone, a page gathers a second of audio before it is written.
+    AudioFormat.OPUS: _Codec(
+        container="ogg",
+        codec="libopus",
+        samples="flt",
+        rates=_OPUS_RATES,
+        bit_rates=_OPUS_BIT_RATES,
+        options=_OPUS_OPTIONS,
+        muxing={},
+        live_muxing={"page_duration": "20000"},
+    ),
+    # A frame is 1024 samples whatever the rate, and two are always under way in the encoder: at 8 kHz playback would
+    # trail by 270 ms, so what is below 16 kHz is written as 16 kHz.
+    AudioFormat.AAC: _Codec(
+        container="adts",
+        codec="aac",
+        samples="fltp",
+        rates=(16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000),
+        bit_rates=(96_000, 128_000),
+        options={},
+        muxing={},
+        live_muxing={},
+    ),
+    # The codec's own block, 105 ms at this level, compresses best and suits files; a stream gets blocks of 20 ms.
+    AudioFormat.FLAC: _Codec(
+        container="flac",
+        codec="flac",
+        samples="s16",
+        rates=(),
+        bit_rates=None,
+        options={"compression_level": "5"},
+        muxing={"metadata_header_padding": "0"},
+        live_muxing={},
+        live_frame_seconds=0.02,
+    ),
+    # A cluster leaves when it is complete, so it is kept short; `live` leaves the ends open, as browsers expect.
+    AudioFormat.WEBM: _Codec(
+        container="webm",
+        codec="libopus",
+        samples="flt",
+        rates=_OPUS_RATES,
+        bit_rates=_OPUS_BIT_RATES,
+        options=_OPUS_OPTIONS,
+        muxing={},
+        live_muxing={"live": "1", "cluster_time_limit": "40"},
+    ),
+}
+
+
+class _Writer(Protocol):
+    """One way to turn samples into bytes."""
+
+    def encode(self, pcm: Pcm) -> bytes: ...
+
+    def finish(self) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+class StreamEncoder:
+    """Encodes one stream. `encode` returns whatever bytes are ready, perhaps none; `finish` returns the last.
+
+    Samples may come in pieces of any length. `close` may be called at any time, any number of times, and frees the
+    codec; a stream that is closed before `finish` simply ends there.
+    """
+
+    def __init__(self, format: AudioFormat, sample_rate: int, channels: int = 1) -> None:  # noqa: A002
+        check_rate(sample_rate)
+        self._channels = check_channels(channels)
+        self._done = False
+        self._writer: _Writer
+        if format is AudioFormat.PCM:
+            self._writer = _RawWriter()
+        elif format is AudioFormat.WAV:
+            self._writer = _WavWriter(sample_rate, channels)
+        else:
+            self._writer = _CodecWriter(_CODECS[format], sample_rate, channels)
+
+    def encode(self, pcm: Pcm) -> bytes:
+        """Take samples; give the bytes that are ready."""
+        if self._done:
+            raise ValueError("the encoder is finished or closed")
+        samples = shaped(pcm, self._channels)
+        return self._writer.encode(samples) if len(samples) else b""
+
+    def finish(self) -> bytes:
+        """The bytes that complete the stream; empty when called again."""
+        if self._done:
+            return b""
+        try:
+            return self._writer.finish()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Free the codec."""
+        self._done = True
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def encode(pcm: Pcm, format: AudioFormat, sample_rate: int) -> bytes:  # noqa: A002
+    """A whole file, with the true sizes and durations that a stream's header cannot know."""
+    check_rate(sample_rate)
+    channels = check_channels(1 if pcm.ndim == 1 else pcm.shape[1])
+    samples = shaped(pcm, channels)
+    if format is AudioFormat.PCM:
+        return to_pcm16(samples)
+    if format is AudioFormat.WAV:
+        data = to_pcm16(samples)
+        return wav_header(sample_rate, channels, len(data)) + data
+    file = io.BytesIO()
+    writer = _CodecWriter(_CODECS[format], sample_rate, channels, file)
+    try:
+        if len(samples):
+            writer.encode(samples)
+        writer.finish()
+    finally:
+        writer.close()
+    return file.getvalue()
+
+
+_OPEN_END = 0xFFFFFFFF
+
+
+def wav_header(sample_rate: int, channels: int, data_bytes: int | None) -> bytes:
+    """The 44 bytes before 16-bit samples; with None for their number, sizes that say "until the stream ends"."""
+    if data_bytes is None or data_bytes + 36 > _OPEN_END:
+        riff_size = data_size = _OPEN_END
+    else:
+        riff_size, data_size = data_bytes + 36, data_bytes
+    frame_bytes = 2 * channels
+    return struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        b"RIFF",
+        riff_size,
+        b"WAVE",
+        b"fmt ",
+        16,
+        1,
+        channels,
+        sample_rate,
+        sample_rate * frame_bytes,
+        frame_bytes,
+        16,
+        b"data",
+        data_size,
+    )
+
+
+class _RawWriter:
+    def encode(self, pcm: Pcm) -> bytes:
+        return to_pcm16(pcm)
+
+    def finish(self) -> bytes:
+        return b""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class _WavWriter:
+    """The header waits for the first samples, so that a stream which fails before them has sent nothing."""
+
+    def __init__(self, sample_rate: int, channels: int) -> None:
+        self._rate = sample_rate
+        self._channels = channels
+        self._started = False
+
+    def encode(self, pcm: Pcm) -> bytes:
+        header = b"" if self._started else wav_header(self._rate, self._channels, None)
+        self._started = True
+        return header + to_pcm16(pcm)
+
+    def finish(self) -> bytes:
+        return b"" if self._started else wav_header(self._rate, self._channels, 0)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class _Sink:
+    """Where a muxer writes. It has no `seek`, which tells the muxer that nothing can be rewritten."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(data)
+        return len(data)
+
+    def take(self) -> bytes:
+        data = b"".join(self._parts)
+        self._parts.clear()
+        return data
+
+
+class _CodecWriter:
+    """Drives one encoder and one muxer, into a stream that is handed on or into a file."""
+
+    def __init__(self, codec: _Codec, sample_rate: int, channels: int, file: io.BytesIO | None = None) -> None:
+        self._codec = codec
+        self._layout = "mono" if channels == 1 else "stereo"
+        self._rate = codec.rate_for(sample_rate)
+        self._resampler = StreamResampler(sample_rate, self._rate, channels)
+        self._samples = 0
+        self._sink = _Sink()
+        # Muxers draw random serial numbers unless told not to: the same audio is to give the same bytes.
+        muxing = {"fflags": "+bitexact", "flush_packets": "1", **codec.muxing}
+        if file is None:
+            muxing |= codec.live_muxing
+        container = av.open(self._sink if file is None else file, "w", format=codec.container, options=muxing)
+        self._stream = self._opened(container, live=file is None)
+        self._container: OutputContainer | None = container
+
+    def _opened(self, container: OutputContainer, *, live: bool) -> AudioStream:
+        codec = self._codec
+        options = {"flags": "+bitexact", **codec.options}
+        if live and codec.live_frame_seconds is not None:
+            options["frame_size"] = str(round(codec.live_frame_seconds * self._rate))
+        stream = cast(AudioStream, container.add_stream(codec.codec, rate=self._rate, options=options))
+        stream.layout = self._layout
+        stream.format = codec.samples
+        if codec.bit_rates is not None:
+            stream.bit_rate = codec.bit_rates[0 if self._layout == "mono" else 1]
+        return stream
+
+    def encode(self, pcm: Pcm) -> bytes:
+        self._write(self._resampler.push(bounded(pcm)))
+        return self._sink.take()
+
+    def finish(self) -> bytes:
+        assert self._container is not None
+        self._write(self._resampler.finish())
+        self._container.start_encoding()
+        self._container.mux(self._stream.encode(None))
+        self.close()
+        return self._sink.take()
+
+    def close(self) -> None:
+        """Closing the container writes its trailer, if it ever began, and frees the codec."""
+        if self._container is not None:
+            self._container.close()
+            self._container = None
+
+    def _write(self, pcm: Pcm) -> None:
+        if len(pcm):
+            assert self._container is not None
+            self._container.mux(self._stream.encode(self._frame(pcm)))
+
+    def _frame(self, pcm: Pcm) -> av.AudioFrame:
+        if self._codec.samples == "s16":
+            frame = av.AudioFrame.from_ndarray(to_int16(pcm).reshape(1, -1), "s16", self._layout)
+        elif self._codec.samples == "flt":
+            frame = av.AudioFrame.from_ndarray(pcm.reshape(1, -1), "flt", self._layout)
+        else:
+            planes = np.ascontiguousarray(pcm.reshape(len(pcm), -1).T)
+            frame = av.AudioFrame.from_ndarray(planes, self._codec.samples, self._layout)
+        frame.sample_rate = self._rate
+        frame.time_base = Fraction(1, self._rate)
+        frame.pts = self._samples
+        self._samples += len(pcm)
+        return frame

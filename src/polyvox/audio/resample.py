@@ -1,0 +1,40 @@
+"""Change of sample rate, streaming."""
+
+import numpy as np
+import soxr
+
+from polyvox.audio.pcm import check_channels, check_rate, shaped
+from polyvox.types import Pcm
+
+
+class StreamResampler:
+    """Resamples one stream; `n` samples in give `n * target / source`, rounded, out, the first aligned with the first.
+
+    The filter looks ahead, so up to some 75 ms stay inside until later samples, or `finish`, push them out.
+    """
+
+    def __init__(self, source_rate: int, target_rate: int, channels: int = 1) -> None:
+        self._channels = check_channels(channels)
+        same = check_rate(source_rate) == check_rate(target_rate)
+        self._stream = None if same else soxr.ResampleStream(source_rate, target_rate, channels, "float32", "HQ")
+
+    def push(self, pcm: Pcm) -> Pcm:
+        """What can be said of the output once these samples are known."""
+        samples = shaped(pcm, self._channels)
+        if self._stream is None or not len(samples):
+            return samples
+        return self._resampled(samples, last=False)
+
+    def finish(self) -> Pcm:
+        """The rest. The object is spent afterwards."""
+        nothing = shaped(np.zeros(0, np.float32), self._channels)
+        if self._stream is None:
+            return nothing
+        rest = self._resampled(nothing, last=True)
+        self._stream = None
+        return rest
+
+    def _resampled(self, samples: Pcm, *, last: bool) -> Pcm:
+        assert self._stream is not None
+        resampled: Pcm = self._stream.resample_chunk(samples, last=last)
+        return resampled
