@@ -51,10 +51,10 @@ class Settings(BaseSettings):
     kokoro_workers: int = Field(1, ge=1, le=64, description="Inference calls that run side by side.")
     kokoro_threads: int = Field(0, ge=0, le=256, description="Threads of one inference call; 0 shares the cores out.")
     first_chunk_phonemes: int = Field(
-        40, ge=10, le=510, description="Aim for the first chunk: short, so that audio starts."
+        32, ge=10, le=510, description="Aim for the first chunk: short, so that audio starts."
     )
     chunk_growth: float = Field(2.0, ge=1.0, le=10.0, description="How much longer each chunk may be than the last.")
-    max_chunk_phonemes: int = Field(320, ge=20, le=510, description="Longest chunk, in phonemes.")
+    max_chunk_phonemes: int = Field(200, ge=20, le=510, description="Longest chunk, in phonemes.")
     espeak: str = Field("espeak-ng", description="espeak-ng program, used where it is installed.")
 
     # Hall

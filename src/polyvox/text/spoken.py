@@ -32,3 +32,11 @@ class Pause:
 
 
 Spoken = SpokenWord | Pause
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence as it is spoken, and whether a paragraph ends with it."""
+
+    words: tuple[Spoken, ...]
+    ends_paragraph: bool

@@ -1,0 +1,52 @@
+# One command sets up and serves, one sets up and tests. Everything lives in .venv and the models folder.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+POLYVOX := $(BIN)/polyvox
+
+.PHONY: help setup setup-dev serve say test quick lint bench clean
+
+help:  ## Show this list.
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.made:
+	$(PYTHON) -c 'import sys; sys.exit("Polyvox needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/.installed
+
+setup: $(VENV)/.installed  ## Install into .venv.
+
+setup-dev: $(VENV)/.installed-dev  ## Install with the tools for development.
+
+serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880.
+	$(POLYVOX) pull kokoro
+	exec $(POLYVOX) serve
+
+lint: setup-dev  ## Style, types, direction of imports.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint  ## Set up and run everything, with the real models.
+	$(POLYVOX) pull kokoro
+	$(POLYVOX) pull moonshine-base
+	$(BIN)/python -m pytest
+
+quick: lint  ## The tests that need no model.
+	$(BIN)/python -m pytest -m "not slow"
+
+bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
+	$(POLYVOX) pull kokoro
+	$(POLYVOX) bench engine
+
+clean:  ## Remove the environment and caches; models stay.
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

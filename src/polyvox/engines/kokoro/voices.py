@@ -1,0 +1,112 @@
+"""Kokoro's built-in voices and their blends."""
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.errors import UnknownVoiceError
+from polyvox.types import Voice
+from polyvox.voices.mixing import Part, parse_mix
+
+Style = npt.NDArray[np.float32]
+"""A voice: float32 [510, 1, 256], one row for each number of phonemes."""
+
+LANGUAGES = MappingProxyType(
+    {
+        "a": "en-us",
+        "b": "en-gb",
+        "e": "es",
+        "f": "fr",
+        "h": "hi",
+        "i": "it",
+        "j": "ja",
+        "p": "pt-br",
+        "z": "zh",
+    }
+)
+_GENDERS = {"f": "female", "m": "male"}
+_NAMES = {
+    "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
+    "am": "adam echo eric fenrir liam michael onyx puck santa",
+    "bf": "alice emma isabella lily",
+    "bm": "daniel fable george lewis",
+    "ef": "dora",
+    "em": "alex santa",
+    "ff": "siwis",
+    "hf": "alpha beta",
+    "hm": "omega psi",
+    "if": "sara",
+    "im": "nicola",
+    "jf": "alpha gongitsune nezumi tebukuro",
+    "jm": "kumo",
+    "pf": "dora",
+    "pm": "alex santa",
+    "zf": "xiaobei xiaoni xiaoxiao xiaoyi",
+    "zm": "yunjian yunxi yunxia yunyang",
+}
+# OpenAI's voice names, so that its clients speak without being changed.
+_ALIASES = {
+    "alloy": "af_alloy",
+    "ash": "am_michael",
+    "ballad": "bm_george",
+    "cedar": "am_fenrir",
+    "coral": "af_sarah",
+    "echo": "am_echo",
+    "fable": "bm_fable",
+    "marin": "af_heart",
+    "nova": "af_nova",
+    "onyx": "am_onyx",
+    "sage": "af_kore",
+    "shimmer": "af_bella",
+    "verse": "am_puck",
+}
+
+
+def catalogue() -> tuple[Voice, ...]:
+    """All 54 voices; a name's first letter is its language, the second its gender."""
+    return tuple(
+        Voice(f"{prefix}_{name}", name.capitalize(), LANGUAGES[prefix[0]], _GENDERS[prefix[1]])
+        for prefix, names in _NAMES.items()
+        for name in names.split()
+    )
+
+
+class VoiceBook:
+    """The styles of an installed bundle, read once; mixes are computed from them."""
+
+    def __init__(self, folder: Path, voices: Sequence[Voice]) -> None:
+        self._styles = {
+            voice.id: np.fromfile(folder / f"{voice.id}.bin", dtype="<f4").reshape(510, 1, 256) for voice in voices
+        }
+
+    def style(self, expression: str) -> Style:
+        """The style that a voice name or a mix expression stands for."""
+        parts = parse(expression)
+        if len(parts) == 1:
+            return self._styles[parts[0].voice]
+        mixed = sum((np.float32(part.share) * self._styles[part.voice] for part in parts), np.float32(0))
+        return np.asarray(mixed, dtype=np.float32)
+
+
+def parse(expression: str) -> tuple[Part, ...]:
+    """Read a mix expression, resolve OpenAI's names, and refuse a voice that Kokoro does not have."""
+    known = {voice.id for voice in catalogue()}
+    parts = tuple(Part(_ALIASES.get(part.voice, part.voice), part.share) for part in parse_mix(expression))
+    for part in parts:
+        if part.voice not in known:
+            raise UnknownVoiceError(f"There is no voice {part.voice!r}; {_hint(part.voice, known)}", field="voice")
+    return parts
+
+
+def language_of(expression: str) -> str:
+    """The language that a voice speaks unless told otherwise; of a mix, that of its first voice."""
+    return LANGUAGES[parse(expression)[0].voice[0]]
+
+
+def _hint(name: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return (f"did you mean {close[0]!r}? " if close else "") + "GET /v1/audio/voices lists them all."

@@ -1,0 +1,38 @@
+"""ONNX Runtime as an executor of one graph."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+
+class OrtGraph:
+    """One ONNX graph on the CPU. `run` may be called from several threads at once."""
+
+    def __init__(self, path: Path, threads: int) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        # Inputs differ in length at every call, so a remembered memory plan never fits and only holds memory.
+        options.enable_mem_pattern = False
+        # A spinning thread pool burns the cores that encoding and the other workers need.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple(output.name for output in self._session.get_outputs())
+
+    def run(self, outputs: Sequence[str], inputs: dict[str, npt.NDArray[Any]]) -> list[npt.NDArray[np.float32]]:
+        results: list[npt.NDArray[np.float32]] = self._session.run(list(outputs), inputs)
+        return results
+
+
+def share_of_cores(workers: int) -> int:
+    """Threads for one of `workers` calls that run side by side on the cores this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores // workers)

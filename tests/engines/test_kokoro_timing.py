@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from polyvox.engines.kokoro.model import ModelOutput
+from polyvox.engines.kokoro.plan import Break, Chunk
+from polyvox.engines.kokoro.render import LEAD_IN_SAMPLES, LEAD_OUT_SAMPLES, SAMPLE_RATE, render
+from polyvox.engines.kokoro.timing import FRAME_SAMPLES, heard_words, word_timings
+from polyvox.text.spoken import SpokenWord
+from polyvox.types import Span
+
+
+def loud(frames):
+    return np.where(np.arange(frames * FRAME_SAMPLES) % 50 < 25, 0.5, -0.5).astype(np.float32)
+
+
+def quiet(frames):
+    return np.zeros(frames * FRAME_SAMPLES, np.float32)
+
+
+# "Hi $5": one phoneme a frame pair; the padding, the space and the full stop have frames of their own.
+CHUNK = Chunk(
+    (
+        SpokenWord("Hi", "hI", Span(0, 2), True),
+        SpokenWord("five", "fIv", Span(3, 5), True),
+        SpokenWord("dollars", "dl", Span(3, 5), False),
+        SpokenWord(".", ".", Span(5, 6), True),
+    ),
+    Break.SENTENCE,
+)
+#                       ^  h  I  _  f  I  v  _  d  l   .  $
+DURATIONS = np.array([10, 2, 2, 2, 2, 2, 2, 2, 2, 12, 2, 1])
+
+
+def test_words_take_their_phonemes_and_half_of_the_space_between():
+    pcm = loud(int(DURATIONS.sum()))
+    first, _ = heard_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
+    assert first.samples == Span(10 * FRAME_SAMPLES, 15 * FRAME_SAMPLES)
+
+
+def test_words_of_one_source_are_one():
+    pcm = loud(int(DURATIONS.sum()))
+    heard = heard_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
+    timings = word_timings(heard, "Hi $5.", first_sample=0, sample_rate=SAMPLE_RATE)
+    assert [timing.word for timing in timings] == ["Hi", "$5"]
+
+
+def test_the_silence_that_the_model_counts_to_the_last_phoneme_is_not_the_words():
+    pcm = np.concatenate((quiet(10), loud(18), quiet(13)))
+    *_, last = heard_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
+    assert last.samples.end == pytest.approx(28 * FRAME_SAMPLES, abs=240)
+
+
+def test_rendering_trims_silence_and_sets_the_pause():
+    pcm = np.concatenate((quiet(10), loud(18), quiet(13)))
+    rendered = render(CHUNK, ModelOutput(pcm, DURATIONS), speed=1.0)
+    assert rendered.trimmed == pytest.approx(10 * FRAME_SAMPLES - LEAD_IN_SAMPLES, abs=240)
+    edges = LEAD_IN_SAMPLES + LEAD_OUT_SAMPLES
+    spoken = 18 * FRAME_SAMPLES + edges
+    pause = CHUNK.pause(1.0) * SAMPLE_RATE - edges
+    assert len(rendered.pcm) == pytest.approx(spoken + pause, abs=480)
+    assert abs(rendered.pcm[0]) < 1e-3
+    assert np.all(rendered.pcm[-10:] == 0)

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from polyvox.engines.kokoro import voices
+from polyvox.engines.kokoro.vocabulary import IDS
+from polyvox.errors import UnknownVoiceError
+from polyvox.text.phonemes.alphabet import ALPHABET
+
+
+@pytest.fixture
+def styles(tmp_path):
+    rng = np.random.default_rng(0)
+    for voice in voices.catalogue():
+        rng.standard_normal((510, 1, 256)).astype("<f4").tofile(tmp_path / f"{voice.id}.bin")
+    return voices.VoiceBook(tmp_path, voices.catalogue())
+
+
+def test_there_are_54_voices_in_nine_languages():
+    book = voices.catalogue()
+    assert len(book) == len({voice.id for voice in book}) == 54
+    assert {voice.language for voice in book} == set(voices.LANGUAGES.values())
+
+
+def test_a_mix_is_the_weighted_mean_of_its_voices(styles):
+    mixed = styles.style("af_heart(2)+bf_emma(1)")
+    expected = (2 * styles.style("af_heart") + styles.style("bf_emma")) / 3
+    np.testing.assert_allclose(mixed, expected, atol=1e-6)
+
+
+def test_openai_names_are_voices_too(styles):
+    np.testing.assert_array_equal(styles.style("nova"), styles.style("af_nova"))
+
+
+def test_an_unknown_voice_is_refused_with_a_suggestion():
+    with pytest.raises(UnknownVoiceError, match="did you mean 'af_heart'"):
+        voices.parse("af_hart")
+
+
+def test_a_voice_speaks_its_own_language_and_a_mix_that_of_its_first():
+    assert voices.language_of("bf_emma+af_heart") == "en-gb"
+    assert voices.language_of("zf_xiaobei") == "zh"
+
+
+def test_the_text_room_writes_only_symbols_the_model_knows():
+    assert set(ALPHABET) <= set(IDS)
