@@ -1,0 +1,55 @@
+"""Files that must be whole or absent: hashing, syncing, and replacing in one step."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+BLOCK = 1 << 20
+
+
+def sha256_of(path: Path, advance: Callable[[int], None] | None = None) -> str:
+    """The hash of a file's content; `advance` is told of each block."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(BLOCK):
+            digest.update(block)
+            if advance is not None:
+                advance(len(block))
+    return digest.hexdigest()
+
+
+def copy_at_most(source: IO[bytes], target: IO[bytes], limit: int, advance: Callable[[int], None] | None = None) -> int:
+    """Copy a stream but never more than `limit` + 1 bytes; returns how many, so that the caller can tell."""
+    copied = 0
+    while copied <= limit and (block := source.read(min(BLOCK, limit + 1 - copied))):
+        target.write(block)
+        copied += len(block)
+        if advance is not None:
+            advance(len(block))
+    return copied
+
+
+def sync_file(path: Path) -> None:
+    """Wait until a file's content is on the disk."""
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until a folder's list of names is on the disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a small file so that readers see the old content or the new, never a part."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.write_bytes(content)
+    sync_file(fresh)
+    fresh.replace(path)
+    sync_folder(path.parent)

@@ -1,0 +1,170 @@
+"""Files from the Hugging Face hub over HTTP, resumed where an earlier attempt stopped."""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import structlog
+
+from polyvox.bundles.manifest import Digest, HubSource
+from polyvox.bundles.progress import Advance
+from polyvox.bundles.sources import SourceUnavailableError, Wanted, Workshop
+from polyvox.errors import InvalidRequestError
+
+_log = structlog.get_logger(__name__)
+
+_TIMEOUT = httpx.Timeout(30.0, connect=3.0)
+_MAX_REDIRECTS = 5
+_MAX_ATTEMPTS = 5
+_SHA256 = re.compile(r'"?([0-9a-f]{64})"?')
+_RANGE_START = re.compile(r"bytes (\d{1,15})-")
+# Ranges count bytes of the file itself, so the hub must not compress it on the way.
+_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "polyvox"}
+
+
+class _FileRefusedError(Exception):
+    """The hub answers, but not with this file."""
+
+
+class _StalePartError(Exception):
+    """What was kept from an earlier attempt does not fit; it is thrown away and the file is fetched anew."""
+
+
+def fetch_from_hub(source: HubSource, wanted: tuple[Wanted, ...], workshop: Workshop) -> None:
+    """Bring the wanted files into the cache, one after another, over one connection."""
+    hub = _checked(workshop.hub_url)
+    total = sum(item.max_bytes for item in wanted)
+    with (
+        httpx.Client(timeout=_TIMEOUT, headers=_HEADERS) as client,
+        workshop.progress.task(f"Fetching {source.label}", total) as advance,
+    ):
+        for item in wanted:
+            url = hub.copy_with(
+                path=f"{hub.path.rstrip('/')}/{source.repository}/resolve/{source.revision}/{item.path}"
+            )
+            try:
+                _download(client, url, item, workshop, advance)
+            except _FileRefusedError as error:
+                _log.warning("file not taken from the hub", file=item.name, reason=str(error))
+
+
+def _checked(hub_url: str) -> httpx.URL:
+    """The hub's address: https, or plain http on this very machine."""
+    try:
+        url = httpx.URL(hub_url)
+    except httpx.InvalidURL as error:
+        raise InvalidRequestError(f"hub_url is not an address: {error}.", field="hub_url") from error
+    if not _allowed(url, url):
+        raise InvalidRequestError("hub_url must begin with https://.", field="hub_url")
+    return url
+
+
+def _allowed(url: httpx.URL, hub: httpx.URL) -> bool:
+    if url.scheme == "https":
+        return url.host != ""
+    return url.scheme == "http" and hub.scheme == "http" and _is_loopback(url.host) and _is_loopback(hub.host)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _download(client: httpx.Client, url: httpx.URL, item: Wanted, workshop: Workshop, advance: Advance) -> None:
+    """Fetch one file. A connection that breaks is taken up again as long as each attempt brings something."""
+    part = workshop.cache.part(item.digests[0])
+    reported = 0
+    for _ in range(_MAX_ATTEMPTS):
+        kept = _kept(part, item.max_bytes)
+        advance(kept - reported)
+        try:
+            _receive(client, url, item, part, advance)
+        except _StalePartError:
+            part.unlink(missing_ok=True)
+        except httpx.TransportError as error:
+            if _size(part) <= kept:
+                raise SourceUnavailableError(f"no answer ({error or type(error).__name__})") from error
+        else:
+            if workshop.cache.commit(part, item.digests) is not None:
+                return
+            if kept == 0:
+                raise _FileRefusedError("its content is not the one this release was made for")
+        reported = _size(part)
+    raise SourceUnavailableError(f"the connection broke {_MAX_ATTEMPTS} times")
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.is_file() else 0
+
+
+def _kept(part: Path, max_bytes: int) -> int:
+    """How much of a part can be built upon; one that is already too long is thrown away."""
+    if _size(part) >= max_bytes:
+        part.unlink()
+    return _size(part)
+
+
+def _receive(client: httpx.Client, url: httpx.URL, item: Wanted, part: Path, advance: Advance) -> None:
+    """Let the part grow by what the hub sends, up to the file's size and not a byte further."""
+    kept = _size(part)
+    headers = {"Range": f"bytes={kept}-"} if kept else {}
+    with _answer(client, url, headers, item.digests) as response:
+        start = _start_of(response, kept)
+        advance(start - kept)
+        size = start
+        with part.open("r+b" if start else "wb") as target:
+            target.seek(start)
+            for block in response.iter_raw():
+                size += len(block)
+                if size > item.max_bytes:
+                    raise _FileRefusedError(f"it is larger than {item.max_bytes} bytes")
+                target.write(block)
+                advance(len(block))
+
+
+@contextmanager
+def _answer(
+    client: httpx.Client, url: httpx.URL, headers: dict[str, str], digests: tuple[Digest, ...]
+) -> Iterator[httpx.Response]:
+    """The answer at the end of the redirects, each of which must stay within what the hub's own address allows."""
+    target = url
+    for _ in range(_MAX_REDIRECTS):
+        with client.stream("GET", target, headers=headers) as response:
+            _refuse_other_content(response, digests)
+            if not response.has_redirect_location:
+                yield response
+                return
+            target = response.url.join(response.headers["Location"])
+        if not _allowed(target, url):
+            raise SourceUnavailableError(
+                f"it redirects to {target.scheme}://{target.host}, which is not safe to follow"
+            )
+    raise SourceUnavailableError(f"more than {_MAX_REDIRECTS} redirects")
+
+
+def _refuse_other_content(response: httpx.Response, digests: tuple[Digest, ...]) -> None:
+    """The hub names size and hash of large files ahead of their bytes: learn of a wrong file before downloading it."""
+    linked = _SHA256.fullmatch(response.headers.get("X-Linked-Etag", ""))
+    if linked and linked.group(1) not in {digest.sha256 for digest in digests}:
+        raise _FileRefusedError("the hub holds another version of it")
+
+
+def _start_of(response: httpx.Response, kept: int) -> int:
+    """Where in the file the answer's first byte belongs."""
+    if response.status_code == httpx.codes.OK:
+        return 0
+    if response.status_code == httpx.codes.PARTIAL_CONTENT and kept:
+        begins = _RANGE_START.match(response.headers.get("Content-Range", ""))
+        if begins and int(begins.group(1)) == kept:
+            return kept
+        raise _StalePartError
+    if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE and kept:
+        raise _StalePartError
+    if response.status_code in (httpx.codes.NOT_FOUND, httpx.codes.GONE):
+        raise _FileRefusedError(f"the hub answers {response.status_code}")
+    raise SourceUnavailableError(f"it answers {response.status_code}")

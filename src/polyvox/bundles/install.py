@@ -1,0 +1,130 @@
+"""From files in the cache to a bundle that stands at its place whole, or not at all."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import structlog
+
+from polyvox.bundles.cache import holds, link_or_copy
+from polyvox.bundles.disk import sync_file, sync_folder
+from polyvox.bundles.manifest import Derivation, FileSpec, Manifest, OutputDeclaration
+from polyvox.bundles.record import FileRecord, Record
+from polyvox.errors import BundleError
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file of the bundle, whole and checked, and the source it came from."""
+
+    path: Path
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsFolder:
+    """The folder that holds all bundles, and the corners of it that only pulling uses."""
+
+    root: Path
+
+    @property
+    def cache(self) -> Path:
+        return self.root / ".cache"
+
+    @property
+    def staging(self) -> Path:
+        return self.root / ".staging"
+
+    @property
+    def replaced(self) -> Path:
+        """Bundles on their way out while their successors move in."""
+        return self.root / ".replaced"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """One pull at a time; what a killed one left behind is cleared first."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / ".lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                _log.info("another pull is at work in this folder, waiting for it", folder=str(self.root))
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            self._sweep()
+            try:
+                yield
+            finally:
+                self._sweep()
+
+    def _sweep(self) -> None:
+        if self.replaced.is_dir():
+            for old in self.replaced.iterdir():
+                if not (self.root / old.name).exists():
+                    old.rename(self.root / old.name)
+        for leftover in (self.replaced, self.staging):
+            if leftover.exists():
+                shutil.rmtree(leftover)
+
+
+def install(manifest: Manifest, found: Mapping[str, Found], models: ModelsFolder) -> None:
+    """Assemble the bundle beside its place, sync it, and move it there in one step."""
+    stage = models.staging / manifest.name
+    stage.mkdir(parents=True)
+    records = {name: _place(name, spec, found[name], stage) for name, spec in manifest.files.items()}
+    for folder in {(stage / name).parent for name in manifest.files} | {stage}:
+        sync_folder(folder)
+    Record(name=manifest.name, version=manifest.version, files=records).write(stage)
+    _move_in(stage, models)
+
+
+def _place(name: str, spec: FileSpec, found: Found, stage: Path) -> FileRecord:
+    path = stage / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    derived = spec.derived is not None and holds(found.path, spec.installed) is None
+    if derived:
+        path.write_bytes(found.path.read_bytes() + _declaration(cast(Derivation, spec.derived).declare_output))
+    else:
+        link_or_copy(found.path, path)
+    sync_file(path)
+    digest = holds(path, spec.installed)
+    if digest is None:
+        raise BundleError(f"Installing {name!r} gave another file than it should have; please report this.")
+    return FileRecord(
+        sha256=digest.sha256,
+        bytes=digest.bytes,
+        mtime_ns=path.stat().st_mtime_ns,
+        source=found.source,
+        published_sha256=spec.sha256 if spec.derived is not None else None,
+    )
+
+
+def _declaration(output: OutputDeclaration) -> bytes:
+    """Bytes that, put behind a serialised ONNX model, make an inner tensor of its graph an output.
+
+    A protobuf message that is followed by another of its kind is the merge of both. So the weights stay as they are,
+    byte for byte, and the result does not depend on the version of any library that would have rewritten them.
+    """
+    from onnx import ModelProto, TensorProto, helper
+
+    patch = ModelProto()
+    node = helper.make_node("Identity", [output.tensor], [output.name], name=f"declare_{output.name}")
+    patch.graph.node.append(node)
+    patch.graph.output.append(helper.make_tensor_value_info(output.name, TensorProto.FLOAT, None))
+    return cast(bytes, patch.SerializeToString(deterministic=True))
+
+
+def _move_in(stage: Path, models: ModelsFolder) -> None:
+    """A bundle already there steps aside; should this process die between the two moves, the next pull puts it back."""
+    place = models.root / stage.name
+    if os.path.lexists(place):
+        models.replaced.mkdir()
+        place.rename(models.replaced / place.name)
+    stage.rename(place)
+    sync_folder(models.root)

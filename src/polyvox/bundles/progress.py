@@ -1,0 +1,58 @@
+"""How long work on files reports itself."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.progress import Progress as RichBar
+from rich.table import Column
+
+Advance = Callable[[int], None]
+"""Told of bytes done since the last call; a negative number takes back what has to be done again."""
+
+
+class Progress(Protocol):
+    """Somebody who watches."""
+
+    def task(self, label: str, total: int) -> AbstractContextManager[Advance]:
+        """One piece of work of `total` bytes."""
+
+
+class SilentProgress:
+    """Nobody watches."""
+
+    @contextmanager
+    def task(self, label: str, total: int) -> Iterator[Advance]:
+        yield lambda count: None
+
+
+class RichProgress:
+    """A bar with bytes, speed and time left; where there is no terminal, one line when a task is done."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+
+    @contextmanager
+    def task(self, label: str, total: int) -> Iterator[Advance]:
+        columns = (
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            BarColumn(bar_width=None),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TimeRemainingColumn(),
+        )
+        with RichBar(*columns, console=self._console) as bar:
+            task = bar.add_task(label, total=total)
+            try:
+                yield lambda count: bar.advance(task, count)
+            except BaseException:
+                bar.live.transient = True  # what failed leaves no half-filled bar behind
+                raise

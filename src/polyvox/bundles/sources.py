@@ -1,0 +1,40 @@
+"""What all sources of files have in common."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from polyvox.bundles.cache import DownloadCache
+from polyvox.bundles.manifest import Digest
+from polyvox.bundles.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file that is still missing: its name in the bundle, its path in the source, the contents that will do."""
+
+    name: str
+    path: str
+    digests: tuple[Digest, ...]
+
+    @property
+    def max_bytes(self) -> int:
+        return max(digest.bytes for digest in self.digests)
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What a source works with: the cache that it fills, room for scratch files, the watcher, and the hub's address."""
+
+    cache: DownloadCache
+    scratch: Path
+    progress: Progress
+    hub_url: str
+
+
+class SourceUnavailableError(Exception):
+    """This source cannot be used now; the next one is tried. The message is half a sentence that says why."""
+
+
+Fetch = Callable[[tuple[Wanted, ...], Workshop], None]
+"""Brings what it can of the wanted files into the cache."""

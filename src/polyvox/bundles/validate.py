@@ -1,0 +1,136 @@
+"""A model folder is checked before anything loads from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from polyvox.bundles.cache import holds
+from polyvox.bundles.disk import sha256_of
+from polyvox.bundles.manifest import Digest, Manifest, manifest_named
+from polyvox.bundles.progress import Progress
+from polyvox.bundles.record import FileRecord, Record, read_record
+from polyvox.errors import BundleError
+
+_log = structlog.get_logger(__name__)
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """An installed model that passed its checks."""
+
+    manifest: Manifest
+    folder: Path
+
+    def file(self, relative: str) -> Path:
+        """The path of one of the bundle's files."""
+        if relative not in self.manifest.files:
+            raise BundleError(f"The model {self.manifest.name!r} has no file {relative!r}.")
+        return self.folder / relative
+
+
+def open_bundle(name: str, models_dir: Path) -> Bundle:
+    """The installed model of this name, ready to load.
+
+    Presence, sizes and times are checked; a file is hashed only where its time changed since it was last hashed.
+    """
+    return open_manifest(manifest_named(name), models_dir)
+
+
+def open_manifest(manifest: Manifest, models_dir: Path) -> Bundle:
+    """As `open_bundle`, for a manifest in hand."""
+    bundle = Bundle(manifest, models_dir / manifest.name)
+    record = _record_of(bundle)
+    missing, altered, touched = _survey(bundle, record)
+    proven = {name: holds(bundle.file(name), manifest.files[name].installed) for name in touched}
+    altered += [name for name, digest in proven.items() if digest is None]
+    if missing or altered:
+        raise BundleError(_complaint(bundle, missing, altered))
+    _remember(bundle, record, {name: digest for name, digest in proven.items() if digest is not None})
+    return bundle
+
+
+def verify(bundle: Bundle, progress: Progress) -> None:
+    """Hash every file of a bundle; BundleError names those that are missing or altered."""
+    missing, altered = [], []
+    with progress.task(f"Checking {bundle.manifest.name}", bundle.manifest.bytes) as advance:
+        for name, spec in bundle.manifest.files.items():
+            path = bundle.file(name)
+            if not path.is_file():
+                missing.append(name)
+            elif sha256_of(path, advance) not in {digest.sha256 for digest in spec.installed}:
+                altered.append(name)
+    if missing or altered:
+        raise BundleError(_complaint(bundle, missing, altered))
+
+
+def _record_of(bundle: Bundle) -> Record:
+    manifest = bundle.manifest
+    record = read_record(bundle.folder)
+    if record is None:
+        raise BundleError(
+            f"The model {manifest.name!r} is not installed in {bundle.folder}; run `polyvox pull {manifest.name}`."
+        )
+    if (record.name, record.version) != (manifest.name, manifest.version):
+        raise BundleError(
+            f"{bundle.folder} holds {record.name} {record.version}, but this release needs {manifest.name} "
+            f"{manifest.version}; run `polyvox pull {manifest.name}`."
+        )
+    return record
+
+
+def _survey(bundle: Bundle, record: Record) -> tuple[list[str], list[str], list[str]]:
+    """The names of files that are missing, of those that cannot be right, and of those that have to be hashed."""
+    missing, altered, touched = [], [], []
+    for name, spec in bundle.manifest.files.items():
+        path = bundle.file(name)
+        if not path.is_file():
+            missing.append(name)
+            continue
+        state = path.stat()
+        known = record.files.get(name)
+        if state.st_size not in {digest.bytes for digest in spec.installed}:
+            altered.append(name)
+        elif known is None or not _unchanged(known, state.st_size, state.st_mtime_ns):
+            touched.append(name)
+        elif known.sha256 not in {digest.sha256 for digest in spec.installed}:
+            altered.append(name)
+    return missing, altered, touched
+
+
+def _unchanged(known: FileRecord, size: int, mtime_ns: int) -> bool:
+    return (known.bytes, known.mtime_ns) == (size, mtime_ns)
+
+
+def _remember(bundle: Bundle, record: Record, proven: Mapping[str, Digest]) -> None:
+    """Note the new times of files that proved intact, so that the next start need not hash them again."""
+    if not proven:
+        return
+    files = dict(record.files)
+    for name, digest in proven.items():
+        before = files.get(name)
+        files[name] = FileRecord(
+            sha256=digest.sha256,
+            bytes=digest.bytes,
+            mtime_ns=bundle.file(name).stat().st_mtime_ns,
+            source=before.source if before else "unknown",
+            published_sha256=before.published_sha256 if before else None,
+        )
+    try:
+        record.model_copy(update={"files": files}).write(bundle.folder)
+    except OSError as error:
+        _log.info("bundle record not refreshed", bundle=bundle.manifest.name, reason=str(error))
+
+
+def _complaint(bundle: Bundle, missing: list[str], altered: list[str]) -> str:
+    found = [f"lacks {_some(missing)}"] if missing else []
+    found += [f"holds {_some(altered)} altered or cut short"] if altered else []
+    name = bundle.manifest.name
+    return f"The model {name!r} in {bundle.folder} {' and '.join(found)}; run `polyvox pull {name}`."
+
+
+def _some(names: list[str]) -> str:
+    listed = ", ".join(names[:_NAMED])
+    return listed if len(names) <= _NAMED else f"{listed} and {len(names) - _NAMED} more files"
