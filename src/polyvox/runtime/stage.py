@@ -1,0 +1,190 @@
+"""One step of a model, shared by many sessions: single awaits in, batches out."""
+
+import asyncio
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from polyvox.errors import EngineError, UnavailableError
+from polyvox.runtime.device import DeviceExecutor
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """What one batch cost. `wait_seconds` is the wait of the item that waited longest."""
+
+    stage: str
+    size: int
+    wait_seconds: float
+    run_seconds: float
+
+
+Observer = Callable[[BatchReport], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiter(Generic[Item, Result]):
+    item: Item
+    key: Hashable
+    due: float
+    order: int
+    arrived: float
+    future: "asyncio.Future[Result]"
+
+    @property
+    def urgency(self) -> tuple[float, int]:
+        return self.due, self.order
+
+
+def _one_group(item: object) -> Hashable:
+    return None
+
+
+class Stage(Generic[Item, Result]):
+    """Turns `await stage(item)` from many sessions into `run_batch(items)` on the device's threads.
+
+    A batch starts when a thread is free and some group is full or some item has waited `max_wait`. It is made of the
+    item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        run_batch: Callable[[list[Item]], list[Result]],
+        *,
+        executor: DeviceExecutor,
+        max_batch: int = 1,
+        max_wait: float = 0.0,
+        key: Callable[[Item], Hashable] = _one_group,
+        observer: Observer | None = None,
+    ) -> None:
+        assert max_batch >= 1
+        self.name = name
+        self._run_batch = run_batch
+        self._executor = executor
+        self._max_batch = max_batch
+        self._max_wait = max_wait
+        self._key = key
+        self._observer = observer
+        self._groups: dict[Hashable, dict[int, _Waiter[Item, Result]]] = {}
+        self._arrivals = 0
+        self._changed = asyncio.Event()
+        self._dispatcher: asyncio.Task[None] | None = None
+        self._running: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def __len__(self) -> int:
+        """How many items wait for a batch."""
+        return sum(len(group) for group in self._groups.values())
+
+    async def __call__(self, item: Item, due: float = 0.0) -> Result:
+        """The item's result. `due`: event-loop time by which the caller's player runs dry; 0 is before all others."""
+        if self._closed:
+            raise self._closed_error()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Result] = loop.create_future()
+        waiter = _Waiter(item, self._key(item), due, self._arrivals, loop.time(), future)
+        self._arrivals += 1
+        self._groups.setdefault(waiter.key, {})[waiter.order] = waiter
+        self._changed.set()
+        if self._dispatcher is None or self._dispatcher.done():
+            self._dispatcher = loop.create_task(self._dispatch(), name=f"stage {self.name}")
+        try:
+            return await waiter.future
+        finally:
+            self._leave(waiter)
+
+    async def close(self) -> None:
+        """Let the batches under way finish and refuse everything that still waits, now and later."""
+        self._closed = True
+        self._drop_cancelled()
+        for waiter in self._waiting():
+            waiter.future.set_exception(self._closed_error())
+        if self._dispatcher is not None:
+            self._dispatcher.cancel()
+            await asyncio.wait([self._dispatcher])
+        if self._running:
+            await asyncio.wait(self._running)
+
+    async def _dispatch(self) -> None:
+        while True:
+            await self._batch_due()
+            await self._executor.reserve()
+            batch = self._take()
+            if not batch:
+                self._executor.release()
+                continue
+            task = asyncio.create_task(self._run(batch), name=f"stage {self.name} batch")
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+            del batch, task  # an idle stage must not keep the last batch alive
+
+    async def _batch_due(self) -> None:
+        """Wait until a batch may start."""
+        now = asyncio.get_running_loop().time
+        while True:
+            if any(len(group) >= self._max_batch for group in self._groups.values()):
+                return
+            oldest = min((next(iter(group.values())).arrived for group in self._groups.values()), default=None)
+            left = None if oldest is None else oldest + self._max_wait - now()
+            if left is not None and left <= 0:
+                return
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(left):
+                    await self._changed.wait()
+            except TimeoutError:
+                return
+
+    def _take(self) -> list[_Waiter[Item, Result]]:
+        self._drop_cancelled()
+        first = min(self._waiting(), key=lambda waiter: waiter.urgency, default=None)
+        if first is None:
+            return []
+        group = sorted(self._groups[first.key].values(), key=lambda waiter: waiter.urgency)
+        batch = group[: self._max_batch]
+        for waiter in batch:
+            self._leave(waiter)
+        return batch
+
+    async def _run(self, batch: list[_Waiter[Item, Result]]) -> None:
+        now = asyncio.get_running_loop().time
+        started = now()
+        items = [waiter.item for waiter in batch]
+        call = asyncio.ensure_future(self._executor.run_reserved(partial(self._run_batch, items)))
+        await asyncio.wait([call])
+        error = call.exception()
+        results = call.result() if error is None else []
+        if error is None and len(results) != len(batch):
+            error = EngineError(f"Stage {self.name!r} gave {len(results)} results for {len(batch)} items.")
+        for place, waiter in enumerate(batch):
+            if waiter.future.done():
+                continue
+            if error is None:
+                waiter.future.set_result(results[place])
+            else:
+                waiter.future.set_exception(error)
+        if self._observer is not None:
+            longest = started - min(waiter.arrived for waiter in batch)
+            self._observer(BatchReport(self.name, len(batch), longest, now() - started))
+
+    def _waiting(self) -> list[_Waiter[Item, Result]]:
+        return [waiter for group in self._groups.values() for waiter in group.values()]
+
+    def _drop_cancelled(self) -> None:
+        """Forget the waiters who were cancelled in this turn of the loop and have not run since."""
+        for waiter in self._waiting():
+            if waiter.future.done():
+                self._leave(waiter)
+
+    def _leave(self, waiter: _Waiter[Item, Result]) -> None:
+        group = self._groups.get(waiter.key)
+        if group is not None and group.pop(waiter.order, None) is not None and not group:
+            del self._groups[waiter.key]
+
+    def _closed_error(self) -> UnavailableError:
+        return UnavailableError(f"Stage {self.name!r} is closed; the engine is shutting down.")
