@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from polyvox.types import Span
 
+Replacement = str | Callable[[re.Match[str]], str | None]
+
 
 @dataclass(frozen=True, slots=True)
 class TrackedText:
     """A string under rewriting, and for every character the span of the original text that it stands for.
 
     Normalisers rewrite with `sub`; whatever a match becomes, its characters point at the whole match, so a word timing
-    computed on the spoken form lands on what the caller wrote.
+    computed on the spoken form lands on what the caller wrote. The spans run in the order of the original text.
     """
 
     text: str
@@ -33,7 +35,12 @@ class TrackedText:
         """The original span behind characters `start` to `end` of the current text; they must not be empty."""
         return Span(min(self.starts[start:end]), max(self.ends[start:end]))
 
-    def sub(self, pattern: re.Pattern[str], replacement: str | Callable[[re.Match[str]], str | None]) -> "TrackedText":
+    def strip(self) -> "TrackedText":
+        """Without the white space at both ends."""
+        start = len(self.text) - len(self.text.lstrip())
+        return self[start : max(start, len(self.text.rstrip()))]
+
+    def sub(self, pattern: re.Pattern[str], replacement: Replacement) -> "TrackedText":
         """Replace every match, as `re.sub` does. A callable may return None to leave its match as it is."""
         parts: list[str] = []
         starts: list[int] = []
@@ -56,3 +63,19 @@ class TrackedText:
             return self
         parts.append(self.text[done:])
         return TrackedText("".join(parts), (*starts, *self.starts[done:]), (*ends, *self.ends[done:]))
+
+    def keep(self, pattern: re.Pattern[str], group: str) -> "TrackedText":
+        """Reduce every match to one of its groups, whose characters keep their own spans."""
+        kept: list[slice] = []
+        done = 0
+        for match in pattern.finditer(self.text):
+            kept += (slice(done, match.start()), slice(*match.span(group)))
+            done = match.end()
+        if not kept:
+            return self
+        kept.append(slice(done, len(self.text)))
+        return TrackedText(
+            "".join(self.text[part] for part in kept),
+            tuple(start for part in kept for start in self.starts[part]),
+            tuple(end for part in kept for end in self.ends[part]),
+        )
