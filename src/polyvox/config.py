@@ -8,10 +8,18 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
 
 from polyvox.errors import InvalidRequestError
 
@@ -20,6 +28,14 @@ ENV_PREFIX = "POLYVOX_"
 
 def _cache_home() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "polyvox"
+
+
+def _split_commas(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+_Item = TypeVar("_Item")
+_Listed = Annotated[list[_Item], NoDecode, BeforeValidator(_split_commas)]
 
 
 class Settings(BaseSettings):
@@ -32,8 +48,8 @@ class Settings(BaseSettings):
     # Doors
     host: str = Field("127.0.0.1", description="Address to bind; loopback unless you decide otherwise.")
     port: int = Field(8880, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
-    api_keys: list[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
-    cors_origins: list[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
+    api_keys: _Listed[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
+    cors_origins: _Listed[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
     max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
     max_input_chars: int = Field(100_000, ge=1, description="Longest text of one request, in characters.")
     allow_voice_download: bool = Field(True, description="Whether /v1/audio/voices/combine may return the mixed voice.")
@@ -42,7 +58,7 @@ class Settings(BaseSettings):
     models_dir: Path = Field(
         default_factory=lambda: _cache_home() / "models", description="Folder of installed models."
     )
-    models: list[str] = Field(["kokoro"], description="Models to load when the server starts.")
+    models: _Listed[str] = Field(["kokoro"], description="Models to load when the server starts.")
     default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
     default_voice: str = Field("af_heart", description="Voice for requests that name none.")
     hub_url: str = Field("https://huggingface.co", description="Hugging Face hub, or a mirror of it.")
@@ -119,25 +135,16 @@ class Origin:
 
 def origins(settings: Settings) -> Iterator[Origin]:
     """Where each effective value came from, in the order of the class."""
-    empty = cast(Any, dict)
-    sources = Settings.settings_customise_sources(Settings, empty, *_lower_sources())[1:]
-    labels = ("environment", ".env", str(config_file()))
-    found = [(label, source()) for label, source in zip(labels, sources, strict=True)]
+    sources: dict[str, PydanticBaseSettingsSource] = {
+        "environment": EnvSettingsSource(Settings),
+        ".env": DotEnvSettingsSource(Settings),
+        str(config_file()): YamlConfigSettingsSource(Settings, config_file()),
+    }
+    found = {label: source() for label, source in sources.items()}
+    without_arguments = Settings()
     values = settings.model_dump(mode="json")
-    defaults = Settings.model_construct()
     for name, info in Settings.model_fields.items():
-        effective = getattr(settings, name)
-        source = next((label for label, data in found if name in data), "default")
-        if source == "default" and effective != getattr(defaults, name):
+        source = next((label for label, data in found.items() if name in data), "default")
+        if getattr(settings, name) != getattr(without_arguments, name):
             source = "command line"
         yield Origin(name, values[name], source, info.description or "")
-
-
-def _lower_sources() -> tuple[PydanticBaseSettingsSource, PydanticBaseSettingsSource, PydanticBaseSettingsSource]:
-    from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, InitSettingsSource
-
-    return (
-        EnvSettingsSource(Settings, env_prefix=ENV_PREFIX, env_ignore_empty=True),
-        DotEnvSettingsSource(Settings, env_file=".env", env_prefix=ENV_PREFIX, env_ignore_empty=True),
-        InitSettingsSource(Settings, {}),
-    )

@@ -4,7 +4,7 @@ import pytest
 from polyvox.engines.kokoro.model import ModelOutput
 from polyvox.engines.kokoro.plan import Break, Chunk
 from polyvox.engines.kokoro.render import LEAD_IN_SAMPLES, LEAD_OUT_SAMPLES, SAMPLE_RATE, render
-from polyvox.engines.kokoro.timing import FRAME_SAMPLES, heard_words, word_timings
+from polyvox.engines.kokoro.timing import FRAME_SAMPLES, LEAD_SAMPLES, heard_words, word_timings
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import Span
 
@@ -34,7 +34,7 @@ DURATIONS = np.array([10, 2, 2, 2, 2, 2, 2, 2, 2, 12, 2, 1])
 def test_words_take_their_phonemes_and_half_of_the_space_between():
     pcm = loud(int(DURATIONS.sum()))
     first, _ = heard_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
-    assert first.samples == Span(10 * FRAME_SAMPLES, 15 * FRAME_SAMPLES)
+    assert first.samples == Span(10 * FRAME_SAMPLES - LEAD_SAMPLES, 15 * FRAME_SAMPLES - LEAD_SAMPLES)
 
 
 def test_words_of_one_source_are_one():

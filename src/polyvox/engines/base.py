@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from polyvox.runtime.stage import Observer
 from polyvox.types import AudioChunk, Capabilities, Utterance, Voice, VoicePrompt
 
 
@@ -55,3 +56,11 @@ class Mixing(Protocol):
 
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
         """The blend that a mix expression names, in the engine's own layout."""
+
+
+@runtime_checkable
+class Observed(Protocol):
+    """An engine that reports what its batches cost."""
+
+    def observe(self, observer: Observer) -> None:
+        """Report every batch to `observer`; called once, before `start`."""

@@ -1,0 +1,92 @@
+import pytest
+from pydantic import SecretStr
+
+from polyvox import config
+from polyvox.errors import InvalidRequestError
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(tmp_path, monkeypatch):
+    """No setting of the machine or of the working directory reaches these tests."""
+    for name in config.Settings.model_fields:
+        monkeypatch.delenv(f"POLYVOX_{name.upper()}", raising=False)
+    monkeypatch.delenv("POLYVOX_CONFIG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def source_of(settings, name):
+    return next(origin.source for origin in config.origins(settings) if origin.name == name)
+
+
+def test_defaults_are_safe():
+    settings = config.load()
+    assert settings.host == "127.0.0.1"
+    assert settings.cors_origins == []
+    assert source_of(settings, "host") == "default"
+
+
+def test_each_source_outranks_the_next(bare_environment, monkeypatch):
+    (bare_environment / "polyvox.yaml").write_text("port: 1001\nmax_queue: 11\nlog_level: error\n")
+    (bare_environment / ".env").write_text("POLYVOX_PORT=1002\nPOLYVOX_MAX_QUEUE=12\n")
+    monkeypatch.setenv("POLYVOX_PORT", "1003")
+    settings = config.load()
+    assert (settings.port, settings.max_queue, settings.log_level) == (1003, 12, "error")
+    assert [source_of(settings, name) for name in ("port", "max_queue", "log_level", "max_sessions")] == [
+        "environment",
+        ".env",
+        "polyvox.yaml",
+        "default",
+    ]
+    assert config.load(port=1004).port == 1004
+
+
+def test_an_argument_of_the_command_line_is_named_as_the_source(monkeypatch):
+    monkeypatch.setenv("POLYVOX_PORT", "1003")
+    assert source_of(config.load(port=1004), "port") == "command line"
+
+
+def test_the_yaml_file_can_stand_anywhere(tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere.yaml"
+    elsewhere.write_text("default_voice: bf_emma\n")
+    monkeypatch.setenv("POLYVOX_CONFIG", str(elsewhere))
+    settings = config.load()
+    assert settings.default_voice == "bf_emma"
+    assert source_of(settings, "default_voice") == str(elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("PORT", "70000"), ("PORT", "many"), ("MAX_SESSIONS", "0"), ("LOG_LEVEL", "loud")],
+)
+def test_a_wrong_value_is_refused_with_its_name(monkeypatch, name, value):
+    monkeypatch.setenv(f"POLYVOX_{name}", value)
+    with pytest.raises(InvalidRequestError, match=name.lower()):
+        config.load()
+
+
+def test_lists_are_written_with_commas(monkeypatch):
+    monkeypatch.setenv("POLYVOX_API_KEYS", "one, two")
+    assert [key.get_secret_value() for key in config.load().api_keys] == ["one", "two"]
+
+
+def test_an_unknown_name_in_the_yaml_file_is_refused(bare_environment):
+    (bare_environment / "polyvox.yaml").write_text("prot: 8880\n")
+    with pytest.raises(InvalidRequestError, match="prot"):
+        config.load()
+
+
+def test_a_yaml_file_that_is_named_but_absent_is_refused(monkeypatch):
+    monkeypatch.setenv("POLYVOX_CONFIG", "nowhere.yaml")
+    with pytest.raises(InvalidRequestError, match="nowhere"):
+        config.load()
+
+
+def test_keys_are_never_shown():
+    settings = config.load(api_keys=[SecretStr("sesame")])
+    assert "sesame" not in str([origin.value for origin in config.origins(settings)])
+    assert "sesame" not in repr(settings)
+
+
+def test_every_knob_is_described():
+    assert all(info.description for info in config.Settings.model_fields.values())

@@ -1,0 +1,34 @@
+import pytest
+
+from polyvox import errors
+
+
+def every_error():
+    found = [errors.PolyvoxError]
+    for cls in found:
+        found += cls.__subclasses__()
+    return found
+
+
+@pytest.mark.parametrize("cls", every_error())
+def test_every_error_has_its_own_row_in_the_table(cls):
+    assert cls in errors.STATUS
+
+
+def test_a_subclass_takes_the_row_of_its_nearest_listed_parent():
+    class Special(errors.TextError):
+        pass
+
+    assert errors.status_of(Special("x")) == errors.STATUS[errors.TextError]
+
+
+def test_the_openai_body_names_message_type_field_and_code():
+    body = errors.openai_body(errors.TextError("The text is empty.", field="input"))
+    assert body == {
+        "error": {
+            "message": "The text is empty.",
+            "type": "invalid_request_error",
+            "param": "input",
+            "code": "invalid_text",
+        }
+    }
