@@ -141,7 +141,7 @@ def origins(settings: Settings) -> Iterator[Origin]:
         str(config_file()): YamlConfigSettingsSource(Settings, config_file()),
     }
     found = {label: source() for label, source in sources.items()}
-    without_arguments = Settings()
+    without_arguments = load()
     values = settings.model_dump(mode="json")
     for name, info in Settings.model_fields.items():
         source = next((label for label, data in found.items() if name in data), "default")
