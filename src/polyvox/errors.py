@@ -72,6 +72,10 @@ class DeadlineError(PolyvoxError):
     """The request ran past its deadline."""
 
 
+class StalledError(PolyvoxError):
+    """The client read nothing for so long that its session was dropped."""
+
+
 class BundleError(PolyvoxError):
     """A model directory that is missing, incomplete or altered; the message names the command that fetches it."""
 
@@ -106,6 +110,7 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     UnavailableError: ErrorStatus(503, "server_error", "unavailable", "UNAVAILABLE"),
     BundleError: ErrorStatus(503, "server_error", "model_not_installed", "UNAVAILABLE"),
     DeadlineError: ErrorStatus(504, "server_error", "deadline_exceeded", "DEADLINE_EXCEEDED"),
+    StalledError: ErrorStatus(408, "invalid_request_error", "client_stalled", "DEADLINE_EXCEEDED"),
     EngineError: ErrorStatus(500, "server_error", "engine_failed", "INTERNAL"),
     PolyvoxError: ErrorStatus(500, "server_error", "internal_error", "INTERNAL"),
 }

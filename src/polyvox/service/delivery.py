@@ -1,0 +1,160 @@
+"""What happens to an engine's audio on its way to the caller: tempo, sample rate, loudness, volume."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from polyvox.audio.loudness import StreamLoudness
+from polyvox.audio.pcm import scale, silence
+from polyvox.audio.resample import StreamResampler
+from polyvox.audio.stretch import StreamTempo
+from polyvox.runtime.device import DeviceExecutor
+from polyvox.types import AudioChunk, Pcm, Span, WordTiming
+
+
+class _Step(Protocol):
+    def push(self, pcm: Pcm) -> Pcm: ...
+
+    def finish(self) -> Pcm: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Volume:
+    gain: float
+    channels: int
+
+    def push(self, pcm: Pcm) -> Pcm:
+        return scale(pcm, self.gain)
+
+    def finish(self) -> Pcm:
+        return silence(0, 1, self.channels)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The audio a caller asked for, against the audio an engine makes; `tempo` is 1 where the engine sets the pace."""
+
+    source_rate: int
+    sample_rate: int
+    channels: int = 1
+    tempo: float = 1.0
+    loudness: float | None = None
+    volume: float = 1.0
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether chunks pass through as they are."""
+        same_rate = self.sample_rate == self.source_rate
+        return same_rate and self.tempo == 1.0 and self.loudness is None and self.volume == 1.0
+
+    async def carry(
+        self, source: AsyncIterator[AudioChunk], executor: DeviceExecutor
+    ) -> AsyncGenerator[AudioChunk, None]:
+        """The source's chunks as the caller wants them; closing this closes the source. The work is done off the loop.
+
+        Some steps hold samples back: the chunks' seams then lie a little earlier in the speech than the engine's, and
+        what is left at the end comes as one chunk more.
+        """
+        async with closing(source):
+            if self.is_direct:
+                async for chunk in source:
+                    yield chunk
+                return
+            line = await executor.run(partial(_Line, self))
+            async for chunk in source:
+                carried = await executor.run(partial(line.push, chunk))
+                if carried is not None:
+                    yield carried
+            rest = await executor.run(line.finish)
+            if rest is not None:
+                yield rest
+
+
+class _Line:
+    """The steps in their order for one utterance, and the account of what has come out."""
+
+    def __init__(self, delivery: Delivery) -> None:
+        self._delivery = delivery
+        self._steps = _steps(delivery)
+        self._index = 0
+        self._samples = 0
+        self._held: AudioChunk | None = None
+
+    def push(self, chunk: AudioChunk) -> AudioChunk | None:
+        """The chunk with its new samples, or None while they all stay inside: its words then go with the next."""
+        pcm = chunk.pcm
+        for step in self._steps:
+            pcm = step.push(pcm)
+        words = tuple(_at_tempo(word, self._delivery.tempo) for word in chunk.words)
+        return self._out(replace(chunk, pcm=pcm, words=words))
+
+    def finish(self) -> AudioChunk | None:
+        """The samples that were still inside, if any."""
+        rest = silence(0, self._delivery.sample_rate, self._delivery.channels)
+        for step in self._steps:
+            rest = np.concatenate((step.push(rest), step.finish()))
+        last = AudioChunk(pcm=rest, sample_rate=self._delivery.sample_rate, index=0, start=0)
+        return self._out(last, last=True)
+
+    def _out(self, chunk: AudioChunk, *, last: bool = False) -> AudioChunk | None:
+        if self._held is not None:
+            chunk = _joined(self._held, chunk)
+            self._held = None
+        if not len(chunk.pcm) and not (last and chunk.words):
+            self._held = chunk
+            return None
+        placed = replace(chunk, sample_rate=self._delivery.sample_rate, index=self._index, start=self._samples)
+        self._index += 1
+        self._samples = placed.end
+        return placed
+
+
+def _steps(delivery: Delivery) -> tuple[_Step, ...]:
+    steps: list[_Step] = []
+    if delivery.tempo != 1.0:
+        steps.append(StreamTempo(delivery.tempo, delivery.source_rate, delivery.channels))
+    if delivery.sample_rate != delivery.source_rate:
+        steps.append(StreamResampler(delivery.source_rate, delivery.sample_rate, delivery.channels))
+    if delivery.loudness is not None:
+        steps.append(StreamLoudness(delivery.loudness, delivery.sample_rate, delivery.channels))
+    if delivery.volume != 1.0:
+        steps.append(_Volume(delivery.volume, delivery.channels))
+    return tuple(steps)
+
+
+def _at_tempo(word: WordTiming, tempo: float) -> WordTiming:
+    return replace(word, start=word.start / tempo, end=word.end / tempo)
+
+
+def _joined(earlier: AudioChunk, later: AudioChunk) -> AudioChunk:
+    """The later chunk, carrying also what an earlier one without samples had to say."""
+    return replace(
+        later,
+        text=earlier.text + later.text,
+        words=earlier.words + later.words,
+        span=_both(earlier.span, later.span),
+        tokens=_both(earlier.tokens, later.tokens),
+        frames=_both(earlier.frames, later.frames),
+        wall_seconds=earlier.wall_seconds + later.wall_seconds,
+        device_seconds=earlier.device_seconds + later.device_seconds,
+    )
+
+
+def _both(one: Span | None, other: Span | None) -> Span | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one.cover(other)
+
+
+@asynccontextmanager
+async def closing(source: AsyncIterator[AudioChunk]) -> AsyncGenerator[None, None]:
+    """Close an iterator on the way out, if it is one that can be closed, as every generator is."""
+    try:
+        yield
+    finally:
+        if isinstance(source, AsyncGenerator):
+            await source.aclose()

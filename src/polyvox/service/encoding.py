@@ -1,0 +1,69 @@
+"""A session's audio in the format its caller asked for, encoded off the event loop."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from polyvox.audio.encode import AudioFormat, StreamEncoder, encode
+from polyvox.errors import EngineError
+from polyvox.runtime.device import DeviceExecutor
+from polyvox.service.session import Session
+from polyvox.types import AudioChunk, Pcm
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedChunk:
+    """The bytes that one chunk made ready, perhaps none; `chunk` is None for those that complete the stream."""
+
+    data: bytes
+    chunk: AudioChunk | None
+
+
+async def encoded(session: Session, format: AudioFormat) -> AsyncGenerator[EncodedChunk, None]:  # noqa: A002
+    """The session's chunks as a stream of bytes. The encoder is freed however the stream ends."""
+    calls = _InTurn(session.executor)
+    encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels))
+    try:
+        async for chunk in session:
+            yield EncodedChunk(await calls.run(partial(encoder.encode, chunk.pcm)), chunk)
+        rest = await calls.run(encoder.finish)
+        if rest:
+            yield EncodedChunk(rest, None)
+    finally:
+        await calls.run(encoder.close)
+
+
+async def encode_whole(session: Session, format: AudioFormat) -> bytes:  # noqa: A002
+    """The whole session as one file, its header true to its length."""
+    parts: list[Pcm] = []
+    seconds = 0.0
+    async for chunk in session:
+        parts.append(chunk.pcm)
+        seconds += chunk.duration
+        if seconds > session.max_audio_seconds:
+            raise EngineError(
+                f"The engine {session.engine!r} made over {session.max_audio_seconds:.0f} s of audio, more than the "
+                "text is worth; send less text or ask for a stream."
+            )
+    return await session.executor.run(lambda: encode(np.concatenate(parts), format, session.sample_rate))
+
+
+class _InTurn:
+    """Calls on one object, one after the other, even when whoever awaited the last one has been cancelled."""
+
+    def __init__(self, executor: DeviceExecutor) -> None:
+        self._executor = executor
+        self._last: asyncio.Future[Any] | None = None
+
+    async def run(self, fn: Callable[[], T]) -> T:
+        if self._last is not None and not self._last.done():
+            await asyncio.wait([self._last])
+        call = asyncio.ensure_future(self._executor.run(fn))
+        self._last = call
+        return await asyncio.shield(call)

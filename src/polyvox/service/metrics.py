@@ -1,0 +1,102 @@
+"""What the server counts, in Prometheus' text format; labels are few and never come from a caller's text."""
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from polyvox.errors import PolyvoxError, status_of
+from polyvox.runtime.stage import BatchReport
+from polyvox.types import AudioChunk
+
+_LATENCY = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 60.0)
+_DURATION = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+_REAL_TIME = (0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0)
+_STAGE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_BATCH = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+class Metrics:
+    """The counters of one server; nothing global."""
+
+    content_type = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._requests = Counter(
+            "polyvox_requests", "Requests, whatever became of them.", ["door", "model"], registry=registry
+        )
+        self._failures = Counter("polyvox_failures", "Requests that ended in an error.", ["kind"], registry=registry)
+        self._first_audio = Histogram(
+            "polyvox_time_to_first_audio_seconds",
+            "From the request to its first audio, waiting included.",
+            ["model"],
+            buckets=_LATENCY,
+            registry=registry,
+        )
+        self._real_time_factor = Histogram(
+            "polyvox_real_time_factor",
+            "Seconds spent making one second of audio, waiting for a slow client left out.",
+            ["model"],
+            buckets=_REAL_TIME,
+            registry=registry,
+        )
+        self._audio_seconds = Counter("polyvox_audio_seconds", "Seconds of audio made.", ["model"], registry=registry)
+        self._chunks = Counter("polyvox_chunks", "Chunks of audio made.", ["model"], registry=registry)
+        self._session_seconds = Histogram(
+            "polyvox_session_seconds",
+            "From a request to its end, by how it ended.",
+            ["state"],
+            buckets=_DURATION,
+            registry=registry,
+        )
+        self._queue_depth = Gauge("polyvox_queue_depth", "Requests waiting for their turn.", registry=registry)
+        self._active = Gauge("polyvox_active_sessions", "Requests being spoken.", registry=registry)
+        self._batch_size = Histogram(
+            "polyvox_stage_batch_size", "Items in one batch.", ["stage"], buckets=_BATCH, registry=registry
+        )
+        self._batch_wait = Histogram(
+            "polyvox_stage_wait_seconds",
+            "Wait of a batch's longest waiting item.",
+            ["stage"],
+            buckets=_STAGE,
+            registry=registry,
+        )
+        self._batch_run = Histogram(
+            "polyvox_stage_run_seconds", "Time a batch ran.", ["stage"], buckets=_STAGE, registry=registry
+        )
+
+    def watch(self, *, queue_depth: Callable[[], float], active: Callable[[], float]) -> None:
+        """Read the two gauges from their source whenever they are asked for."""
+        self._queue_depth.set_function(queue_depth)
+        self._active.set_function(active)
+
+    def requested(self, door: str, model: str) -> None:
+        self._requests.labels(door, model).inc()
+
+    def failed(self, error: PolyvoxError) -> None:
+        self._failures.labels(status_of(error).code).inc()
+
+    def first_audio(self, model: str, seconds: float) -> None:
+        self._first_audio.labels(model).observe(seconds)
+
+    def chunk(self, model: str, chunk: AudioChunk) -> None:
+        self._chunks.labels(model).inc()
+        self._audio_seconds.labels(model).inc(chunk.duration)
+
+    def ended(self, model: str, state: str, seconds: float, real_time_factor: float | None) -> None:
+        """A session's end; the factor is None when it made no audio."""
+        self._session_seconds.labels(state).observe(seconds)
+        if real_time_factor is not None:
+            self._real_time_factor.labels(model).observe(real_time_factor)
+
+    def batch(self, report: BatchReport) -> None:
+        """Observer of an engine's stages."""
+        self._batch_size.labels(report.stage).observe(report.size)
+        self._batch_wait.labels(report.stage).observe(report.wait_seconds)
+        self._batch_run.labels(report.stage).observe(report.run_seconds)
+
+    def render(self) -> bytes:
+        """Everything, as a scraper reads it."""
+        return generate_latest(self.registry)

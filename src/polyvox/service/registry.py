@@ -1,0 +1,137 @@
+"""Which models this server has, which of them can speak, and why the others cannot."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine, Observed
+from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownModelError
+from polyvox.runtime.stage import Observer
+from polyvox.types import Capabilities, Voice
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+EngineFactory = Callable[[Settings], Engine]
+
+OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
+"""Models that OpenAI's clients ask for by default; here they mean the default model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model as a list shows it. `reason` says what to do when it is not available."""
+
+    id: str
+    available: bool
+    reason: str
+    capabilities: Capabilities | None
+    created: int
+    owned_by: str
+
+
+@dataclass(slots=True)
+class _Entry:
+    engine: Engine | None = None
+    reason: str = "The model is still loading; try again in a moment."
+
+    @property
+    def available(self) -> bool:
+        return self.engine is not None and not self.reason
+
+
+class Registry:
+    """The engines of one server, by the name of their model."""
+
+    def __init__(self, settings: Settings, factories: Mapping[str, EngineFactory]) -> None:
+        self._settings = settings
+        self._factories = factories
+        self._created = int(time.time())
+        self._entries = {name: _Entry() for name in settings.models}
+        for name in settings.models:
+            if name not in factories:
+                known = ", ".join(sorted(factories))
+                raise InvalidRequestError(f"There is no model {name!r}; this version knows {known}.", field="models")
+        if settings.default_model not in self._entries:
+            raise InvalidRequestError(
+                f"The default model {settings.default_model!r} is not loaded; add it to the setting 'models'.",
+                field="default_model",
+            )
+
+    async def start(self, observer: Observer | None = None) -> None:
+        """Start every engine, side by side. One that cannot start is kept with its reason; the others speak."""
+        await asyncio.gather(*(self._start(name, entry, observer) for name, entry in self._entries.items()))
+
+    async def close(self) -> None:
+        """Close every engine; one that fails to close does not keep the others open."""
+        engines = {name: entry.engine for name, entry in self._entries.items() if entry.engine is not None}
+        for entry in self._entries.values():
+            entry.engine, entry.reason = None, "The server is shutting down."
+        results = await asyncio.gather(*(engine.close() for engine in engines.values()), return_exceptions=True)
+        for name, result in zip(engines, results, strict=True):
+            if isinstance(result, BaseException):
+                log.error("engine failed to close", model=name, exc_info=result)
+
+    def resolve(self, model: str | None) -> str:
+        """The id of the model that a request means."""
+        if not model or model in OPENAI_NAMES:
+            return self._settings.default_model
+        if model in self._entries:
+            return model
+        if model in self._factories:
+            raise UnavailableError(
+                f"The model {model!r} is not loaded; add it to the setting 'models' and restart the server.",
+                field="model",
+            )
+        known = ", ".join(self._entries)
+        raise UnknownModelError(f"There is no model {model[:80]!r} here; use one of {known}.", field="model")
+
+    def engine(self, model: str | None) -> Engine:
+        """The engine for a request's model; the error names the remedy when it cannot speak."""
+        entry = self._entries[self.resolve(model)]
+        if entry.engine is None or entry.reason:
+            raise UnavailableError(entry.reason, field="model")
+        return entry.engine
+
+    def model(self, model: str | None) -> ModelInfo:
+        """What is known of one model, available or not."""
+        return self._info(self.resolve(model))
+
+    def models(self) -> list[ModelInfo]:
+        """Every model that was asked for, available or not, in the order of the settings."""
+        return [self._info(name) for name in self._entries]
+
+    def voices(self, model: str | None = None) -> Sequence[Voice]:
+        """The voices of one model."""
+        return self.engine(model).voices
+
+    async def _start(self, name: str, entry: _Entry, observer: Observer | None) -> None:
+        began = time.monotonic()
+        try:
+            entry.engine = engine = self._factories[name](self._settings)
+            if observer is not None and isinstance(engine, Observed):
+                engine.observe(observer)
+            await engine.start()
+        except PolyvoxError as error:
+            entry.reason = error.message
+            log.warning("model unavailable", model=name, reason=error.message)
+        except Exception:
+            entry.reason = f"The model {name!r} failed to start; the server's log has the cause."
+            log.exception("model failed to start", model=name)
+        else:
+            entry.reason = ""
+            log.info("model ready", model=name, seconds=round(time.monotonic() - began, 3))
+
+    def _info(self, name: str) -> ModelInfo:
+        entry = self._entries[name]
+        return ModelInfo(
+            id=name,
+            available=entry.available,
+            reason=entry.reason,
+            capabilities=entry.engine.capabilities if entry.engine is not None and entry.available else None,
+            created=self._created,
+            owned_by="polyvox",
+        )
