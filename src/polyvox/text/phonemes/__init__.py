@@ -1,0 +1,30 @@
+"""Phonemes: from normalised text to the symbols that the voices were trained on."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Final
+
+from polyvox.errors import UnavailableError
+from polyvox.text.phonemes.base import Phonemizer
+from polyvox.text.phonemes.chinese import ChinesePhonemizer
+from polyvox.text.phonemes.english import EnglishPhonemizer
+
+__all__ = ["LANGUAGES", "Phonemizer", "phonemizer_for"]
+
+_MAKERS: Final[Mapping[str, Callable[[str], Phonemizer]]] = {
+    "en-us": lambda espeak: EnglishPhonemizer("us"),
+    "en-gb": lambda espeak: EnglishPhonemizer("gb"),
+    "zh": lambda espeak: ChinesePhonemizer(EnglishPhonemizer("us")),
+}
+LANGUAGES: Final = tuple(_MAKERS)
+
+
+@cache
+def phonemizer_for(language: str, *, espeak: str) -> Phonemizer:
+    """The phonemizer of a language, made once; `UnavailableError` names what is missing and how to get it."""
+    maker = _MAKERS.get(language.lower())
+    if maker is None:
+        raise UnavailableError(
+            f"No phonemizer speaks {language!r}; choose one of {', '.join(LANGUAGES)}.", field="language"
+        )
+    return maker(espeak)

@@ -1,0 +1,41 @@
+"""What every phonemizer offers, and what all of them share."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from polyvox.text.markup import Insert, Spelled
+from polyvox.text.phonemes.alphabet import only_alphabet
+from polyvox.text.spoken import Spoken, SpokenWord
+from polyvox.text.tracked import TrackedText
+
+_log = logging.getLogger(__name__)
+# Ways to write a sound in plain IPA that the model has its own symbol for.
+_FROM_IPA: Final = {
+    "eɪ": "A", "aɪ": "I", "oʊ": "O", "əʊ": "Q", "aʊ": "W", "ɔɪ": "Y", "dʒ": "ʤ", "tʃ": "ʧ", "dz": "ʣ", "ts": "ʦ",
+    "ɝ": "ɜɹ", "ɫ": "l", "g": "ɡ", "'": "ˈ", "͡": "",
+}  # fmt: skip
+
+
+class Phonemizer(Protocol):
+    """Reads normalised text of one language; immutable, so that all sessions may share it.
+
+    The words come in the order of the text, each with the span of the caller's text behind it, and their phonemes hold
+    symbols of the model's alphabet only. An insert's private-use character becomes the insert itself.
+    """
+
+    def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]: ...
+
+
+def spoken_insert(insert: Insert, read: Callable[[str], str]) -> Spoken:
+    """An insert as it is spoken; a word whose given phonemes the model has no symbol for is read as usual."""
+    if not isinstance(insert, Spelled):
+        return insert
+    phonemes = insert.phonemes
+    for ipa, symbol in _FROM_IPA.items():
+        phonemes = phonemes.replace(ipa, symbol)
+    known = only_alphabet(phonemes).strip()
+    if not known:
+        _log.warning("none of the phonemes given for %r is a symbol of the model; it is read as usual", insert.text)
+        known = only_alphabet(read(insert.text))
+    return SpokenWord(insert.text, known, insert.span, False)

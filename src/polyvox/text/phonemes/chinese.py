@@ -1,0 +1,97 @@
+"""Chinese text to phonemes: words by jieba, readings by pypinyin; what is not Chinese is read as English."""
+
+import logging
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+from polyvox.text.markup import Insert
+from polyvox.text.phonemes.base import Phonemizer
+from polyvox.text.phonemes.pinyin import syllable
+from polyvox.text.phonemes.scripts import HAN
+from polyvox.text.spoken import Spoken, SpokenWord
+from polyvox.text.tracked import TrackedText
+
+_log = logging.getLogger(__name__)
+_STRETCH: Final = re.compile(
+    rf"(?P<han>[{HAN}]+)|(?P<number>(?<![A-Za-z\d])\d{{1,16}}(?![A-Za-z\d]))|(?P<other>\s+|\S)"
+)
+_LOOSE_DIGITS: Final = str.maketrans("0123456789", "零一二三四五六七八九")
+
+
+class ChinesePhonemizer:
+    """Reads Mandarin; `latin` reads the words of other scripts that stand in it."""
+
+    def __init__(self, latin: Phonemizer) -> None:
+        self._latin = latin
+
+    def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
+        spoken: list[Spoken] = []
+        start = 0
+        for match in _STRETCH.finditer(text.text):
+            if match["other"] is not None:
+                continue
+            spoken += self._latin(text[start : match.start()], inserts)
+            part = text[match.start() : match.end()]
+            spoken += han_words(part) if match["han"] else _number_words(part)
+            start = match.end()
+        spoken += self._latin(text[start:], inserts)
+        return [_spaced(word, following) for word, following in zip(spoken, [*spoken[1:], None], strict=True)]
+
+
+def han_words(text: TrackedText) -> list[SpokenWord]:
+    """The words of a run of Chinese characters; one without a known reading is logged and left out."""
+    words: list[SpokenWord] = []
+    place = 0
+    for word in _cutter().lcut(text.text):
+        phonemes = _phonemes(word)
+        if phonemes:
+            words.append(SpokenWord(word, phonemes, text.span(place, place + len(word)), True))
+        place += len(word)
+    return words
+
+
+def _number_words(text: TrackedText) -> list[SpokenWord]:
+    """A number that no normaliser has spoken for."""
+    import cn2an
+
+    digits = "".join(str(int(char)) for char in text.text)
+    han = digits.translate(_LOOSE_DIGITS) if digits.startswith("0") else str(cn2an.an2cn(digits, "low"))
+    span = text.span(0, len(text))
+    return [SpokenWord(han, phonemes, span, True) for phonemes in [_phonemes(han)] if phonemes]
+
+
+def _phonemes(word: str) -> str:
+    from pypinyin import Style, lazy_pinyin
+
+    readings = lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True)
+    sounds = [syllable(reading) for reading in readings]
+    if None in sounds:
+        _log.debug("no reading is known for a character of %r", word)
+    return "".join(sound for sound in sounds if sound)
+
+
+def _spaced(word: Spoken, following: Spoken | None) -> Spoken:
+    """Chinese has no spaces: words are parted by one, and marks cling to the word before them."""
+    if not isinstance(word, SpokenWord) or not isinstance(following, SpokenWord):
+        return word
+    opening = following.phonemes in ("“", "(")
+    space = opening or not following.is_punctuation
+    if word.phonemes in ("“", "("):
+        space = False
+    return SpokenWord(word.text, word.phonemes, word.span, space)
+
+
+@cache
+def _cutter() -> Any:  # noqa: ANN401
+    """jieba's tokenizer with its dictionary read straight from the package.
+
+    jieba would else load a cache from the shared temporary folder, where anyone may have put it, and write one there.
+    """
+    import jieba
+
+    cutter = jieba.Tokenizer()
+    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
+    cutter.initialized = True
+    return cutter

@@ -1,0 +1,189 @@
+"""English text to phonemes: dictionary, inflection, heteronyms, weak forms, acronyms, and every word besides."""
+
+import logging
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from functools import partial
+from typing import Final
+
+from polyvox.text.markup import Insert
+from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION, only_alphabet
+from polyvox.text.phonemes.base import spoken_insert
+from polyvox.text.phonemes.folding import folded, romanised
+from polyvox.text.phonemes.heteronyms import Role, role_of
+from polyvox.text.phonemes.lexicon import Lexicon, Variant, lexicon
+from polyvox.text.phonemes.marks import punctuation, spoken_sign
+from polyvox.text.phonemes.rules import ruled
+from polyvox.text.phonemes.stress import unstressed
+from polyvox.text.phonemes.tokens import Kind, Token, tokens
+from polyvox.text.phonemes.words import Setting, WordReader
+from polyvox.text.spoken import Spoken, SpokenWord
+from polyvox.text.tracked import TrackedText
+
+_log = logging.getLogger(__name__)
+# The voices learned the American flap as T, and a glottal stop as the t that it stands for.
+_AS_TRAINED: Final = str.maketrans({"ɾ": "T", "ʔ": "t"})
+
+
+class Ahead(Enum):
+    """What is heard next, which decides how a weak word sounds."""
+
+    BREAK = 0
+    VOWEL = 1
+    CONSONANT = 2
+
+
+class EnglishPhonemizer:
+    """Reads English of one variant, `us` or `gb`."""
+
+    def __init__(self, variant: Variant = "us") -> None:
+        self._lexicon = lexicon(variant)
+        self._words = WordReader(self._lexicon, partial(ruled, variant=variant))
+
+    def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
+        found = tokens(text, inserts)
+        sentence = _Sentence(found)
+        spoken: list[Spoken] = []
+        following: int = len(text)
+        ahead = Ahead.BREAK
+        for index in range(len(found) - 1, -1, -1):
+            token = found[index]
+            parts = self._spoken(text, sentence, index, ahead)
+            if not parts:
+                continue
+            parts[-1] = _spaced(parts[-1], text.text[token.end : following], spoken)
+            spoken.extend(reversed(parts))
+            following = token.start
+            ahead = _ahead(parts, ahead)
+        spoken.reverse()
+        return spoken
+
+    def _spoken(self, text: TrackedText, sentence: "_Sentence", index: int, ahead: Ahead) -> list[Spoken]:
+        token = sentence.tokens[index]
+        if token.insert is not None:
+            return [spoken_insert(token.insert, self._plain)]
+        if token.kind is Kind.HAN:
+            return list(_han(text[token.start : token.end]))
+        if token.kind is Kind.FOREIGN:
+            return self._said(text, token, romanised(token.text))
+        if token.kind is Kind.MARK:
+            return self._mark(text, token)
+        return self._said(text, token, [token.text], partial(self._run, sentence, index, ahead))
+
+    def _plain(self, word: str) -> str:
+        run = folded(word)
+        return self._words.read(run) if run.strip("'-") else ""
+
+    def _said(
+        self, text: TrackedText, token: Token, words: list[str], read: Callable[[str], str] | None = None
+    ) -> list[Spoken]:
+        """One spoken word for each word that is heard apart; all point at the token's place in the text."""
+        span = text.span(token.start, token.end)
+        spoken: list[Spoken] = [
+            SpokenWord(word, sound, span, True)
+            for word in words
+            for phonemes in [(read or self._plain)(word)]
+            for sound in only_alphabet(phonemes.translate(_AS_TRAINED)).split()
+        ]
+        if not spoken:
+            _log.debug("nothing to say for %r", token.text)
+        return spoken
+
+    def _mark(self, text: TrackedText, token: Token) -> list[Spoken]:
+        before, after = text.text[token.start - 1 : token.start], text.text[token.end : token.end + 1]
+        sign = spoken_sign(token.text, before, after)
+        if sign:
+            return self._said(text, token, sign.split())
+        symbol = punctuation(token.text, before, after)
+        if symbol:
+            return [SpokenWord(symbol, symbol, text.span(token.start, token.end), False)]
+        compatible = unicodedata.normalize("NFKC", token.text[0])
+        if compatible != token.text[0] and compatible.isalnum():
+            return self._said(text, token, [compatible])
+        return self._said(text, token, [])
+
+    def _run(self, sentence: "_Sentence", index: int, ahead: Ahead, text: str) -> str:
+        word = folded(text)
+        weak = self._weak(word, sentence, index, ahead)
+        if weak:
+            return weak
+        entry = self._lexicon.find(word)
+        role = Role.PLAIN if isinstance(entry, str) else role_of(sentence.words, index)
+        return self._words.read(word, Setting(role, ahead is Ahead.BREAK, sentence.is_shouted))
+
+    def _weak(self, word: str, sentence: "_Sentence", index: int, ahead: Ahead) -> str:
+        """The sound of the little words that lean on what follows them; nothing for all others."""
+        lower = word.lower() if word[1:].islower() or len(word) == 1 or sentence.is_shouted else word
+        if lower == "a":
+            return self._article_or_letter(word, sentence, index, ahead)
+        if word == "I":
+            return "ˌI"
+        return _weak_form(lower, ahead, self._lexicon)
+
+    def _article_or_letter(self, word: str, sentence: "_Sentence", index: int, ahead: Ahead) -> str:
+        opens = index == 0 or sentence.tokens[index - 1].kind is Kind.MARK or sentence.is_shouted
+        if ahead is Ahead.BREAK or (word == "A" and not opens):
+            return self._lexicon.letter("a")
+        return "ɐ"
+
+
+class _Sentence:
+    """The tokens of a text, and its words in lower case for those who look around."""
+
+    __slots__ = ("is_shouted", "tokens", "words")
+
+    def __init__(self, found: Sequence[Token]) -> None:
+        self.tokens: Final = found
+        self.words: Final = [token.text.lower().replace("’", "'") for token in found]
+        runs = [token.text for token in found if token.kind is Kind.RUN and len(token.text) > 1]
+        self.is_shouted: Final = len(runs) > 2 and 3 * sum(run.isupper() for run in runs) > 2 * len(runs)
+
+
+_WEAK: Final[Mapping[str, tuple[str, str, str]]] = {
+    # before a break, a vowel, a consonant
+    "the": ("ði", "ði", "ðə"),
+    "an": ("ɐn", "ɐn", "ɐn"),
+    "to": ("", "tʊ", "tə"),
+    "in": ("ˈɪn", "ɪn", "ɪn"),
+    "am": ("", "ɐm", "ɐm"),
+}
+
+
+def _weak_form(word: str, ahead: Ahead, words: Lexicon) -> str:
+    if word == "vs":
+        versus = words.find("versus")
+        assert isinstance(versus, str)
+        return versus
+    return _WEAK[word][ahead.value] if word in _WEAK else ""
+
+
+def _ahead(parts: Sequence[Spoken], before: Ahead) -> Ahead:
+    """What the words to the left hear first."""
+    first = parts[0]
+    if not isinstance(first, SpokenWord):
+        return Ahead.BREAK
+    for symbol in unstressed(first.phonemes):
+        if symbol in PUNCTUATION:
+            return before if symbol in '“”"()' else Ahead.BREAK
+        if symbol in ENGLISH_VOWELS:
+            return Ahead.VOWEL
+        if symbol in ENGLISH_CONSONANTS:
+            return Ahead.CONSONANT
+    return before
+
+
+def _spaced(last: Spoken, gap: str, following: Sequence[Spoken]) -> Spoken:
+    """The last part of a token with the space after it that the text has, or that keeps two words apart."""
+    if not isinstance(last, SpokenWord):
+        return last
+    neighbour = following[-1] if following else None
+    apart = isinstance(neighbour, SpokenWord) and not neighbour.is_punctuation and not last.is_punctuation
+    space = apart or any(char.isspace() for char in gap)
+    return SpokenWord(last.text, last.phonemes, last.span, space)
+
+
+def _han(text: TrackedText) -> list[SpokenWord]:
+    from polyvox.text.phonemes.chinese import han_words  # costs a second to load, and few texts need it
+
+    return han_words(text)

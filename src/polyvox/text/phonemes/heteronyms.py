@@ -1,0 +1,272 @@
+"""Words written alike and spoken apart: which role a word plays in its sentence, from the words around it."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+from polyvox.text.phonemes.lexicon import Entry
+from polyvox.text.phonemes.word_classes import (
+    ADVERBS,
+    AUXILIARIES,
+    BE,
+    CONJUNCTIONS,
+    CUES,
+    DETERMINERS,
+    GO_LIVE,
+    HAVE,
+    MODALS,
+    NOUN_TO,
+    OBJECTS,
+    PAST_CUES,
+    PAST_FORMS,
+    PREPOSITIONS,
+    SINGULAR_SUBJECTS,
+    SUBJECTS,
+)
+
+
+class Role(StrEnum):
+    """What a word does in its sentence; PLAIN where nothing speaks for one role, OTHER for a rarer sense."""
+
+    PLAIN = "plain"
+    NOUN = "noun"
+    VERB = "verb"
+    PAST = "past"
+    ADJECTIVE = "adjective"
+    ADVERB = "adverb"
+    DETERMINER = "determiner"
+    OTHER = "other"
+
+
+_KEYS: Final[Mapping[Role, tuple[str, ...]]] = {
+    Role.PLAIN: (),
+    Role.NOUN: ("NOUN",),
+    Role.VERB: ("VERB",),
+    Role.PAST: ("VBD", "VBN", "VERB"),
+    Role.ADJECTIVE: ("ADJ",),
+    Role.ADVERB: ("ADV",),
+    Role.DETERMINER: ("DT",),
+    Role.OTHER: ("OTHER", "ADJ"),
+}
+
+
+def chosen(entry: Entry, role: Role, *, before_break: bool) -> str | None:
+    """The phonemes of an entry for a role; None for an acronym that is to be spelled."""
+    if isinstance(entry, str):
+        return entry
+    if before_break and "None" in entry:
+        return entry["None"]
+    return next((entry[key] for key in _KEYS[role] if key in entry), entry["DEFAULT"])
+
+
+def role_of(words: Sequence[str], index: int) -> Role:
+    """The role of a heteronym. `words` are lower case; a mark of punctuation stands among them as itself."""
+    word = words[index]
+    if _hinted(words, index):
+        return Role.OTHER
+    if word in _PARTICULAR:
+        return _PARTICULAR[word](words, index)
+    return _general(words, index)
+
+
+def _general(words: Sequence[str], index: int) -> Role:
+    left = _left(words, index)
+    by_left = _from_left(words, index, left)
+    if by_left is not None:
+        return by_left
+    if _is_break(left):
+        return Role.VERB if _at(words, index + 1) in OBJECTS else Role.PLAIN
+    if left in CONJUNCTIONS:
+        return _coordinated(words, index)
+    return _after_open_word(words, index, left)
+
+
+def _from_left(words: Sequence[str], index: int, left: str) -> Role | None:
+    """The role where the word to the left settles it."""
+    if left in MODALS or left.endswith("'ll") or (left == "to" and not _is_noun_to(words, index)):
+        return Role.VERB if not _is_plural(words[index]) else Role.NOUN
+    if left in HAVE:
+        return Role.PAST if words[index] in PAST_FORMS else _nominal(words, index)
+    if left in BE:
+        return _predicate(words, index)
+    if left in SUBJECTS or left in SINGULAR_SUBJECTS:
+        return Role.VERB
+    if left in DETERMINERS or left in PREPOSITIONS or left == "to" or left.endswith("'s") or left.isdigit():
+        return _nominal(words, index)
+    return None
+
+
+def _nominal(words: Sequence[str], index: int) -> Role:
+    """Inside a noun phrase: an adjective where a noun still follows, else the noun."""
+    following = _at(words, index + 1)
+    closed = _is_break(following) or following in CONJUNCTIONS or following in AUXILIARIES
+    if closed or following in PREPOSITIONS or following in DETERMINERS or following in OBJECTS or following == "to":
+        return Role.NOUN
+    if following in SUBJECTS or following in SINGULAR_SUBJECTS or following in ADVERBS or following.endswith("ed"):
+        return Role.NOUN
+    return Role.NOUN if _is_plural(words[index]) else Role.ADJECTIVE
+
+
+def _predicate(words: Sequence[str], index: int) -> Role:
+    """After a form of `be`: a participle, a plural noun, or an adjective."""
+    if words[index] in PAST_FORMS:
+        return Role.PAST
+    return Role.NOUN if _is_plural(words[index]) else Role.ADJECTIVE
+
+
+def _coordinated(words: Sequence[str], index: int) -> Role:
+    """After `and` or `or`: the role of what stands on its other side."""
+    if _at(words, index + 1) in OBJECTS:
+        return Role.VERB
+    for back in range(index - 2, max(-1, index - 7), -1):
+        word = words[back]
+        if word == "to" or word in MODALS:
+            return Role.VERB
+        if word in DETERMINERS or word in PREPOSITIONS:
+            return _nominal(words, index)
+        if _is_break(word):
+            break
+    return Role.PLAIN
+
+
+def _after_open_word(words: Sequence[str], index: int, left: str) -> Role:
+    """After a noun, verb or adjective of any kind: what follows decides, then the shape of both words."""
+    word, following = words[index], _at(words, index + 1)
+    if following == "of" or following in AUXILIARIES:
+        return Role.NOUN
+    if following in OBJECTS or left.startswith("help"):
+        return Role.VERB
+    if _is_plural(left) and not _is_plural(word) and not _after_article(words, index - 1):
+        return Role.VERB
+    return Role.NOUN
+
+
+def _read(words: Sequence[str], index: int) -> Role:
+    """`read` is past after have and be, after he or she, and where the sentence tells of the past."""
+    left = _left(words, index)
+    if left in HAVE or left in BE:
+        return Role.PAST
+    if left in MODALS or left == "to" or left.endswith("'ll"):
+        return Role.VERB
+    if left in DETERMINERS and left not in ("that", "which", "what"):
+        return Role.NOUN
+    if left in SINGULAR_SUBJECTS:
+        return Role.PAST
+    told = any(word in PAST_CUES or (word.endswith("ed") and len(word) > 4) for word in words)
+    if told:
+        return Role.PAST
+    known = left in SUBJECTS or left in ADVERBS or left in CONJUNCTIONS or left in PREPOSITIONS or _is_break(left)
+    return Role.VERB if known or _is_plural(left) else Role.PAST
+
+
+def _used(words: Sequence[str], index: int) -> Role:
+    """`used to` as habit or custom, against `used to make` as purpose."""
+    if _at(words, index + 1) != "to":
+        return Role.PLAIN
+    left, purpose = _left(words, index), _at(words, index + 2)
+    if left in BE and left not in ("get", "getting", "got", "gets", "became", "become"):
+        accustomed = purpose in DETERMINERS or purpose in OBJECTS or purpose.endswith("ing") or _is_break(purpose)
+        return Role.PAST if accustomed else Role.PLAIN
+    return Role.PAST
+
+
+def _wound(words: Sequence[str], index: int) -> Role:
+    """A wound, against what someone wound up."""
+    left, following = _left(words, index), _at(words, index + 1)
+    if left in DETERMINERS or left in MODALS or left == "to":
+        return Role.NOUN
+    if following in ("up", "down", "around", "round", "through", "its", "back", "tightly") or left in BE | HAVE:
+        return Role.PAST
+    return Role.PAST if left in SUBJECTS or left in SINGULAR_SUBJECTS or following in OBJECTS else Role.NOUN
+
+
+def _live(words: Sequence[str], index: int) -> Role:
+    """To live, against a live show and going live."""
+    left, following = _left(words, index), _at(words, index + 1)
+    if left in GO_LIVE or left.endswith("ing") or left in BE:
+        return Role.ADJECTIVE
+    if left in DETERMINERS and left not in ("that", "which", "who", "all", "both"):
+        return Role.ADJECTIVE
+    if left in PREPOSITIONS:
+        return Role.ADJECTIVE
+    homely = following in PREPOSITIONS or following in ADVERBS or following in ("together", "happily", "longer")
+    return Role.VERB if homely and not _is_break(left) else _general(words, index)
+
+
+def _lives(words: Sequence[str], index: int) -> Role:
+    """Someone lives here, against their lives."""
+    left = _left(words, index)
+    if left in SINGULAR_SUBJECTS or left in ("who", "that", "which"):
+        return Role.VERB
+    if left in DETERMINERS or left in PREPOSITIONS or left.isdigit() or _is_break(left):
+        return Role.NOUN
+    placed = _at(words, index + 1) in ("in", "at", "on", "with", "near", "here", "there", "alone", "by", "next", "off")
+    singular = not _is_plural(left) and not left.endswith(("ed", "ing", "y", "e", "ny"))
+    return Role.VERB if placed and (singular or left.endswith("y")) else Role.NOUN
+
+
+def _content(words: Sequence[str], index: int) -> Role:
+    """Content as a state, against content as matter."""
+    left, following = _left(words, index), _at(words, index + 1)
+    if left in BE or following in ("with", "to"):
+        return Role.NOUN if left in DETERMINERS else Role.ADJECTIVE
+    return Role.NOUN
+
+
+def _that(words: Sequence[str], index: int) -> Role:
+    """`that` that points (and is heard), against `that` that joins."""
+    left, following = _at(words, index - 1), _at(words, index + 1)
+    pointing = left in PREPOSITIONS or left in BE or left in MODALS or left in ("like", "all", "just", "not", "know")
+    return Role.DETERMINER if _is_break(left) or _is_break(following) or pointing else Role.PLAIN
+
+
+_PARTICULAR: Final = {
+    "read": _read,
+    "reread": _read,
+    "used": _used,
+    "wound": _wound,
+    "live": _live,
+    "lives": _lives,
+    "content": _content,
+    "that": _that,
+}
+
+
+def _hinted(words: Sequence[str], index: int) -> bool:
+    """Whether a word nearby gives the rarer sense away."""
+    cue = CUES.get(words[index])
+    if cue is None:
+        return False
+    near = words[max(0, index - 4) : index + 5]
+    return any(word in cue for word in near)
+
+
+def _left(words: Sequence[str], index: int) -> str:
+    """The nearest word to the left that is no adverb; a break where there is none."""
+    for back in range(index - 1, max(-1, index - 4), -1):
+        word = words[back]
+        if word not in ADVERBS and not (word.endswith("ly") and len(word) > 4):
+            return word
+    return ""
+
+
+def _at(words: Sequence[str], index: int) -> str:
+    return words[index] if 0 <= index < len(words) else ""
+
+
+def _is_break(word: str) -> bool:
+    return not word or not any(char.isalnum() for char in word)
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us", "is", "'s")) and len(word) > 3
+
+
+def _after_article(words: Sequence[str], index: int) -> bool:
+    return any(_at(words, back) in ("a", "an", "this", "each", "every") for back in (index - 1, index - 2))
+
+
+def _is_noun_to(words: Sequence[str], index: int) -> bool:
+    """Whether the `to` to the left leads to a thing (`according to record`), not to an action."""
+    place = next(back for back in range(index - 1, -1, -1) if words[back] == "to")
+    return _at(words, place - 1) in NOUN_TO

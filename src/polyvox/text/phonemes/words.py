@@ -1,0 +1,129 @@
+"""How one English word sounds, whatever it is: known, inflected, compound, acronym, or never seen before."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.phonemes.acronyms import EMPHATIC, camel_parts, is_pronounceable, spelled
+from polyvox.text.phonemes.digits import digit_words
+from polyvox.text.phonemes.heteronyms import Role, chosen
+from polyvox.text.phonemes.inflection import inflected, with_s
+from polyvox.text.phonemes.lexicon import Lexicon
+from polyvox.text.phonemes.stress import audible, compounded, emphasised
+
+_PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
+_THOUSANDS_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
+_ACRONYM_ENDING: Final = re.compile(r"([A-Z]{2,})('?s)")
+_SHORT_CAPITALS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What of a word's surroundings bears on its sound."""
+
+    role: Role = Role.PLAIN
+    before_break: bool = False
+    shouted: bool = False
+
+
+_ALONE: Final = Setting()
+
+
+@dataclass(frozen=True, slots=True)
+class WordReader:
+    """Reads words of one variant; `unknown` is asked for lower-case words that the dictionary cannot derive."""
+
+    lexicon: Lexicon
+    unknown: Callable[[str], str]
+
+    def read(self, run: str, setting: Setting = _ALONE) -> str:
+        """Phonemes of a run of ASCII letters, digits, hyphens and apostrophes; a space parts what is said apart."""
+        if "." in run and not any(char.isdigit() for char in run):
+            return spelled(run, self.lexicon)
+        known = self._known(run, setting)
+        if known is not None:
+            return known
+        parts = _PARTS.findall(_THOUSANDS_COMMA.sub("", run))
+        if len(parts) == 1 and parts[0] == run and run.replace("'", "").isalpha():
+            return self._strange(run, setting)
+        return self._compound(parts, setting)
+
+    def _known(self, word: str, setting: Setting) -> str | None:
+        """The sound of a word that the dictionary has, or from which it can be derived."""
+        if not word[0].isalpha() and word[0] != "'":
+            return None
+        if word.isupper() and len(word) > 1:
+            return self._capitals(word, setting)
+        entry = self.lexicon.find(word)
+        if entry is not None:
+            return self._cased(word, chosen(entry, setting.role, before_break=setting.before_break), setting)
+        ending = _ACRONYM_ENDING.fullmatch(word)
+        if ending:
+            return with_s(self.read(ending[1], setting), self.lexicon.variant)
+        return self._inflected(word, setting)
+
+    def _capitals(self, word: str, setting: Setting) -> str | None:
+        """A word in capitals: an acronym, a shouted word, or initials."""
+        entry = self.lexicon.gold.get(word)
+        if entry is not None:
+            stressed = setting.shouted or word in EMPHATIC
+            role = Role.PLAIN if stressed else Role.NOUN
+            return self._cased(word, chosen(entry, role, before_break=setting.before_break), setting)
+        lower = word.lower()
+        entry = self.lexicon.find(lower)
+        if entry is not None and (setting.shouted or len(word) > _SHORT_CAPITALS or lower in self.lexicon.gold):
+            return self._cased(word, chosen(entry, setting.role, before_break=setting.before_break), setting)
+        if word.endswith("'S"):
+            return with_s(self.read(word[:-2], setting), self.lexicon.variant)
+        derived = self._inflected(lower, setting) if setting.shouted or len(word) > _SHORT_CAPITALS else None
+        return emphasised(derived) if derived else None
+
+    def _cased(self, word: str, sound: str | None, setting: Setting) -> str:
+        """The sound with the stress that capitals lend it; no sound means that the letters are called."""
+        if sound is None:
+            return spelled(word, self.lexicon)
+        if word.isupper() and len(word) > 1:
+            return emphasised(sound)
+        return audible(sound) if word[0].isupper() else sound
+
+    def _inflected(self, word: str, setting: Setting) -> str | None:
+        def plain(stem: str, verb: bool) -> str | None:
+            entry = self.lexicon.find(stem) if len(stem) > 1 else None
+            if entry is None:
+                return None
+            return chosen(entry, Role.VERB if verb else setting.role, before_break=False)
+
+        sound = inflected(word, plain, self.lexicon.variant)
+        return audible(sound) if sound and word[0].isupper() else sound
+
+    def _strange(self, word: str, setting: Setting) -> str:
+        """A word that is in no dictionary: a name in mixed case, initials, or plain letters."""
+        if word.endswith("'s"):
+            return with_s(self.read(word[:-2], setting), self.lexicon.variant)
+        letters = word.replace("'", "")
+        if len(letters) == 1:
+            return self.lexicon.letter(letters)
+        parts = camel_parts(letters)
+        if len(parts) > 1:
+            return "".join(compounded([self._part(part, setting) for part in parts]))
+        if letters.isupper() and not is_pronounceable(letters):
+            return spelled(letters, self.lexicon)
+        return self.unknown(letters.lower())
+
+    def _part(self, part: str, setting: Setting) -> str:
+        return "mək" if part == "Mc" else self.read(part, setting)
+
+    def _compound(self, parts: list[str], setting: Setting) -> str:
+        """Words joined by hyphens are one word; numbers and longer chains are said word by word."""
+        sounds = [self._numeral_or_word(part, index, parts, setting) for index, part in enumerate(parts)]
+        if len(parts) == 2 and all(part.isalpha() for part in parts):
+            return "".join(compounded(sounds))
+        return " ".join(sounds)
+
+    def _numeral_or_word(self, part: str, index: int, parts: list[str], setting: Setting) -> str:
+        if part.isdigit():
+            between = 0 < index < len(parts) - 1 and parts[index - 1].isalpha() and parts[index + 1].isalpha()
+            words = ["to"] if part == "2" and between else digit_words(part)
+            return " ".join(self.read(word) for word in words)
+        return self.read("point" if part == "." else part, setting)
