@@ -1,0 +1,108 @@
+"""Faster or slower speech at the same pitch, streaming."""
+
+from fractions import Fraction
+
+import av
+import numpy as np
+from av.filter import Graph
+
+from polyvox.audio.pcm import check_channels, check_rate, shaped, silence
+from polyvox.errors import InvalidRequestError
+from polyvox.types import Pcm
+
+MIN_SPEED = 0.25
+MAX_SPEED = 4.0
+# Long enough to push the last real sample out of two filters in a row, at any speed.
+_FLUSH_SECONDS = 0.5
+_BLOCK_SECONDS = 0.02
+# The filter's output runs ahead of its input by about this much, whatever the speed; silence in front makes up for it.
+_LEAD_SECONDS = 0.007
+
+
+class StreamTempo:
+    """Changes the tempo of one stream; `n` samples in give `n / speed`, rounded, out.
+
+    The filter hears blocks of a fixed length: what it writes would otherwise depend on how the caller cut the input,
+    and a frame too short to yield one sample makes it fail. It keeps its last window to itself at the end, so it is
+    given silence to work on and the output is cut where the speech ends.
+    """
+
+    def __init__(self, speed: float, sample_rate: int, channels: int = 1) -> None:
+        if not MIN_SPEED <= speed <= MAX_SPEED:
+            raise InvalidRequestError(
+                f"speed must lie between {MIN_SPEED} and {MAX_SPEED}, not {speed}.", field="speed"
+            )
+        self._speed = speed
+        self._rate = check_rate(sample_rate)
+        self._channels = check_channels(channels)
+        self._block = round(_BLOCK_SECONDS * sample_rate)
+        self._graph = None if speed == 1.0 else _tempo_graph(speed, sample_rate, self._layout)
+        self._pending = silence(_LEAD_SECONDS, sample_rate, channels)
+        self._stretched = shaped(np.zeros(0, np.float32), channels)
+        self._taken = self._fed = self._given = 0
+
+    @property
+    def _layout(self) -> str:
+        return "mono" if self._channels == 1 else "stereo"
+
+    def push(self, pcm: Pcm) -> Pcm:
+        """What can be said of the output once these samples are known."""
+        samples = shaped(pcm, self._channels)
+        if self._graph is None:
+            return samples
+        self._taken += len(samples)
+        self._feed(samples)
+        return self._released()
+
+    def finish(self) -> Pcm:
+        """The rest. The object is spent afterwards."""
+        if self._graph is None:
+            return self._stretched
+        self._feed(silence(_FLUSH_SECONDS, self._rate, self._channels))
+        rest = self._released()
+        self._graph, self._stretched = None, self._stretched[:0]
+        return rest
+
+    def _feed(self, samples: Pcm) -> None:
+        waiting = np.concatenate([self._pending, samples])
+        whole = len(waiting) // self._block * self._block
+        outputs = [self._stretched]
+        for start in range(0, whole, self._block):
+            outputs += self._filtered(waiting[start : start + self._block])
+        self._stretched = np.concatenate(outputs)
+        self._pending = waiting[whole:]
+
+    def _filtered(self, block: Pcm) -> list[Pcm]:
+        assert self._graph is not None
+        frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), "flt", self._layout)
+        frame.sample_rate = self._rate
+        frame.time_base = Fraction(1, self._rate)
+        frame.pts = self._fed
+        self._fed += len(block)
+        self._graph.push(frame)
+        outputs: list[Pcm] = []
+        while True:
+            try:
+                pulled = self._graph.pull()
+            except av.BlockingIOError:
+                return outputs
+            assert isinstance(pulled, av.AudioFrame)
+            samples = np.asarray(pulled.to_ndarray(), np.float32)
+            outputs.append(samples.reshape(-1, *block.shape[1:]))
+
+    def _released(self) -> Pcm:
+        """Hand out what is ready, but never more than the input so far accounts for."""
+        due = min(len(self._stretched), round(self._taken / self._speed) - self._given)
+        ready, self._stretched = self._stretched[:due], self._stretched[due:]
+        self._given += due
+        return ready
+
+
+def _tempo_graph(speed: float, rate: int, layout: str) -> Graph:
+    """One filter from half to double speed; beyond, where it could not or would skip samples, two in a row."""
+    factors = (speed,) if 0.5 <= speed <= 2.0 else (speed**0.5, speed**0.5)
+    graph = Graph()
+    source = graph.add_abuffer(sample_rate=rate, format="flt", layout=layout, time_base=Fraction(1, rate))
+    tempos = [graph.add("atempo", f"{factor:.9f}") for factor in factors]
+    graph.link_nodes(source, *tempos, graph.add("abuffersink")).configure()
+    return graph
