@@ -37,7 +37,7 @@ class ScriptedServer:
         return StreamingResponse(
             self._audio(self.pieces[body["input"]]),
             media_type="audio/pcm",
-            headers={"X-Sample-Rate": str(SAMPLE_RATE), "X-Channels": "1"},
+            headers={"X-Audio-Sample-Rate": str(SAMPLE_RATE), "X-Audio-Channels": "1"},
         )
 
     async def _audio(self, pieces: list[tuple[float, float]]) -> AsyncIterator[bytes]:

@@ -2,16 +2,15 @@
 
 import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from polyvox.bench.load import Load, Outcome, Run, Sample
-from polyvox.bench.plot import save_plot
+from polyvox.bench.plot import check_plottable, save_plot
 from polyvox.bench.report import Percentiles, as_json, as_table, summarize
-from polyvox.errors import UnavailableError
+from polyvox.errors import InvalidRequestError, UnavailableError
 
 LOAD = Load(("text",), "voice", "model", requests=4, concurrency=2)
 RUN = Run(
@@ -32,7 +31,8 @@ def test_percentiles_interpolate_between_neighbours() -> None:
 
 
 def test_percentiles_of_nothing_are_nothing() -> None:
-    assert Percentiles.of([]) is None
+    summary = summarize(Run(RUN.samples[2:], 1.0))
+    assert (summary.latency, summary.first_audio, summary.real_time_factor) == (None, None, None)
 
 
 def test_a_summary_counts_speech_only_from_requests_that_succeeded() -> None:
@@ -80,6 +80,11 @@ def test_a_run_in_which_all_failed_still_plots(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setattr("polyvox.bench.plot.find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match=r"pip install 'polyvox\[plot\]'"):
-        save_plot(LOAD, RUN, summarize(RUN), tmp_path / "run.png")
+        check_plottable(tmp_path / "run.png")
+
+
+def test_a_plot_is_a_png(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequestError, match="PNG"):
+        check_plottable(tmp_path / "run.pdf")

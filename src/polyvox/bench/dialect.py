@@ -103,7 +103,7 @@ def dialect_named(name: str) -> Dialect:
 
 def _frame_rate(headers: httpx.Headers) -> int:
     """Sample frames per second times channels; 24 kHz mono unless the server says otherwise, as OpenAI documents."""
-    return int(headers.get("x-sample-rate", "24000")) * int(headers.get("x-channels", "1"))
+    return int(headers.get("x-audio-sample-rate", "24000")) * int(headers.get("x-audio-channels", "1"))
 
 
 async def _refusal(response: httpx.Response) -> RefusedError:
@@ -113,13 +113,13 @@ async def _refusal(response: httpx.Response) -> RefusedError:
         if len(body) > MAX_ERROR_BYTES:
             break
     return RefusedError(
-        f"{response.status_code}: {_message(body) or response.reason_phrase}",
+        f"{response.status_code}: {error_sentence(body) or response.reason_phrase}",
         status=response.status_code,
         overloaded=response.status_code == httpx.codes.TOO_MANY_REQUESTS,
     )
 
 
-def _message(body: bytes) -> str:
+def error_sentence(body: bytes) -> str:
     """The sentence in an OpenAI error body, where there is one."""
     try:
         found = json.loads(body)["error"]["message"]

@@ -1,6 +1,7 @@
 """A load run as a picture: how soon audio starts, how fast it comes, and what happened when."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from polyvox.bench.load import Load, Outcome, Run, Sample
 from polyvox.bench.report import Percentiles, Summary, describe
-from polyvox.errors import UnavailableError
+from polyvox.errors import InvalidRequestError, UnavailableError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,13 +25,20 @@ REFUSED = "#c0392b"
 PERCENTILE_SHADES = (("p50", "#2a6fb0"), ("p95", "#d98a1f"), ("p99", "#c0392b"))
 
 
+def check_plottable(file: Path) -> None:
+    """Refuse before the run what would fail after it: a file that is no PNG, or a machine without matplotlib."""
+    if file.suffix.lower() != ".png":
+        raise InvalidRequestError(f"The plot is a PNG file; {str(file)!r} does not end in .png.", field="plot")
+    if find_spec("matplotlib") is None:
+        raise UnavailableError("Plots need matplotlib; install it with: pip install 'polyvox[plot]'.")
+
+
 def save_plot(load: Load, run: Run, summary: Summary, file: Path) -> None:
-    """Draw the run into an image file; `UnavailableError` where matplotlib is not installed."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise UnavailableError("Plots need matplotlib; install it with: pip install 'polyvox[plot]'.") from error
+    """Draw the run into a PNG file."""
+    check_plottable(file)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(11, 8), dpi=150, facecolor="white")
     figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12, wspace=0.02, hspace=0.03)
     FigureCanvasAgg(figure)

@@ -25,10 +25,8 @@ class Percentiles:
     mean: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Percentiles | None":
-        """None where there are no values: a percentile of nothing is not zero."""
-        if not values:
-            return None
+    def of(cls, values: Sequence[float]) -> "Percentiles":
+        """The figures of at least one value."""
         p50, p90, p95, p99 = (float(value) for value in np.percentile(values, (50, 90, 95, 99)))
         return cls(p50, p90, p95, p99, float(np.mean(values)))
 
@@ -72,14 +70,19 @@ def summarize(run: Run) -> Summary:
         failed=outcomes[Outcome.FAILED],
         seconds=run.seconds,
         audio_seconds=sum(sample.audio_seconds for sample in good),
-        latency=Percentiles.of([sample.latency for sample in good]),
-        first_audio=Percentiles.of([sample.first_audio for sample in good if sample.first_audio is not None]),
-        real_time_factor=Percentiles.of([rtf for sample in good if (rtf := sample.real_time_factor) is not None]),
+        latency=_percentiles([sample.latency for sample in good]),
+        first_audio=_percentiles([sample.first_audio for sample in good if sample.first_audio is not None]),
+        real_time_factor=_percentiles([rtf for sample in good if (rtf := sample.real_time_factor) is not None]),
         underruns=sum(sample.underruns for sample in good),
         starved_requests=sum(sample.underruns > 0 for sample in good),
         starved_seconds=sum(sample.starved for sample in good),
         errors=dict(Counter(s.error for s in run.samples if s.outcome is Outcome.FAILED).most_common()),
     )
+
+
+def _percentiles(values: Sequence[float]) -> Percentiles | None:
+    """None where there are no values: a percentile of nothing is not zero."""
+    return Percentiles.of(values) if values else None
 
 
 def as_json(load: Load, run: Run, summary: Summary, url: str) -> dict[str, object]:

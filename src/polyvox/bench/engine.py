@@ -1,0 +1,141 @@
+"""What the server costs beside the bare model, how soon it speaks, and what a request costs outside the engine.
+
+Every figure compares two measurements of one run on one machine, so it holds on a slow machine as on a fast one.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http.client import HTTPConnection
+
+from rich.table import Table
+
+from polyvox.bench.bare import BareKokoro, planned_calls
+from polyvox.bench.process import ServerProcess, server_process
+from polyvox.bench.texts import PARAGRAPH
+from polyvox.bench.wire import Heard, ask, line_to
+from polyvox.config import Settings
+
+CPU_RATIO_LIMIT = 1.05
+FIRST_AUDIO_LIMIT = 0.15
+OVERHEAD_LIMIT = 0.005
+SETTLE_SECONDS = 0.05
+"""What a request leaves behind (its log line, its freed session) still belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One figure against its limit; `low` and `high` are the extremes of the rounds whose median it is."""
+
+    name: str
+    unit: str
+    value: float
+    low: float
+    high: float
+    limit: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.limit is None or self.value <= self.limit
+
+    @classmethod
+    def of(cls, name: str, unit: str, values: Sequence[float], limit: float | None = None) -> "Check":
+        return cls(name, unit, statistics.median(values), min(values), max(values), limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The paragraph once through the server and once through the bare model."""
+
+    heard: Heard
+    cpu_until_first: float
+    server_cpu: float
+    bare_cpu: float
+
+
+def bench_engine(
+    settings: Settings, rounds: int, overhead_requests: int, progress: Callable[[str], None]
+) -> list[Check]:
+    """All the checks, one after another on an otherwise idle machine."""
+    progress("starting the server and the bare model")
+    measured = _rounds(settings, rounds, progress)
+    progress("requests to an engine that costs nothing")
+    overheads = {name: _overheads(overhead_requests, name) for name in ("pcm", "mp3")}
+    return [
+        Check.of("server CPU / bare model CPU", "", [r.server_cpu / r.bare_cpu for r in measured], CPU_RATIO_LIMIT),
+        Check.of("server CPU per second of audio", "s/s", [r.server_cpu / r.heard.audio for r in measured]),
+        Check.of("bare model CPU per second of audio", "s/s", [r.bare_cpu / r.heard.audio for r in measured]),
+        Check.of(
+            "first audio: share of the CPU time",
+            "%",
+            [100 * r.cpu_until_first / r.server_cpu for r in measured],
+            100 * FIRST_AUDIO_LIMIT,
+        ),
+        Check.of(
+            "first audio: share of the time",
+            "%",
+            [100 * r.heard.first / r.heard.total for r in measured],
+            100 * FIRST_AUDIO_LIMIT,
+        ),
+        Check.of("first audio", "ms", [1000 * r.heard.first for r in measured]),
+        Check.of(
+            "request outside the engine, pcm", "ms", [1000 * h.total for h in overheads["pcm"]], 1000 * OVERHEAD_LIMIT
+        ),
+        Check.of("request outside the engine, mp3", "ms", [1000 * h.total for h in overheads["mp3"]]),
+    ]
+
+
+def _rounds(settings: Settings, rounds: int, progress: Callable[[str], None]) -> list[_Round]:
+    """Server and bare model by turns, so that a machine that slows down slows both."""
+    calls = planned_calls(settings, PARAGRAPH)
+    bare = BareKokoro(settings)
+    arguments = ["serve", "--host", "127.0.0.1", "--port", "0", "--models-dir", str(settings.models_dir)]
+    measured = []
+    with server_process([*arguments, "--model", "kokoro"]) as server, line_to(server.url) as line:
+        for turn in range(rounds + 1):
+            progress(f"round {turn} of {rounds}" if turn else "warming up")
+            heard, until_first, total = _through_server(server, line, settings.default_voice)
+            bare_cpu = bare.cpu_seconds(calls)
+            if turn:
+                measured.append(_Round(heard, until_first, total, bare_cpu))
+    return measured
+
+
+def _through_server(server: ServerProcess, line: HTTPConnection, voice: str) -> tuple[Heard, float, float]:
+    """The paragraph through the server, its CPU time until the first audio, and its CPU time until all was done."""
+    marks: list[float] = [server.cpu_seconds()]
+    heard = ask(line, PARAGRAPH, voice=voice, model="kokoro", on_first=lambda: marks.append(server.cpu_seconds()))
+    time.sleep(SETTLE_SECONDS)
+    return heard, marks[1] - marks[0], server.cpu_seconds() - marks[0]
+
+
+def _overheads(requests: int, audio_format: str) -> list[Heard]:
+    """Requests one after another to a server whose engine hands out prepared samples."""
+    warm_up = max(10, requests // 10)
+    with server_process(["bench", "null-server"]) as server, line_to(server.url) as line:
+        heard = [
+            ask(line, PARAGRAPH, voice="null", model="null", audio_format=audio_format)
+            for _ in range(warm_up + requests)
+        ]
+    return heard[warm_up:]
+
+
+def as_table(checks: Sequence[Check]) -> Table:
+    """The checks for a reader at a terminal."""
+    table = Table()
+    table.add_column("")
+    for name in ("median", "least", "most", "limit"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for check in checks:
+        limit = "" if check.limit is None else _figure(check.limit, check.unit)
+        verdict = "" if check.limit is None else "[green]met" if check.passed else "[red]missed"
+        figures = (_figure(value, check.unit) for value in (check.value, check.low, check.high))
+        table.add_row(check.name, *figures, limit, verdict)
+    return table
+
+
+def _figure(value: float, unit: str) -> str:
+    digits = {"%": 1, "ms": 2}.get(unit, 3)
+    return f"{value:.{digits}f} {unit}".rstrip()

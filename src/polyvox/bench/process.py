@@ -1,0 +1,77 @@
+"""A server in a process of its own, so that its CPU time is its own."""
+
+import os
+import re
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from polyvox.errors import UnavailableError
+
+START_TIMEOUT = 120.0
+STOP_TIMEOUT = 15.0
+_URL = re.compile(rb"http://[^\s/]+:\d+")
+
+
+class ServerProcess:
+    """A running `polyvox` server."""
+
+    def __init__(self, process: subprocess.Popen[bytes], url: str) -> None:
+        self._process = process
+        self.url = url
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the process so far: all threads, user and system, and children that have ended."""
+        return cpu_seconds_of(self._process.pid)
+
+
+@contextmanager
+def server_process(arguments: Sequence[str]) -> Iterator[ServerProcess]:
+    """Run `polyvox ARGUMENTS` until the block ends; the first address it prints is where it listens."""
+    command = [sys.executable, "-m", "polyvox", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603 - our own program, no shell
+    try:
+        yield ServerProcess(process, _address(process))
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def cpu_seconds_of(pid: int) -> float:
+    """CPU time of a process from the kernel's own count, in steps of a clock tick (10 ms)."""
+    file = Path(f"/proc/{pid}/stat")
+    if not file.exists():
+        raise UnavailableError("This benchmark reads CPU time from /proc, so it needs Linux and a running server.")
+    # The second field is the program's name in brackets and may hold anything; the rest is numbers.
+    fields = file.read_text().rpartition(")")[2].split()
+    ticks = sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _address(process: subprocess.Popen[bytes]) -> str:
+    """Wait for the line that names the address."""
+    assert process.stdout is not None
+    deadline = time.monotonic() + START_TIMEOUT
+    printed = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while (left := deadline - time.monotonic()) > 0:
+            if not selector.select(left):
+                break
+            piece = os.read(process.stdout.fileno(), 4096)
+            if not piece:
+                raise UnavailableError("The server ended before it was ready; its own message is above.")
+            printed += piece
+            if (found := _URL.search(printed)) and printed.endswith(b"\n"):
+                return found.group().decode()
+    raise UnavailableError(f"The server was not ready within {START_TIMEOUT:g} s.")

@@ -1,0 +1,57 @@
+"""A client with next to no cost of its own, for times of a millisecond and below."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+from polyvox.errors import PolyvoxError
+
+READ_BYTES = 262_144
+TIMEOUT = 300.0
+SAMPLE_RATE = 24_000
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One request: seconds to the first PCM, seconds to the last, and seconds of audio."""
+
+    first: float
+    total: float
+    audio: float
+
+
+@contextmanager
+def line_to(url: str) -> Iterator[HTTPConnection]:
+    """A connection that is kept for many requests."""
+    parts = urlsplit(url)
+    with closing(HTTPConnection(str(parts.hostname), parts.port, timeout=TIMEOUT)) as connection:
+        connection.connect()
+        yield connection
+
+
+def ask(
+    line: HTTPConnection,
+    text: str,
+    *,
+    voice: str,
+    model: str,
+    audio_format: str = "pcm",
+    on_first: Callable[[], None] = lambda: None,
+) -> Heard:
+    """Have a text spoken; `on_first` is called the moment that the first audio is here."""
+    body = json.dumps({"model": model, "input": text, "voice": voice, "response_format": audio_format}).encode()
+    began = time.perf_counter()
+    line.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
+    response = line.getresponse()
+    if response.status != 200:
+        raise PolyvoxError(f"The server answered {response.status}: {response.read(500).decode(errors='replace')}")
+    received = len(response.read1(READ_BYTES))
+    first = time.perf_counter() - began
+    on_first()
+    while piece := response.read1(READ_BYTES):
+        received += len(piece)
+    return Heard(first, time.perf_counter() - began, received / (2 * SAMPLE_RATE))

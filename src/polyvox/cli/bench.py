@@ -1,0 +1,147 @@
+"""`polyvox bench`: a server under load, the text room alone, and the engine against the bare model."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polyvox.cli.address import server_address
+
+if TYPE_CHECKING:
+    from polyvox.bench.load import Load, Run
+
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write everything measured to this file.")]
+
+app = typer.Typer(help="Measure a server under load, or a part of Polyvox alone.", invoke_without_command=True)
+
+
+@app.callback()
+def bench(
+    context: typer.Context,
+    url: Annotated[str, typer.Option(help="Server to put under load.")] = "http://127.0.0.1:8880",
+    dialect: Annotated[str, typer.Option(help="API that the server speaks.")] = "openai",
+    requests: Annotated[int, typer.Option("--requests", "-n", help="Requests in all.")] = 32,
+    concurrency: Annotated[int, typer.Option("--concurrency", "-c", help="Closed loop: requests at a time.")] = 1,
+    rate: Annotated[
+        float | None, typer.Option("--rate", "-r", help="Open loop: arrivals a second, in place of --concurrency.")
+    ] = None,
+    texts: Annotated[Path | None, typer.Option(help="File with one text on each line.")] = None,
+    voice: Annotated[str, typer.Option(help="Voice to ask for.")] = "af_heart",
+    model: Annotated[str, typer.Option(help="Model to ask for.")] = "kokoro",
+    timeout: Annotated[float, typer.Option(help="Seconds after which one request counts as failed.")] = 120.0,
+    prebuffer: Annotated[
+        float, typer.Option(help="Seconds the simulated player waits after the first audio before it starts.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the arrivals and of the order of texts.")] = 0,
+    api_key: Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of the server.")] = None,
+    json_file: JsonFile = None,
+    plot: Annotated[Path | None, typer.Option(help="Also draw the run into this PNG file.")] = None,
+) -> None:
+    if context.invoked_subcommand is not None:
+        return
+    from polyvox.bench.load import Load
+    from polyvox.bench.plot import check_plottable
+    from polyvox.bench.texts import texts_from
+
+    if plot is not None:
+        check_plottable(plot)
+    load = Load(texts_from(texts), voice, model, requests, concurrency, rate, timeout, prebuffer, seed)
+    run = asyncio.run(_run(load, dialect, server_address(url, "url"), api_key))
+    _report(load, run, url, json_file, plot)
+
+
+@app.command()
+def text(
+    rounds: Annotated[int, typer.Option(min=1, max=10_000, help="How often each text is measured.")] = 25,
+    json_file: JsonFile = None,
+) -> None:
+    """Start-up and latency of the text normaliser and the phonemiser, for English and Chinese."""
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from polyvox.bench.text import as_table, bench_text
+    from polyvox.config import load
+
+    figures = list(bench_text(rounds, load().espeak))
+    Console().print(as_table(figures))
+    if json_file is not None:
+        json_file.write_text(json.dumps([asdict(row) for row in figures], indent=2), encoding="utf-8")
+
+
+@app.command()
+def engine(
+    rounds: Annotated[int, typer.Option(min=1, max=1_000, help="Rounds of server against bare model.")] = 5,
+    requests: Annotated[
+        int, typer.Option(min=10, max=100_000, help="Requests to the engine that costs nothing.")
+    ] = 200,
+    models_dir: Annotated[Path | None, typer.Option(help="Folder of installed models.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """The server's cost against the bare model, its first audio, and its overhead; fails where a limit is missed."""
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from polyvox.bench.engine import as_table, bench_engine
+    from polyvox.config import load
+    from polyvox.service.logs import configure_logging
+
+    settings = load(models_dir=models_dir, log_level="warning")
+    configure_logging(settings)
+    with Console(stderr=True).status("") as status:
+        checks = bench_engine(settings, rounds, requests, status.update)
+    Console().print(as_table(checks))
+    if json_file is not None:
+        rows = [asdict(check) | {"passed": check.passed} for check in checks]
+        json_file.write_text(json.dumps(rows, indent=2), encoding="utf-8")
+    if not all(check.passed for check in checks):
+        raise typer.Exit(1)
+
+
+@app.command(hidden=True)
+def null_server() -> None:
+    """A server whose engine costs nothing, for measuring what is left."""
+    from polyvox.bench.null import NullEngine
+    from polyvox.cli.server import run_server
+    from polyvox.config import load
+
+    settings = load(host="127.0.0.1", port=0, models=["null"], default_model="null", default_voice="null")
+    run_server(settings, {"null": NullEngine})
+
+
+async def _run(load: "Load", dialect: str, url: str, api_key: str | None) -> "Run":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from polyvox.bench.dialect import dialect_named
+    from polyvox.bench.load import run_load
+    from polyvox.bench.report import describe
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(describe(load), total=load.requests)
+        return await run_load(
+            load, dialect_named(dialect), url, api_key=api_key, on_sample=lambda _: progress.advance(task)
+        )
+
+
+def _report(load: "Load", run: "Run", url: str, json_file: Path | None, plot: Path | None) -> None:
+    from rich.console import Console
+
+    from polyvox.bench.plot import save_plot
+    from polyvox.bench.report import as_json, as_table, describe, summarize
+
+    summary = summarize(run)
+    console = Console()
+    console.print(f"{describe(load)}, against {url}", markup=False, highlight=False)
+    console.print(as_table(load, summary))
+    if json_file is not None:
+        document = json.dumps(as_json(load, run, summary, url), indent=2, ensure_ascii=False)
+        json_file.write_text(document, encoding="utf-8")
+    if plot is not None:
+        save_plot(load, run, summary, plot)
+    if not summary.ok:
+        raise typer.Exit(1)

@@ -1,0 +1,70 @@
+"""The command `polyvox`. Each command is a file beside this one and imports what is heavy only when it runs."""
+
+import errno
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from polyvox import __version__
+from polyvox.cli import bench, config, models, pull, say, serve, voices
+from polyvox.errors import InvalidRequestError, PolyvoxError
+
+
+class _PlainErrors(TyperGroup):
+    """What a user can mend is said in one line; a traceback is for `--debug`, or for a fault of Polyvox itself."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer's own signature
+        try:
+            return super().invoke(ctx)
+        except PolyvoxError as error:
+            if ctx.params.get("debug"):
+                raise
+            _complain(error.message)
+            raise typer.Exit(2 if isinstance(error, InvalidRequestError) else 1) from error
+        except OSError as error:
+            if ctx.params.get("debug") or error.errno in (None, errno.EPIPE):
+                raise
+            place = f"{error.filename}: " if error.filename else ""
+            _complain(f"{place}{error.strerror}.")
+            raise typer.Exit(1) from error
+
+
+def _complain(message: str) -> None:
+    print(f"error: {message}", file=sys.stderr)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"polyvox {__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name="polyvox",
+    cls=_PlainErrors,
+    help="One speech server, and its tools.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def root(
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with every error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(serve.serve)
+app.command()(say.say)
+app.command()(voices.voices)
+app.add_typer(models.app, name="models")
+app.command()(pull.pull)
+app.command()(config.config)
+app.add_typer(bench.app, name="bench")

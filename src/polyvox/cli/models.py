@@ -1,0 +1,103 @@
+"""`polyvox models`: what can be installed, what is, and whether it is whole."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from polyvox.bundles.manifest import Manifest
+
+app = typer.Typer(help="List models, or check an installed one.", invoke_without_command=True)
+
+ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
+
+
+@app.callback()
+def models(
+    context: typer.Context,
+    models_dir: ModelsDir = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    if context.invoked_subcommand is not None:
+        return
+    from polyvox.bundles.manifest import manifests
+    from polyvox.config import load
+
+    folder = load(models_dir=models_dir).models_dir
+    rows = [_listed(manifest, folder) for manifest in manifests()]
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
+    else:
+        _print_table(rows)
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="Installed model to check.")],
+    models_dir: ModelsDir = None,
+) -> None:
+    """Hash every file of an installed model."""
+    from polyvox.bundles.progress import RichProgress
+    from polyvox.bundles.validate import open_bundle, verify
+    from polyvox.config import load
+
+    bundle = open_bundle(name, load(models_dir=models_dir).models_dir)
+    verify(bundle, RichProgress())
+    print(f"{bundle.manifest.title} in {bundle.folder} is whole.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """One model in the list; `detail` is its folder, or what is wrong."""
+
+    name: str
+    title: str
+    version: str
+    state: str
+    detail: str
+    licence: str
+    code_licence: str
+    bytes: int
+
+
+def _listed(manifest: "Manifest", folder: Path) -> _Listed:
+    from polyvox.bundles.validate import open_manifest
+    from polyvox.errors import BundleError
+
+    try:
+        state, detail = "installed", str(open_manifest(manifest, folder).folder)
+    except BundleError as error:
+        state = "damaged" if (folder / manifest.name).exists() else "available"
+        detail = error.message
+    return _Listed(
+        manifest.name,
+        manifest.title,
+        manifest.version,
+        state,
+        detail,
+        manifest.licence.weights,
+        manifest.licence.code,
+        manifest.bytes,
+    )
+
+
+def _print_table(rows: list[_Listed]) -> None:
+    from rich.console import Console
+    from rich.filesize import decimal
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for column in ("model", "state", "size", "licence", "title"):
+        table.add_column(column, justify="right" if column == "size" else "left")
+    for row in rows:
+        table.add_row(row.name, row.state, decimal(row.bytes), row.licence, row.title)
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if row.state == "damaged":
+            console.print(row.detail, style="yellow", markup=False)
+    if any(row.state == "available" for row in rows):
+        console.print("Install one with: polyvox pull NAME", style="dim")

@@ -1,0 +1,26 @@
+"""`polyvox pull`: install a model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def pull(
+    name: Annotated[str, typer.Argument(help="Model to install; `polyvox models` lists them.")],
+    folder: Annotated[
+        Path | None,
+        typer.Option("--from", exists=True, file_okay=False, help="Folder that holds the model's files already."),
+    ] = None,
+    models_dir: Annotated[Path | None, typer.Option(help="Folder of installed models.")] = None,
+) -> None:
+    """Install a model, or mend an installed one."""
+    from polyvox.bundles.progress import RichProgress
+    from polyvox.bundles.pull import pull as pull_bundle
+    from polyvox.config import load
+
+    settings = load(models_dir=models_dir)
+    bundle = pull_bundle(
+        name, models_dir=settings.models_dir, folder=folder, hub_url=settings.hub_url, progress=RichProgress()
+    )
+    print(f"{bundle.manifest.title} is installed in {bundle.folder}.")

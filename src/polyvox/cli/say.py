@@ -1,0 +1,142 @@
+"""`polyvox say`: speak a text, into a file or out loud."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from polyvox.cli.output import Output
+    from polyvox.cli.speech import Speech
+    from polyvox.types import Pcm
+
+UNHURRIED_SECONDS = 7 * 24 * 3600.0
+"""A command waits for itself: neither a book nor a paused player is cut off, as a server's client would be."""
+LONG_TEXT_CHARS = 300
+"""From here on a progress bar is worth its line."""
+INTERRUPTED = 130
+
+TextArgument = Annotated[str | None, typer.Argument(help="What to say; `-`, or nothing, reads standard input.")]
+Place = Annotated[
+    str | None, typer.Option("--output", "-o", help="File to write, or `-` for standard output; without it, play.")
+]
+File = Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from this file.")]
+Voice = Annotated[str | None, typer.Option("--voice", "-v", help="A voice, or a mix: af_heart(2)+bf_emma(1).")]
+Speed = Annotated[float, typer.Option(help="1 is the voice's own pace.")]
+Model = Annotated[str | None, typer.Option("--model", "-m", help="Model to speak with.")]
+Language = Annotated[
+    str | None, typer.Option("--language", "-l", help="How to read the text, if not as the voice does.")
+]
+Volume = Annotated[float, typer.Option(help="Gain on the samples.")]
+Format = Annotated[str | None, typer.Option("--format", help="Audio format, if not by the file's ending.")]
+Server = Annotated[str | None, typer.Option(help="Speak through the server at this address.")]
+Key = Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of that server.")]
+ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
+
+
+def say(
+    text: TextArgument = None,
+    output: Place = None,
+    file: File = None,
+    voice: Voice = None,
+    speed: Speed = 1.0,
+    model: Model = None,
+    language: Language = None,
+    volume: Volume = 1.0,
+    audio_format: Format = None,
+    server: Server = None,
+    api_key: Key = None,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Speak a text, into a file or out loud."""
+    from polyvox.cli.address import server_address
+    from polyvox.cli.output import output_for
+    from polyvox.cli.speech import Wish, own_speech, servers_speech
+    from polyvox.config import load
+    from polyvox.service.logs import configure_logging
+
+    settings = load(
+        models_dir=models_dir,
+        models=[model] if model else None,
+        default_model=model,
+        deadline_seconds=UNHURRIED_SECONDS,
+        stall_seconds=UNHURRIED_SECONDS,
+        log_level="warning",
+    )
+    configure_logging(settings)
+    words = read_text(text, file, settings.max_input_chars)
+    place = output_for(output, audio_format)
+    wish = Wish(words, voice, model, language, speed, volume)
+    if server is None:
+        source = own_speech(wish, settings)
+    else:
+        source = servers_speech(wish, server_address(server, "server"), api_key)
+    try:
+        asyncio.run(_speak(source, place, len(words)))
+    except KeyboardInterrupt:
+        print(place.when_interrupted, file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def read_text(text: str | None, file: Path | None, max_chars: int) -> str:
+    """The text from whichever place the user named, read no further than the limit."""
+    from polyvox.errors import InvalidRequestError, TextError
+
+    if file is not None and text is not None:
+        raise InvalidRequestError("Give a text or a file, not both.", field="file")
+    if file is not None:
+        with file.open("rb") as source:
+            words = _decoded(source.read(4 * max_chars + 4), str(file))
+    elif text in (None, "-"):
+        if text is None and sys.stdin.isatty():
+            raise InvalidRequestError('Give a text: polyvox say "Hello", or -f FILE, or pipe one in.', field="text")
+        words = _decoded(sys.stdin.buffer.read(4 * max_chars + 4), "standard input")
+    else:
+        words = str(text)
+    if not words.strip():
+        raise TextError("There is nothing to say: the text is empty.", field="text")
+    if len(words) > max_chars:
+        raise TextError(
+            f"The text is longer than {max_chars} characters; cut it, or raise POLYVOX_MAX_INPUT_CHARS.", field="text"
+        )
+    return words
+
+
+def _decoded(data: bytes, origin: str) -> str:
+    from polyvox.errors import TextError
+
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TextError(f"{origin} is not UTF-8 text; save it as UTF-8.", field="text") from error
+
+
+async def _speak(source: "AbstractAsyncContextManager[Speech]", place: "Output", chars: int) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from polyvox.cli.output import Sound
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    shown = console.is_terminal and chars >= LONG_TEXT_CHARS
+    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+        task = progress.add_task("Speaking", total=None)
+        async with source as speech:
+            for warning in speech.warnings:
+                console.print(f"warning: {warning}", markup=False, highlight=False)
+
+            async def watched() -> "AsyncIterator[Pcm]":
+                seconds = 0.0
+                async for piece in speech.pieces:
+                    yield piece.pcm
+                    seconds += len(piece.pcm) / speech.sample_rate
+                    progress.update(task, description=f"{seconds:.0f} s of speech")
+                    if piece.spoken_chars is not None:
+                        progress.update(task, total=chars, completed=piece.spoken_chars)
+
+            await place.take(Sound(speech.sample_rate, speech.channels, watched()))
