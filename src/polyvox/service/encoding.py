@@ -39,11 +39,16 @@ async def encoded(session: Session, format: AudioFormat) -> AsyncGenerator[Encod
         await calls.run(encoder.close)
 
 
-async def encode_whole(session: Session, format: AudioFormat) -> bytes:  # noqa: A002
-    """The whole session as one file, its header true to its length."""
+async def encode_whole(
+    session: Session,
+    format: AudioFormat,  # noqa: A002
+    on_chunk: Callable[[AudioChunk], None] = lambda chunk: None,
+) -> bytes:
+    """The whole session as one file, its header true to its length; `on_chunk` sees each chunk that goes in."""
     parts: list[Pcm] = []
     seconds = 0.0
     async for chunk in session:
+        on_chunk(chunk)
         parts.append(chunk.pcm)
         seconds += chunk.duration
         if seconds > session.max_audio_seconds:
