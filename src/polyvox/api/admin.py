@@ -1,0 +1,50 @@
+"""What those who run the server ask: is it alive, can it speak, how is it doing."""
+
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter, Response
+from starlette.responses import JSONResponse
+
+from polyvox.api.hall import Hall
+
+router = APIRouter(tags=["operation"])
+
+
+@router.get("/")
+@router.get("/v1", include_in_schema=False)
+async def index() -> dict[str, str]:
+    """Where things are. Voice agents also call this to open a connection ahead of time."""
+    return {
+        "name": "polyvox",
+        "version": version("polyvox"),
+        "speech": "/v1/audio/speech",
+        "voices": "/v1/audio/voices",
+        "models": "/v1/models",
+        "docs": "/docs",
+    }
+
+
+@router.get("/health")
+async def health() -> dict[str, str]:
+    """200 as long as the process serves."""
+    return {"status": "ok"}
+
+
+@router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})
+async def ready(hall: Hall) -> JSONResponse:
+    """200 when requests that name no model can be spoken."""
+    state = hall.ready
+    models = {info.id: info.available for info in hall.registry.models()}
+    body: dict[str, Any] = {
+        "status": "ready" if state.ok else "not_ready",
+        "models": models,
+        "reasons": state.reasons,
+    }
+    return JSONResponse(body, 200 if state.ok else 503)
+
+
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(hall: Hall) -> Response:
+    """Counters in Prometheus' text format."""
+    return Response(hall.metrics.render(), media_type=hall.metrics.content_type)

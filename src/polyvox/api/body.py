@@ -1,0 +1,131 @@
+"""The request body: counted while it is read, then parsed as strict JSON before any field is looked at."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from polyvox.api.errors import error_response
+from polyvox.errors import InvalidRequestError, RequestTooLargeError
+
+_PARSE_OFF_LOOP_BYTES = 65_536
+_MAX_INTEGER_DIGITS = 300
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class BodyLimit:
+    """Middleware that refuses a body over its limit, by its announced length or as soon as the count passes it."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "")
+        if announced.isdecimal() and int(announced) > self._limit:
+            await error_response(self._too_large())(scope, receive, send)
+            return
+        count = 0
+
+        async def counted() -> Message:
+            nonlocal count
+            message = await receive()
+            count += len(message.get("body", b""))
+            if count > self._limit:
+                raise self._too_large()
+            return message
+
+        await self._app(scope, counted, send)
+
+    def _too_large(self) -> RequestTooLargeError:
+        return RequestTooLargeError(f"The body is over the limit of {self._limit} bytes; send less text at a time.")
+
+
+class JsonRoute(APIRoute):
+    """A route that takes a JSON body and nothing else.
+
+    Asking for the content type also keeps web pages of other origins out: a browser sends `application/json` across
+    origins only after CORS allowed it.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        if self.body_field is None:
+            return handle
+
+        async def handle_json(request: Request) -> Response:
+            return await handle(await _parsed(request))
+
+        return handle_json
+
+
+def parse_json(data: bytes) -> object:
+    """Parse a body; what is broken, ambiguous or too deep is refused with its place."""
+    try:
+        text = data.decode("utf-8-sig")
+        parsed: object = json.loads(text, object_pairs_hook=_unique, parse_int=_integer)
+        if _SURROGATE_ESCAPE.search(text):
+            json.dumps(parsed, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        raise InvalidRequestError(f"The body is not UTF-8: byte {error.start} is invalid.") from error
+    except UnicodeEncodeError as error:
+        raise InvalidRequestError("The body holds half of a character that takes two \\u escapes.") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InvalidRequestError(f"The body is not JSON: {error.msg} at {place}.") from error
+    except RecursionError as error:
+        raise InvalidRequestError("The body is nested too deeply.") from error
+    return parsed
+
+
+class _ParsedRequest(Request):
+    """A request whose body has been read and parsed."""
+
+    def __init__(self, scope: Scope, data: bytes, parsed: object) -> None:
+        super().__init__(scope)
+        self._data = data
+        self._parsed = parsed
+
+    async def body(self) -> bytes:
+        return self._data
+
+    async def json(self) -> object:
+        return self._parsed
+
+
+async def _parsed(request: Request) -> _ParsedRequest:
+    if not _is_json(request.headers.get("content-type", "")):
+        raise InvalidRequestError("Send a JSON body with the header 'Content-Type: application/json'.")
+    data = await request.body()
+    # A hostile body of some megabytes takes a noticeable part of a second, which other sessions must not feel.
+    short = len(data) <= _PARSE_OFF_LOOP_BYTES
+    return _ParsedRequest(request.scope, data, parse_json(data) if short else await asyncio.to_thread(parse_json, data))
+
+
+def _is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            shown = name[:80].encode(errors="replace").decode()
+            raise InvalidRequestError(f"'{shown}' is given more than once.", field=shown)
+        found[name] = value
+    return found
+
+
+def _integer(digits: str) -> float:
+    """An integer; one too long for any field becomes infinite, so that the field's own check names it."""
+    return int(digits) if len(digits) <= _MAX_INTEGER_DIGITS else float("inf")

@@ -1,0 +1,90 @@
+"""Speech as server-sent events, in the shapes that OpenAI's clients parse."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import math
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from polyvox.audio.encode import AudioFormat
+from polyvox.audio.pcm import to_pcm16
+from polyvox.errors import PolyvoxError, openai_body
+from polyvox.service.encoding import EncodedChunk, encoded
+from polyvox.service.session import Session
+from polyvox.types import AudioChunk
+
+OUTPUT_TOKEN_SECONDS = 0.05
+"""The length of audio that counts as one output token."""
+
+# Many clients read events line by line with a limit of 64 KiB. A multiple of three keeps base64 free of padding, so
+# that the deltas may be joined before or after decoding.
+_DELTA_BYTES = 24_576
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechEvents:
+    """Audio in `speech.audio.delta` events, then one `speech.audio.done`.
+
+    With `chunks` there is one delta for each chunk of the engine, and it says where the chunk stands.
+    """
+
+    format: AudioFormat
+    characters: int
+    chunks: bool
+    media_type = "text/event-stream; charset=utf-8"
+    whole = False
+
+    async def pieces(self, session: Session) -> AsyncGenerator[bytes]:
+        seconds = 0.0
+        async with aclosing(encoded(session, self.format)) as parts:
+            async for part in parts:
+                seconds += part.chunk.duration if part.chunk else 0.0
+                if self.chunks and part.chunk is not None:
+                    yield _event(_delta(part.data) | {"chunk": await _described(part.chunk)})
+                else:
+                    for event in _deltas(part):
+                        yield event
+        yield _event({"type": "speech.audio.done", "usage": self._usage(seconds)})
+
+    def last_words(self, error: PolyvoxError) -> bytes:
+        return _event({"type": "error", **openai_body(error)})
+
+    def _usage(self, seconds: float) -> dict[str, int]:
+        output_tokens = math.ceil(round(seconds / OUTPUT_TOKEN_SECONDS, 6))
+        return {
+            "input_tokens": self.characters,
+            "output_tokens": output_tokens,
+            "total_tokens": self.characters + output_tokens,
+        }
+
+
+def _event(content: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(content, separators=(",", ":")).encode() + b"\n\n"
+
+
+def _delta(data: bytes) -> dict[str, Any]:
+    return {"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()}
+
+
+def _deltas(part: EncodedChunk) -> Iterator[bytes]:
+    for start in range(0, len(part.data), _DELTA_BYTES):
+        yield _event(_delta(part.data[start : start + _DELTA_BYTES]))
+
+
+async def _described(chunk: AudioChunk) -> dict[str, Any]:
+    """Where a chunk stands in its utterance, and the hash of its samples as 16-bit little-endian PCM."""
+    return {
+        "index": chunk.index,
+        "start": chunk.start,
+        "end": chunk.end,
+        "sample_rate": chunk.sample_rate,
+        "sha256": await asyncio.to_thread(lambda: hashlib.sha256(to_pcm16(chunk.pcm)).hexdigest()),
+        "text": chunk.text,
+        "words": [
+            {"word": word.word, "start": round(word.start, 4), "end": round(word.end, 4)} for word in chunk.words
+        ],
+    }

@@ -1,0 +1,90 @@
+"""What Kokoro-FastAPI offers beyond OpenAI's API: captions, phonemes, mixed voices as files."""
+
+import asyncio
+import re
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Response
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from polyvox.api.body import JsonRoute
+from polyvox.api.captions import CaptionFile, CaptionStream
+from polyvox.api.hall import Hall
+from polyvox.api.languages import language_tag
+from polyvox.api.openai import SPEECH_ERRORS
+from polyvox.api.schemas import Captioned, CaptionedBody, ErrorBody, Phonemes, PhonemizeBody
+from polyvox.api.streaming import Layout, SpeechResponse
+from polyvox.errors import ForbiddenError, TextError
+from polyvox.voices.torch_file import torch_file
+
+router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
+
+_MAX_EXPRESSION_CHARS = 1_000
+_UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.()+-]")
+
+
+def _mix_expression(voices: object) -> str:
+    """A list of names is their mix in equal parts."""
+    if isinstance(voices, list) and voices and all(isinstance(name, str) for name in voices):
+        voices = "+".join(voices)
+    if isinstance(voices, str) and voices.strip() and len(voices) <= _MAX_EXPRESSION_CHARS:
+        return voices.strip()
+    raise PydanticCustomError("mix", "a mix such as 'af_heart(2)+bf_emma(1)', or a list of voice names")
+
+
+@router.post(
+    "/dev/captioned_speech",
+    response_class=Response,
+    responses=SPEECH_ERRORS | {200: {"model": Captioned, "description": "Audio and words."}},
+)
+async def captioned_speech(body: CaptionedBody, hall: Hall) -> SpeechResponse:
+    """Speak a text and say when each word is heard.
+
+    The answer is one JSON object a line while the audio is made, or a single one if `stream` is false. Times count from
+    the start of the whole audio.
+    """
+    layout: Layout
+    if body.stream:
+        layout = CaptionStream(body.audio_format, body.return_timestamps)
+    else:
+        layout = CaptionFile(body.audio_format, body.return_timestamps)
+    return SpeechResponse(hall, body.speech_request(hall.settings, "kokoro"), layout)
+
+
+@router.post("/dev/phonemize", responses={400: SPEECH_ERRORS[400]})
+async def phonemize(body: PhonemizeBody, hall: Hall) -> Phonemes:
+    """How a model reads a text."""
+    try:
+        phonemes, tokens = await hall.phonemize(body.text, language_tag(body.language, "language"), body.model)
+    except TextError as error:
+        error.field = "text"  # which the hall, and OpenAI's API, call `input`
+        raise
+    return Phonemes(phonemes=phonemes, tokens=tokens)
+
+
+@router.post(
+    "/v1/audio/voices/combine",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "The voice as a PyTorch tensor."},
+        400: SPEECH_ERRORS[400],
+        403: {"model": ErrorBody, "description": "The setting allow_voice_download is off."},
+    },
+)
+async def combine_voices(
+    voices: Annotated[
+        str | list[str],
+        BeforeValidator(_mix_expression),
+        Body(description="A mix expression, or voice names to mix in equal parts.", examples=["af_heart(2)+bf_emma"]),
+    ],
+    hall: Hall,
+) -> Response:
+    """Mix voices into a file that PyTorch programs load as a Kokoro voice."""
+    if not hall.settings.allow_voice_download:
+        raise ForbiddenError("This server does not give voices away; its setting allow_voice_download is off.")
+    expression = str(voices)
+    data = await asyncio.to_thread(torch_file, await hall.mixed_voice(expression))
+    name = _UNSAFE_IN_A_FILE_NAME.sub("", expression)[:100]
+    headers = {"Content-Disposition": f'attachment; filename="{name}.pt"', "Cache-Control": "no-store"}
+    return Response(data, media_type="application/octet-stream", headers=headers)

@@ -1,0 +1,106 @@
+"""OpenAI's speech API, and the lists that its clients and Open WebUI read."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Response
+
+from polyvox.api.body import JsonRoute
+from polyvox.api.events import SpeechEvents
+from polyvox.api.hall import Hall
+from polyvox.api.schemas import ErrorBody, SpeechBody
+from polyvox.api.streaming import AudioFile, AudioStream, Layout, SpeechResponse
+from polyvox.audio.encode import AudioFormat
+from polyvox.service.registry import ModelInfo
+from polyvox.types import Voice
+
+router = APIRouter(prefix="/v1", route_class=JsonRoute)
+
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+SPEECH_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorBody, "description": "A field is missing, of the wrong type, or out of range."},
+    404: {"model": ErrorBody, "description": "No such model."},
+    413: {"model": ErrorBody, "description": "The body is over its limit."},
+    429: {"model": ErrorBody, "description": "The queue is full; the header Retry-After says when to come back."},
+    503: {"model": ErrorBody, "description": "The model is not installed or not ready; the message names the remedy."},
+}
+_SPEECH: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The audio, or events that carry it.",
+        "content": {audio.media_type: _BINARY for audio in AudioFormat} | {"text/event-stream": {}},
+    }
+}
+
+
+@router.post("/audio/speech", tags=["speech"], response_class=Response, responses=_SPEECH | SPEECH_ERRORS)
+async def create_speech(
+    body: SpeechBody,
+    hall: Hall,
+    x_polyvox_chunks: Annotated[
+        str, Header(description="1: with `stream_format` sse, each event also says where its chunk stands.")
+    ] = "0",
+) -> SpeechResponse:
+    """Speak a text.
+
+    The audio streams while it is made, unless `stream` is false. A stream that cannot go on is cut off; with
+    `stream_format` sse an error event comes first.
+    """
+    layout: Layout
+    if body.stream_format == "sse":
+        layout = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
+    elif body.stream:
+        layout = AudioStream(body.audio_format)
+    else:
+        layout = AudioFile(body.audio_format)
+    return SpeechResponse(hall, body.speech_request(hall.settings, "openai"), layout)
+
+
+@router.get("/models", tags=["lists"])
+async def list_models(hall: Hall) -> dict[str, Any]:
+    """The models of this server, those that cannot speak included, with the reason."""
+    return {"object": "list", "data": [_model(info.id, info) for info in hall.registry.models()]}
+
+
+@router.get("/models/{model_id:path}", tags=["lists"], responses={404: SPEECH_ERRORS[404]})
+async def retrieve_model(model_id: str, hall: Hall) -> dict[str, Any]:
+    """One model; OpenAI's own names stand for the default one, which `root` names."""
+    return _model(model_id, hall.registry.model(model_id))
+
+
+@router.get("/audio/models", tags=["lists"])
+async def list_audio_models(hall: Hall) -> dict[str, Any]:
+    """The models that can speak, in the shape that Open WebUI reads."""
+    return {"models": [{"id": info.id, "name": info.id} for info in hall.registry.models() if info.available]}
+
+
+@router.get("/audio/voices", tags=["lists"])
+async def list_voices(hall: Hall, model: str | None = None, legacy: bool = False) -> dict[str, Any]:
+    """The voices of a model, the default one unless named. `legacy` gives bare names, as old clients expect."""
+    voices = hall.registry.voices(model)
+    return {"voices": [voice.id if legacy else _voice(voice) for voice in voices]}
+
+
+def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
+    known = None if info.capabilities is None else asdict(info.capabilities)
+    return {
+        "id": model_id,
+        "object": "model",
+        "created": info.created,
+        "owned_by": info.owned_by,
+        "root": info.id,
+        "available": info.available,
+        "reason": info.reason,
+        "capabilities": known and known | {"languages": sorted(known["languages"])},
+    }
+
+
+def _voice(voice: Voice) -> dict[str, str]:
+    """`name` repeats the id, since clients send either of them back; `title` is for people."""
+    return {
+        "id": voice.id,
+        "name": voice.id,
+        "title": voice.name,
+        "language": voice.language,
+        "gender": voice.gender,
+        "description": voice.description,
+    }

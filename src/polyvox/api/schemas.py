@@ -1,0 +1,202 @@
+"""The JSON that goes in and out of the doors, as pydantic models; they are also the text of the OpenAPI pages."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from polyvox.api.languages import language_tag
+from polyvox.audio.encode import AudioFormat, parse_format
+from polyvox.config import Settings
+from polyvox.service.speech import SpeechRequest
+from polyvox.types import NormalizationOptions, Utterance
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Integer = Annotated[int, Field(strict=True)]
+
+# Line ends, tabs and form feeds are white space; every other control character is a mistake somewhere upstream.
+_UNSPEAKABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+
+
+def _check_characters(text: str) -> str:
+    found = _UNSPEAKABLE.search(text)
+    if found is None:
+        return text
+    raise PydanticCustomError(
+        "control_character",
+        "holds the control character U+{code} at position {position}",
+        {"code": f"{ord(found[0]):04X}", "position": found.start()},
+    )
+
+
+Text = Annotated[str, AfterValidator(_check_characters)]
+"""Text to be read."""
+
+
+class RequestBody(BaseModel):
+    """What all bodies share: fields nobody knows are ignored, and null means "not given"."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, body: object) -> object:
+        return {name: value for name, value in body.items() if value is not None} if isinstance(body, dict) else body
+
+
+class VoiceReference(BaseModel):
+    """A voice named by an object, as OpenAI's API allows."""
+
+    id: str
+
+
+class NormalizationBody(RequestBody):
+    """Which readings the text normaliser may apply."""
+
+    normalize: StrictBool = Field(True, description="Whether the text is normalised at all.")
+    unit_normalization: StrictBool = Field(True, description="10KB is read as ten kilobytes.")
+    url_normalization: StrictBool = Field(True, description="Web addresses are read part by part.")
+    email_normalization: StrictBool = Field(True, description="E-mail addresses are read part by part.")
+    optional_pluralization_normalization: StrictBool = Field(True, description="word(s) is read as words.")
+    phone_normalization: StrictBool = Field(True, description="Telephone numbers are read digit by digit.")
+    replace_remaining_symbols: StrictBool = Field(True, description="Symbols left over are read by their names.")
+
+
+class SpeechBody(RequestBody):
+    """A request for speech: OpenAI's fields, then Kokoro-FastAPI's, then Polyvox's own."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"model": "kokoro", "input": "The tide is out and the boats lie on the sand.", "voice": "af_heart"},
+                {
+                    "model": "tts-1",
+                    "input": "Twice as fast, blended from two voices.",
+                    "voice": "af_heart(2)+bf_emma(1)",
+                    "response_format": "wav",
+                    "speed": 2.0,
+                },
+            ]
+        }
+    )
+
+    model: str | None = Field(
+        None, description="A model of `GET /v1/models`, or one of OpenAI's names for the default one."
+    )
+    input: Text = Field(description="The text to speak.")
+    voice: str | VoiceReference | None = Field(
+        None, description='A voice, a mix such as `af_heart(2)+bf_emma(1)`, or `{"id": "af_heart"}`.'
+    )
+    instructions: Text | None = Field(
+        None, description="How to speak. An engine that cannot follow says so in the header X-Polyvox-Warning."
+    )
+    response_format: str = Field("mp3", description=f"One of {', '.join(AudioFormat)}.", examples=["mp3"])
+    speed: Number = Field(1.0, ge=0.25, le=4.0, description="1 is the voice's own pace.")
+    stream_format: Literal["audio", "sse"] = Field(
+        "audio", description="`audio`: bytes as they are ready. `sse`: server-sent events with base64 audio."
+    )
+
+    stream: StrictBool = Field(True, description="false: answer once, with Content-Length, when all is spoken.")
+    lang_code: str | None = Field(
+        None, description="How to read the text: Kokoro's a b e f h i j p z, or a tag such as en-gb."
+    )
+    volume_multiplier: Number = Field(
+        1.0, gt=0.0, le=4.0, description="Gain on the samples; what passes full scale is clipped."
+    )
+    normalization_options: NormalizationBody | None = Field(
+        None, description="Which readings the text normaliser may apply; all of them if absent."
+    )
+
+    seed: Integer | None = Field(None, ge=0, lt=2**63, description="For engines that sample: same seed, same speech.")
+    sample_rate: Integer | None = Field(
+        None, ge=8_000, le=48_000, description="Sample rate of the audio; the engine's own if absent."
+    )
+    loudness: Number | None = Field(None, ge=-50.0, le=-5.0, description="Target loudness in LUFS, such as -16.")
+
+    @field_validator("voice", mode="before")
+    @classmethod
+    def _name_or_reference(cls, voice: object) -> object:
+        if isinstance(voice, str) or (isinstance(voice, dict) and isinstance(voice.get("id"), str)):
+            return voice
+        raise PydanticCustomError("voice_type", "should be a voice's name or an object with an 'id'")
+
+    @property
+    def audio_format(self) -> AudioFormat:
+        return parse_format(self.response_format)
+
+    def speech_request(self, settings: Settings, door: str) -> SpeechRequest:
+        """The same request in the hall's words."""
+        voice = self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
+        options = {} if self.normalization_options is None else self.normalization_options.model_dump()
+        utterance = Utterance(
+            text=self.input,
+            voice=voice or settings.default_voice,
+            language=None if self.lang_code is None else language_tag(self.lang_code, "lang_code"),
+            speed=self.speed,
+            seed=self.seed,
+            instructions=self.instructions,
+            normalization=NormalizationOptions(**options),
+        )
+        return SpeechRequest(
+            utterance,
+            model=self.model,
+            sample_rate=self.sample_rate,
+            volume=self.volume_multiplier,
+            loudness=self.loudness,
+            door=door,
+        )
+
+
+class CaptionedBody(SpeechBody):
+    """A request for speech with word timings."""
+
+    return_timestamps: StrictBool = Field(True, description="false: `timestamps` is null.")
+
+
+class PhonemizeBody(RequestBody):
+    """A text to be read but not spoken."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Hello, world.", "language": "a"}]})
+
+    text: Text = Field(description="The text to read.")
+    language: str = Field("a", description="Kokoro's a b e f h i j p z, or a tag such as en-gb.")
+    model: str | None = Field(None, description="Whose reading; the default model's if absent.")
+
+
+class WordTimestamp(BaseModel):
+    """A word as the caller wrote it, and when it is heard, in seconds from the start."""
+
+    word: str
+    start_time: float
+    end_time: float
+
+
+class Captioned(BaseModel):
+    """Audio with the words in it."""
+
+    audio: str = Field(description="The audio file, or a stretch of it, in base64.")
+    audio_format: str = Field(description="Its media type.")
+    timestamps: list[WordTimestamp] | None = Field(description="The words heard in it.")
+
+
+class Phonemes(BaseModel):
+    """How a text is read."""
+
+    phonemes: str = Field(description="In the model's own alphabet.")
+    tokens: list[int] = Field(description="The model's token ids, without the padding at both ends.")
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong, in one sentence, and which field of the request is at fault."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class ErrorBody(BaseModel):
+    """Every answer that is not a success."""
+
+    error: ErrorDetail
