@@ -1,7 +1,7 @@
 """Speech for the tests that need it: sentences to say, an ear to hear them, and where each word stands in the sound."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pocketsphinx
@@ -38,8 +38,7 @@ _ALIGNER_RATE = 16_000
 _FRAMES_PER_SECOND = 100
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedWord:
+class AlignedWord(NamedTuple):
     """A word as the dictionary spells it, and when it is heard, in seconds."""
 
     word: str
@@ -52,7 +51,7 @@ def align_words(pcm: Pcm, rate: int, text: str) -> list[AlignedWord]:
 
     Every word must be in the aligner's dictionary. Pauses are left out.
     """
-    decoder = pocketsphinx.Decoder(lm=None, loglevel="ERROR", samprate=_ALIGNER_RATE)
+    decoder = pocketsphinx.Decoder(lm=None, loglevel="FATAL", samprate=_ALIGNER_RATE)
     words = words_of(text)
     unknown = [word for word in words if decoder.lookup_word(word) is None]
     if unknown:

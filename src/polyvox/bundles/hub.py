@@ -16,7 +16,7 @@ from polyvox.errors import InvalidRequestError
 
 _log = structlog.get_logger(__name__)
 
-_TIMEOUT = httpx.Timeout(30.0, connect=3.0)
+_TIMEOUT = httpx.Timeout(10.0, connect=3.0)
 _MAX_REDIRECTS = 5
 _MAX_ATTEMPTS = 5
 _SHA256 = re.compile(r'"?([0-9a-f]{64})"?')

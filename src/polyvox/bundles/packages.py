@@ -130,9 +130,12 @@ def _run(command: list[str], folder: Path, total: int, advance: Advance) -> None
 
 @contextmanager
 def _running(command: list[str], folder: Path, output: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(  # noqa: S603 - an argument list of ours; the manifest's parts are checked patterns
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-    )
+    try:
+        process = subprocess.Popen(  # noqa: S603 - an argument list of ours; the manifest's parts are checked patterns
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+    except OSError as error:
+        raise SourceUnavailableError(f"{command[0]} cannot be started ({error.strerror})") from error
     try:
         yield process
     finally:

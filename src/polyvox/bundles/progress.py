@@ -53,6 +53,7 @@ class RichProgress:
             task = bar.add_task(label, total=total)
             try:
                 yield lambda count: bar.advance(task, count)
+                bar.update(task, completed=total)
             except BaseException:
                 bar.live.transient = True  # what failed leaves no half-filled bar behind
                 raise

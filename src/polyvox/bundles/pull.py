@@ -33,18 +33,21 @@ def pull_manifest(
         raise InvalidRequestError(f"{folder} is not a folder.", field="folder")
     models = ModelsFolder(models_dir)
     with _disk_errors_explained(models_dir), models.locked():
-        if _already_installed(manifest, models_dir, progress):
-            return open_manifest(manifest, models_dir)
         workshop = Workshop(DownloadCache(models.cache), models.staging / "scratch", progress, hub_url)
-        search = _Search(manifest, workshop)
-        if folder is not None:
-            search.look_in(folder)
-        search.look_around(models_dir / manifest.name)
-        for source in manifest.sources:
-            search.ask(source)
-        install(manifest, search.result(), models)
+        if not _already_installed(manifest, models_dir, progress):
+            install(manifest, _gather(manifest, folder, models_dir, workshop), models)
         workshop.cache.discard(_all_contents(manifest))
         return open_manifest(manifest, models_dir)
+
+
+def _gather(manifest: Manifest, folder: Path | None, models_dir: Path, workshop: Workshop) -> dict[str, Found]:
+    search = _Search(manifest, workshop)
+    if folder is not None:
+        search.look_in(folder)
+    search.look_around(models_dir / manifest.name)
+    for source in manifest.sources:
+        search.ask(source)
+    return search.result()
 
 
 class _Search:
@@ -125,7 +128,7 @@ def _already_installed(manifest: Manifest, models_dir: Path, progress: Progress)
     try:
         verify(open_manifest(manifest, models_dir), progress)
     except BundleError as error:
-        _log.info("model has to be fetched", model=manifest.name, reason=error.message)
+        _log.debug("model has to be fetched", model=manifest.name, reason=error.message)
         return False
     return True
 
