@@ -36,6 +36,12 @@ class SessionState(StrEnum):
     def is_final(self) -> bool:
         return not _NEXT[self]
 
+    def moved_to(self, state: "SessionState") -> "SessionState":
+        """The next state, if it may follow this one."""
+        if state not in _NEXT[self]:
+            raise RuntimeError(f"a session cannot go from {self} to {state}")
+        return state
+
 
 _ENDED_EARLY = frozenset({SessionState.CANCELLED, SessionState.FAILED})
 _NEXT: Mapping[SessionState, frozenset[SessionState]] = {
@@ -181,7 +187,7 @@ class Session:
         try:
             async with limit:
                 await self._ticket.granted()
-                self._move(SessionState.PREPARING)
+                self._state = self._state.moved_to(SessionState.PREPARING)
                 await self._make()
                 await self._buffer.emptied(self._plan.stall)
         except TimeoutError:
@@ -217,7 +223,7 @@ class Session:
         account.chunks += 1
         account.audio_seconds += chunk.duration
         if account.first_audio_seconds is None:
-            self._move(SessionState.SPEAKING)
+            self._state = self._state.moved_to(SessionState.SPEAKING)
             account.first_audio_seconds = self._now() - account.opened
             self._metrics.first_audio(self.model, account.first_audio_seconds)
         self._metrics.chunk(self.model, chunk)
@@ -237,9 +243,9 @@ class Session:
         error = self._reason if task.cancelled() else self._typed(failure)
         self._ticket.release()
         if task.cancelled():
-            self._move(SessionState.CANCELLED)
+            self._state = self._state.moved_to(SessionState.CANCELLED)
         else:
-            self._move(SessionState.DONE if error is None else SessionState.FAILED)
+            self._state = self._state.moved_to(SessionState.DONE if error is None else SessionState.FAILED)
         out_of_time = isinstance(error, DeadlineError | StalledError)
         self._buffer.finish(error, discard=task.cancelled() or out_of_time)
         self._report(error)
@@ -270,11 +276,6 @@ class Session:
             rtf=None if factor is None else round(factor, 4),
             seconds=round(self._now() - account.opened, 3),
         )
-
-    def _move(self, state: SessionState) -> None:
-        if state not in _NEXT[self._state]:
-            raise RuntimeError(f"session {self.id} cannot go from {self._state} to {state}")
-        self._state = state
 
     def _deadline_error(self) -> DeadlineError:
         return DeadlineError(f"The request took longer than its {self._plan.deadline:g} s; send less text or wait.")

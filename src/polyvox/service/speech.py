@@ -25,7 +25,7 @@ from polyvox.types import AudioChunk, Utterance
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _LAST_GRACE_SECONDS = 5.0
-# A character rarely takes more than half a second, a pause in the text perhaps more.
+# A spoken character rarely takes half a second; the shortest mark for a pause of ten seconds has ten characters.
 _MAX_SECONDS_PER_CHAR = 2.0
 _MAX_SECONDS_BESIDES = 60.0
 
@@ -148,7 +148,7 @@ class SpeechService:
             buffer=self.settings.session_buffer,
             deadline=min(self.settings.deadline_seconds, request.deadline or self.settings.deadline_seconds),
             stall=self.settings.stall_seconds,
-            max_audio_seconds=_MAX_SECONDS_BESIDES + _MAX_SECONDS_PER_CHAR * len(text) / speed,
+            max_audio_seconds=_MAX_SECONDS_BESIDES + _MAX_SECONDS_PER_CHAR * len(text) * max(1.0, 1.0 / speed),
         )
         session = Session(plan, self._admission.enter(), self.metrics, self._executor)
         self._sessions.add(session)

@@ -1,0 +1,84 @@
+"""What the server counts."""
+
+import re
+
+import numpy as np
+import pytest
+from prometheus_client import REGISTRY
+from prometheus_client.parser import text_string_to_metric_families
+
+from polyvox.errors import STATUS, OverloadedError, StalledError, TextError
+from polyvox.runtime.stage import BatchReport
+from polyvox.service.metrics import Metrics
+from polyvox.types import AudioChunk
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
+def test_nothing_is_registered_globally(metrics: Metrics) -> None:
+    other = Metrics()
+    metrics.requested("openai", "tone")
+    assert other.registry.get_sample_value("polyvox_requests_total", {"door": "openai", "model": "tone"}) is None
+    assert REGISTRY.get_sample_value("polyvox_requests_total", {"door": "openai", "model": "tone"}) is None
+
+
+def test_a_scraper_can_read_all_of_it(metrics: Metrics) -> None:
+    metrics.watch(queue_depth=lambda: 3, active=lambda: 2)
+    metrics.requested("openai", "tone")
+    metrics.failed(OverloadedError("Full.", retry_after=1.0))
+    metrics.first_audio("tone", 0.2)
+    metrics.chunk("tone", AudioChunk(np.zeros(12_000, np.float32), 24_000, 0, 0))
+    metrics.ended("tone", "done", 1.5, 0.4)
+    metrics.batch(BatchReport("decode", 4, 0.01, 0.02))
+    families = {family.name for family in text_string_to_metric_families(metrics.render().decode())}
+    assert families >= {
+        "polyvox_requests",
+        "polyvox_failures",
+        "polyvox_time_to_first_audio_seconds",
+        "polyvox_real_time_factor",
+        "polyvox_audio_seconds",
+        "polyvox_chunks",
+        "polyvox_queue_depth",
+        "polyvox_active_sessions",
+        "polyvox_session_seconds",
+        "polyvox_stage_batch_size",
+        "polyvox_stage_wait_seconds",
+        "polyvox_stage_run_seconds",
+    }
+    assert metrics.content_type.startswith("text/plain")
+
+
+def test_gauges_follow_their_source(metrics: Metrics) -> None:
+    line = [1, 2, 3]
+    metrics.watch(queue_depth=lambda: len(line), active=lambda: 0)
+    assert metrics.registry.get_sample_value("polyvox_queue_depth") == 3
+    line.clear()
+    assert metrics.registry.get_sample_value("polyvox_queue_depth") == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (OverloadedError("Full.", retry_after=1.0), "overloaded"),
+        (TextError("Empty."), "invalid_text"),
+        (StalledError("Gone."), "client_stalled"),
+    ],
+)
+def test_failures_are_told_apart_by_their_code(metrics: Metrics, error: Exception, kind: str) -> None:
+    metrics.failed(error)
+    assert metrics.registry.get_sample_value("polyvox_failures_total", {"kind": kind}) == 1
+
+
+def test_kinds_are_as_few_as_the_table_of_errors_has_rows(metrics: Metrics) -> None:
+    for error in STATUS:
+        metrics.failed(error("Something.", retry_after=1.0) if error is OverloadedError else error("Something."))
+    assert len(re.findall(r"^polyvox_failures_total", metrics.render().decode(), re.M)) == len(STATUS)
+
+
+def test_a_session_without_audio_has_no_real_time_factor(metrics: Metrics) -> None:
+    metrics.ended("tone", "failed", 0.1, None)
+    assert metrics.registry.get_sample_value("polyvox_real_time_factor_count", {"model": "tone"}) is None
+    assert metrics.registry.get_sample_value("polyvox_session_seconds_count", {"state": "failed"}) == 1
