@@ -8,9 +8,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 
 from fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, running, tone_service
 from polyvox.errors import (
+    EngineError,
     InvalidRequestError,
     OverloadedError,
     PolyvoxError,
@@ -70,6 +72,20 @@ class TestRefusals:
             assert engine.heard == []
             assert service.metrics.registry.get_sample_value("polyvox_active_sessions") == 0
             assert len(await speak(service, request("x" * 100))) == 3
+
+    async def test_include_what_an_engines_own_check_stumbles_over(self) -> None:
+        class Clumsy(ToneEngine):
+            def check(self, utterance: Utterance) -> None:
+                raise KeyError(utterance.text)
+
+        with capture_logs() as lines:
+            async with running(tone_service(Clumsy())) as service:
+                with pytest.raises(EngineError, match="the server's log has the cause under"):
+                    await service.open(request())
+                assert (
+                    service.metrics.registry.get_sample_value("polyvox_failures_total", {"kind": "engine_failed"}) == 1
+                )
+        assert any(line.get("exc_info") for line in lines)
 
     async def test_hold_before_the_start_and_after_the_end(self) -> None:
         service = tone_service()

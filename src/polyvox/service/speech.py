@@ -13,7 +13,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, Mixing, Phonemizing
-from polyvox.errors import InvalidRequestError, PolyvoxError, TextError, UnavailableError
+from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.service.admission import Admission
 from polyvox.service.delivery import Delivery
@@ -126,8 +126,9 @@ class SpeechService:
         self._check_text(request.utterance.text)
         _check_numbers(request)
         engine = self._engine(model)
+        session_id = uuid4().hex
         utterance, warnings = _adapted(request.utterance, engine)
-        engine.check(utterance)
+        _check_with(engine, utterance, session_id)
         delivery = _delivery(request, engine)
         text, speed = request.utterance.text, request.utterance.speed
 
@@ -135,7 +136,7 @@ class SpeechService:
             return delivery.carry(engine.speak(utterance), self._executor)
 
         plan = Plan(
-            id=uuid4().hex,
+            id=session_id,
             door=request.door,
             model=model,
             engine=engine.name,
@@ -191,6 +192,19 @@ def _check_numbers(request: SpeechRequest) -> None:
         )
     if request.deadline is not None and not request.deadline > 0:
         raise InvalidRequestError(f"deadline must be above 0 seconds, not {request.deadline:g}.", field="deadline")
+
+
+def _check_with(engine: Engine, utterance: Utterance, session_id: str) -> None:
+    """The engine's own check; a defect in it is an engine's failure like any other."""
+    try:
+        engine.check(utterance)
+    except PolyvoxError:
+        raise
+    except Exception as error:
+        log.exception("engine failed", session=session_id, engine=engine.name)
+        raise EngineError(
+            f"The engine {engine.name!r} failed; the server's log has the cause under {session_id}."
+        ) from error
 
 
 def _adapted(utterance: Utterance, engine: Engine) -> tuple[Utterance, tuple[str, ...]]:
