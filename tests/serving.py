@@ -1,0 +1,76 @@
+"""The HTTP doors for the tests: called in process, or served by a real server on a free port."""
+
+import contextlib
+import io
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import av
+import httpx
+import uvicorn
+
+from fakes import running
+from polyvox.api.app import create_app
+from polyvox.service.speech import SpeechService
+
+
+@contextlib.asynccontextmanager
+async def called(service: SpeechService, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the app without a network between them; what the app raises counts as a broken connection."""
+    transport = httpx.ASGITransport(app=create_app(service), raise_app_exceptions=False)
+    async with running(service), httpx.AsyncClient(transport=transport, base_url="http://door", **options) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def served(service: SpeechService) -> Iterator[str]:
+    """The base URL of a real server in a thread of its own; it starts and closes the service."""
+    config = uvicorn.Config(create_app(service), host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=2)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        wait_for(lambda: server.started or not thread.is_alive())
+        host, port = server.servers[0].sockets[0].getsockname()[:2]
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+    """Return when the condition holds; fail when it does not in time."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.005)
+
+
+def raw_post(url: str, body: bytes) -> socket.socket:
+    """A connection on which a speech request has been sent and nothing read."""
+    host, port = url.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)), timeout=10)
+    head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    return connection
+
+
+def decoded_seconds(data: bytes) -> float:
+    """How long an audio file plays, by decoding all of it."""
+    with av.open(io.BytesIO(data)) as container:
+        return sum(frame.samples / frame.sample_rate for frame in container.decode(audio=0))
+
+
+def error_of(response: httpx.Response) -> dict[str, Any]:
+    """The error in a response, which must have OpenAI's shape and hold one sentence."""
+    body = response.json()
+    assert set(body) == {"error"}
+    error = body["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["message"].endswith(".")
+    assert "\n" not in error["message"]
+    assert len(error["message"]) < 300
+    return error
