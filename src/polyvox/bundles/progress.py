@@ -15,6 +15,8 @@ from rich.progress import (
 from rich.progress import Progress as RichBar
 from rich.table import Column
 
+_BAR_WIDTH = 20
+
 Advance = Callable[[int], None]
 """Told of bytes done since the last call; a negative number takes back what has to be done again."""
 
@@ -42,14 +44,15 @@ class RichProgress:
 
     @contextmanager
     def task(self, label: str, total: int) -> Iterator[Advance]:
+        label_column = Column(ratio=1, no_wrap=True, overflow="ellipsis")
         columns = (
-            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
-            BarColumn(bar_width=None),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False, table_column=label_column),
+            BarColumn(bar_width=_BAR_WIDTH),
+            DownloadColumn(table_column=Column(no_wrap=True)),
+            TransferSpeedColumn(table_column=Column(no_wrap=True)),
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
         )
-        with RichBar(*columns, console=self._console) as bar:
+        with RichBar(*columns, console=self._console, expand=True) as bar:
             task = bar.add_task(label, total=total)
             try:
                 yield lambda count: bar.advance(task, count)
