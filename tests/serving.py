@@ -70,7 +70,7 @@ def error_of(response: httpx.Response) -> dict[str, Any]:
     assert set(body) == {"error"}
     error = body["error"]
     assert set(error) == {"message", "type", "param", "code"}
-    assert error["message"].endswith(".")
+    assert error["message"].endswith(".") or "; run: " in error["message"]  # a command is to be copied as it stands
     assert "\n" not in error["message"]
     assert len(error["message"]) < 300
     return error

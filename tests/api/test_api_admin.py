@@ -1,0 +1,94 @@
+"""Probes, metrics, the index and the API's own description."""
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from fakes import ToneEngine, missing_bundle, tone_service
+from polyvox.api.app import create_app
+from serving import called, served
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_alive_and_ready():
+    async with called(tone_service()) as client:
+        health = await client.get("/health")
+        ready = await client.get("/ready")
+    assert (health.status_code, health.json()) == (200, {"status": "ok"})
+    assert ready.status_code == 200
+    assert ready.json() == {"status": "ready", "models": {"tone": True}, "reasons": {}}
+
+
+async def test_alive_but_not_ready_without_its_model():
+    async with called(tone_service(ToneEngine(start_error=missing_bundle()))) as client:
+        health = await client.get("/health")
+        ready = await client.get("/ready")
+    assert health.status_code == 200
+    assert ready.status_code == 503
+    assert ready.json()["status"] == "not_ready"
+    assert "polyvox pull" in ready.json()["reasons"]["tone"]
+
+
+async def test_metrics_are_what_prometheus_reads():
+    async with called(tone_service()) as client:
+        await client.post("/v1/audio/speech", json={"input": "Hello."})
+        response = await client.get("/metrics")
+    assert response.headers["content-type"].startswith("text/plain")
+    families = {family.name: family for family in text_string_to_metric_families(response.text)}
+    (requests,) = [sample for sample in families["polyvox_requests"].samples if sample.name.endswith("_total")]
+    assert (requests.labels, requests.value) == ({"door": "openai", "model": "tone"}, 1.0)
+
+
+@pytest.mark.parametrize("path", ["/", "/v1"])
+async def test_the_base_address_answers(path):
+    async with called(tone_service()) as client:
+        body = (await client.get(path)).json()
+    assert body["name"] == "polyvox"
+    assert body["speech"] == "/v1/audio/speech"
+
+
+async def test_the_description_covers_every_door():
+    async with called(tone_service()) as client:
+        schema = (await client.get("/openapi.json")).json()
+        page = await client.get("/docs")
+    assert page.status_code == 200
+    assert set(schema["paths"]) == {
+        "/",
+        "/health",
+        "/ready",
+        "/metrics",
+        "/v1/audio/speech",
+        "/v1/audio/models",
+        "/v1/audio/voices",
+        "/v1/audio/voices/combine",
+        "/v1/models",
+        "/v1/models/{model_id}",
+        "/dev/captioned_speech",
+        "/dev/phonemize",
+    }
+    speech = schema["components"]["schemas"]["SpeechBody"]
+    assert all("description" in field for field in speech["properties"].values())
+    assert speech["required"] == ["input"]
+    assert {"200", "400", "404", "413", "429", "503"} <= set(schema["paths"]["/v1/audio/speech"]["post"]["responses"])
+
+
+def test_the_app_starts_and_closes_its_service():
+    engine = ToneEngine()
+    with served(tone_service(engine)) as url:
+        assert httpx.get(url + "/ready").status_code == 200
+        assert engine.started
+        assert not engine.is_closed
+    assert engine.is_closed
+
+
+async def test_the_app_leaves_a_service_alone_that_was_started_before():
+    engine = ToneEngine()
+    service = tone_service(engine)
+    await service.start()
+    app = create_app(service)
+    async with app.router.lifespan_context(app):
+        assert service.ready.ok
+    assert not engine.is_closed
+    await service.close()
+    assert engine.is_closed

@@ -1,0 +1,69 @@
+"""A defect becomes a 500 that can be found in the log, and nothing of it leaks."""
+
+import pytest
+from structlog.testing import capture_logs
+
+from fakes import ToneEngine, tone_service
+from polyvox.errors import TextError
+from serving import called, error_of
+
+pytestmark = pytest.mark.anyio
+
+SPEECH = "/v1/audio/speech"
+
+
+class Forgetful(ToneEngine):
+    """Breaks where nothing should break."""
+
+    @property
+    def voices(self):
+        raise KeyError("secret detail")
+
+
+async def test_a_defect_is_answered_with_a_reference_to_the_log():
+    async with called(tone_service(Forgetful(), cors_origins=["*"]), headers={"Origin": "https://a.example"}) as client:
+        with capture_logs() as lines:
+            response = await client.get("/v1/audio/voices")
+        alive = await client.get("/health")
+    reference = response.headers["x-session-id"]
+    assert response.status_code == 500
+    assert error_of(response)["code"] == "internal_error"
+    assert reference in error_of(response)["message"]
+    assert "secret" not in response.text
+    assert response.headers["access-control-allow-origin"] == "*"
+    (line,) = [line for line in lines if line["event"] == "request failed"]
+    assert line["session"] == reference
+    assert line["log_level"] == "error"
+    assert alive.status_code == 200
+
+
+async def test_an_encoder_that_breaks_is_logged_counted_and_answered(monkeypatch):
+    async def broken(session, audio_format):
+        async for _ in session:
+            raise RuntimeError("secret detail")
+        yield
+
+    monkeypatch.setattr("polyvox.api.streaming.encoded", broken)
+    async with called(tone_service()) as client:
+        with capture_logs() as lines:
+            response = await client.post(SPEECH, json={"input": "Hello."})
+        metrics = (await client.get("/metrics")).text
+    assert response.status_code == 500
+    assert response.headers["x-session-id"] in error_of(response)["message"]
+    assert "secret" not in response.text
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["speech failed"]
+    assert 'polyvox_failures_total{kind="engine_failed"} 1.0' in metrics
+
+
+async def test_an_engines_own_refusal_keeps_its_words():
+    engine = ToneEngine(fail_at=0, error=TextError("Nothing in the text can be spoken; send words.", field="input"))
+    async with called(tone_service(engine)) as client:
+        response = await client.post(SPEECH, json={"input": "Hello."})
+    assert response.status_code == 400
+    assert error_of(response) == {
+        "message": "Nothing in the text can be spoken; send words.",
+        "type": "invalid_request_error",
+        "param": "input",
+        "code": "invalid_text",
+    }
+    assert "x-session-id" in response.headers
