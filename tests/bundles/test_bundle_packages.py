@@ -36,9 +36,9 @@ def tarball(members: dict[str, bytes] | None = None, *, extra: list[tarfile.TarI
 
 def wheel(members: dict[str, bytes] | None = None) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in (members or {f"package/{name}": FILES[name] for name in NAMES}).items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

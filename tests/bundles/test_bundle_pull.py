@@ -223,6 +223,22 @@ def test_what_a_killed_pull_left_behind_is_swept(models, tmp_path):
     assert sorted(path.name for path in models.iterdir()) == [".cache", ".lock", "sample"]
 
 
+def test_a_client_of_a_killed_pull_that_still_writes_is_no_obstacle(models, tmp_path, monkeypatch):
+    busy = models / ".staging" / "of-a-killed-pull" / "scratch"
+    busy.mkdir(parents=True)
+    remove = shutil.rmtree
+
+    def disturbed(path):
+        (busy / f"more-{len(list(busy.iterdir()))}").write_bytes(b"x")
+        raise OSError(errno.ENOTEMPTY, "Directory not empty")
+
+    monkeypatch.setattr(install_module.shutil, "rmtree", disturbed)
+    verify(fetch(models, folder=write_files(tmp_path / "given")), SilentProgress())
+    monkeypatch.setattr(install_module.shutil, "rmtree", remove)
+    fetch(models)
+    assert not (models / ".staging").exists()
+
+
 def test_a_bundle_that_had_stepped_aside_comes_back(models, tmp_path):
     bundle = fetch(models, folder=write_files(tmp_path / "given"))
     (models / ".replaced").mkdir()

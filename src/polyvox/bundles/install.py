@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -48,8 +49,8 @@ class ModelsFolder:
         return self.root / ".replaced"
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """One pull at a time; what a killed one left behind is cleared first."""
+    def locked(self) -> Iterator[Path]:
+        """One pull at a time; it gets a fresh work folder, and what a killed one left behind is cleared first."""
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / ".lock").open("a") as lock:
             try:
@@ -57,26 +58,36 @@ class ModelsFolder:
             except BlockingIOError:
                 _log.info("another pull is at work in this folder, waiting for it", folder=str(self.root))
                 fcntl.flock(lock, fcntl.LOCK_EX)
+            self._put_back()
             self._sweep()
+            work = self.staging / f"{os.getpid()}-{secrets.token_hex(4)}"
+            work.mkdir(parents=True)
             try:
-                yield
+                yield work
             finally:
                 self._sweep()
 
-    def _sweep(self) -> None:
+    def _put_back(self) -> None:
+        """Bundles that had stepped aside for one that never came."""
         if self.replaced.is_dir():
             for old in self.replaced.iterdir():
-                if not (self.root / old.name).exists():
+                if not os.path.lexists(self.root / old.name):
                     old.rename(self.root / old.name)
+
+    def _sweep(self) -> None:
         for leftover in (self.replaced, self.staging):
-            if leftover.exists():
-                shutil.rmtree(leftover)
+            try:
+                if leftover.exists():
+                    shutil.rmtree(leftover)
+            except OSError as error:
+                # The client of a killed pull may still be writing here; the next sweep gets it.
+                _log.info("leftovers not removed", folder=str(leftover), reason=str(error))
 
 
-def install(manifest: Manifest, found: Mapping[str, Found], models: ModelsFolder) -> None:
-    """Assemble the bundle beside its place, sync it, and move it there in one step."""
-    stage = models.staging / manifest.name
-    stage.mkdir(parents=True)
+def install(manifest: Manifest, found: Mapping[str, Found], models: ModelsFolder, work: Path) -> None:
+    """Assemble the bundle in the work folder, sync it, and move it to its place in one step."""
+    stage = work / manifest.name
+    stage.mkdir()
     records = {name: _place(name, spec, found[name], stage) for name, spec in manifest.files.items()}
     for folder in {(stage / name).parent for name in manifest.files} | {stage}:
         sync_folder(folder)
@@ -124,7 +135,7 @@ def _move_in(stage: Path, models: ModelsFolder) -> None:
     """A bundle already there steps aside; should this process die between the two moves, the next pull puts it back."""
     place = models.root / stage.name
     if os.path.lexists(place):
-        models.replaced.mkdir()
+        models.replaced.mkdir(exist_ok=True)
         place.rename(models.replaced / place.name)
     stage.rename(place)
     sync_folder(models.root)

@@ -70,7 +70,7 @@ def _zip_members(archive: Path, names: Iterable[str]) -> Iterator[tuple[str, IO[
 
 def _download(source: PackageSource, workshop: Workshop) -> Path:
     """Run the client in a scratch folder and take in the archive it leaves there, if it is the pinned one."""
-    folder = workshop.scratch / source.kind
+    folder = workshop.scratch / source.archive.sha256
     target, cache = folder / "archive", folder / "cache"
     for path in (target, cache):
         path.mkdir(parents=True)

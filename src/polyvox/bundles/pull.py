@@ -32,10 +32,10 @@ def pull_manifest(
     if folder is not None and not folder.is_dir():
         raise InvalidRequestError(f"{folder} is not a folder.", field="folder")
     models = ModelsFolder(models_dir)
-    with _disk_errors_explained(models_dir), models.locked():
-        workshop = Workshop(DownloadCache(models.cache), models.staging / "scratch", progress, hub_url)
+    with _disk_errors_explained(models_dir), models.locked() as work:
+        workshop = Workshop(DownloadCache(models.cache), work / "scratch", progress, hub_url)
         if not _already_installed(manifest, models_dir, progress):
-            install(manifest, _gather(manifest, folder, models_dir, workshop), models)
+            install(manifest, _gather(manifest, folder, models_dir, workshop), models, work)
         workshop.cache.discard(_all_contents(manifest))
         return open_manifest(manifest, models_dir)
 

@@ -1,6 +1,5 @@
 """What all sources of files have in common."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +33,3 @@ class Workshop:
 
 class SourceUnavailableError(Exception):
     """This source cannot be used now; the next one is tried. The message is half a sentence that says why."""
-
-
-Fetch = Callable[[tuple[Wanted, ...], Workshop], None]
-"""Brings what it can of the wanted files into the cache."""
