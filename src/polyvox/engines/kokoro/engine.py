@@ -22,7 +22,7 @@ from polyvox.errors import EngineError, InvalidRequestError, TextError, Unavaila
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.executors.ort import share_of_cores
-from polyvox.runtime.stage import Stage
+from polyvox.runtime.stage import Observer, Stage
 from polyvox.text.reading import Readers
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import AudioChunk, Capabilities, NormalizationOptions, Span, Utterance, Voice, VoicePrompt
@@ -50,7 +50,6 @@ class Spoken:
 class _Loaded:
     """What exists between `start` and `close`."""
 
-    model: KokoroModel
     styles: book.VoiceBook
     text: DeviceExecutor
     device: DeviceExecutor
@@ -64,6 +63,7 @@ class KokoroEngine:
         self._settings = settings
         self._policy = ChunkPolicy(settings.first_chunk_phonemes, settings.chunk_growth, settings.max_chunk_phonemes)
         self._readers = Readers(espeak=settings.espeak)
+        self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
 
     name = "kokoro"
@@ -77,17 +77,19 @@ class KokoroEngine:
         voice_mixing=True,
     )
 
+    def observe(self, observer: Observer) -> None:
+        self._observer = observer
+
     async def start(self) -> None:
-        bundle = open_bundle("kokoro", self._settings.models_dir)
+        bundle = await asyncio.to_thread(open_bundle, "kokoro", self._settings.models_dir)
         workers = self._settings.kokoro_workers
         threads = self._settings.kokoro_threads or share_of_cores(workers)
-        text = DeviceExecutor("kokoro-text", 1)
+        model = await asyncio.to_thread(KokoroModel, bundle.file("model.onnx"), threads)
+        styles = await asyncio.to_thread(book.VoiceBook, bundle.folder / "voices", self.voices)
         device = DeviceExecutor("kokoro", workers)
-        model = await device.run(lambda: KokoroModel(bundle.file("model.onnx"), threads))
-        styles = await text.run(lambda: book.VoiceBook(bundle.folder / "voices", self.voices))
-        stage = Stage[Call, Spoken]("kokoro", partial(_synthesize_all, model), executor=device)
-        self._loaded = _Loaded(model, styles, text, device, stage)
-        async for _ in self.speak(Utterance("Ready.", self._settings.default_voice)):
+        stage = Stage[Call, Spoken]("kokoro", partial(_synthesize_all, model), executor=device, observer=self._observer)
+        self._loaded = _Loaded(styles, DeviceExecutor("kokoro-text", 1), device, stage)
+        async for _ in self.speak(Utterance("Ready.", "af_heart")):
             continue
 
     async def close(self) -> None:

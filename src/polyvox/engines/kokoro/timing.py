@@ -11,9 +11,8 @@ from polyvox.engines.kokoro.plan import Chunk
 from polyvox.types import Pcm, Span, WordTiming
 
 FRAME_SAMPLES = 600
-# Words are heard this much before the frames that the model gives them: the median over forced alignments of three
-# voices (tests/engines/test_kokoro_speech.py holds it to 60 ms).
-LEAD_SAMPLES = 1_440
+# Words are heard three frames before those that the model counts for them; forced alignment of three voices agrees.
+LEAD_SAMPLES = 3 * FRAME_SAMPLES
 # The model counts the silence after a word as part of the word's last phoneme; a longer quiet end than this is cut off.
 QUIET_END_SAMPLES = 1_440
 

@@ -1,0 +1,159 @@
+"""Kokoro with its real weights: what it says, when, and how its chunks join."""
+
+import asyncio
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from polyvox import config
+from polyvox.audio.seam import speech_span
+from polyvox.engines.kokoro.engine import KokoroEngine
+from polyvox.errors import TextError
+from polyvox.evaluate.wer import word_error_rate
+from polyvox.types import Utterance
+from tests.speech import align_words
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+PARAGRAPH = (
+    "The old lighthouse keeper climbed the stairs every evening, carrying a lamp and a book. He had read each page so "
+    "often that the words had worn smooth, like stones in a stream. When the fog came in, he would ring the bell, wait "
+    "for an answer, and write the hour in his log; nobody had ever asked to see it."
+)
+
+
+@pytest.fixture(scope="module")
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def engine(models_dir, anyio_backend):
+    engine = KokoroEngine(config.load(models_dir=models_dir))
+    await engine.start()
+    yield engine
+    await engine.close()
+
+
+async def speak(engine, text, voice="af_heart", **options):
+    return [chunk async for chunk in engine.speak(Utterance(text, voice, **options))]
+
+
+def joined(chunks):
+    return np.concatenate([chunk.pcm for chunk in chunks])
+
+
+@pytest.mark.parametrize("voice", ["af_heart", "am_michael"])
+@pytest.mark.parametrize(
+    "text", ["The boy was there when the sun rose.", "The salt breeze came across from the sea."], ids=["boy", "salt"]
+)
+async def test_word_timings_are_right_to_60_ms_by_forced_alignment(engine, voice, text):
+    chunks = await speak(engine, text, voice)
+    timings = [timing for chunk in chunks for timing in chunk.words]
+    aligned = align_words(joined(chunks), 24_000, text)
+    assert [timing.word.lower() for timing in timings] == [word.word for word in aligned]
+    errors = [abs(timing.start - word.start) for timing, word in zip(timings, aligned, strict=True)]
+    errors += [abs(timing.end - word.end) for timing, word in zip(timings, aligned, strict=True)]
+    assert np.mean(errors) <= 0.040
+    assert max(errors) <= 0.060, [f"{error * 1000:.0f}" for error in errors]
+
+
+async def test_timings_point_at_what_the_caller_wrote_and_never_run_backwards(engine):
+    text = "I paid $5 at 3:05 pm, *twice*, to Dr. [Nguyen](/wˈɪn/)."
+    timings = [timing for chunk in await speak(engine, text) for timing in chunk.words]
+    assert [text[timing.span.start : timing.span.end] for timing in timings] == [timing.word for timing in timings]
+    assert "$5" in [timing.word for timing in timings]
+    assert all(before.start <= after.start for before, after in pairwise(timings))
+    assert all(timing.start < timing.end for timing in timings)
+
+
+async def test_chunks_follow_each_other_without_gap_in_the_count(engine):
+    chunks = await speak(engine, PARAGRAPH)
+    assert len(chunks) >= 3
+    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
+    assert chunks[0].start == 0
+    assert all(before.end == after.start for before, after in pairwise(chunks))
+    assert chunks[0].duration < 0.15 * sum(chunk.duration for chunk in chunks)
+
+
+async def test_seams_have_no_click_no_gap_and_no_doubled_silence(engine):
+    chunks = await speak(engine, PARAGRAPH)
+    whole = joined(chunks)
+    steps = np.abs(np.diff(whole))
+    ordinary = np.percentile(steps[steps > 0], 99)
+    for before, after in pairwise(chunks):
+        around = steps[after.start - 240 : after.start + 240]
+        assert around.max() <= ordinary, "a click"
+        quiet_end = len(before.pcm) - speech_span(before.pcm, 24_000).end
+        quiet_start = speech_span(after.pcm, 24_000).start
+        silence = (quiet_end + quiet_start) / 24_000
+        expected = {",": (0.06, 0.25), ";": (0.1, 0.35), ".": (0.3, 0.6)}.get(before.text.rstrip()[-1], (0.0, 0.15))
+        assert expected[0] <= silence <= expected[1], (before.text, silence)
+
+
+async def test_the_same_request_gives_the_same_audio_alone_and_beside_others(engine):
+    alone = await speak(engine, PARAGRAPH)
+    beside, *_ = await asyncio.gather(
+        speak(engine, PARAGRAPH), *(speak(engine, f"Another voice, number {n}.", "am_adam") for n in range(3))
+    )
+    again = await speak(engine, PARAGRAPH)
+    for other in (beside, again):
+        assert [(chunk.start, chunk.end, chunk.text) for chunk in other] == [
+            (chunk.start, chunk.end, chunk.text) for chunk in alone
+        ]
+        np.testing.assert_allclose(joined(other), joined(alone), atol=1e-5)
+
+
+async def test_speed_changes_the_length_and_not_the_words(engine, moonshine):
+    normal, fast = [joined(await speak(engine, PARAGRAPH[:88], speed=speed)) for speed in (1.0, 1.5)]
+    assert len(normal) / len(fast) == pytest.approx(1.5, rel=0.15)
+    heard = moonshine.transcribe(fast, 24_000)
+    assert word_error_rate(PARAGRAPH[:88], heard).rate <= 0.15
+
+
+async def test_a_mixed_voice_is_neither_of_its_parts(engine, moonshine):
+    text = "The boy was there when the sun rose."
+    mixed = joined(await speak(engine, text, "af_heart(2)+bf_emma(1)", language="en-us"))
+    assert word_error_rate(text, moonshine.transcribe(mixed, 24_000)).rate == 0
+    assert len(mixed) != len(joined(await speak(engine, text, "af_heart"))) or not np.allclose(
+        mixed, joined(await speak(engine, text, "af_heart")), atol=1e-3
+    )
+
+
+async def test_inline_phonemes_are_spoken(engine, moonshine):
+    pcm = joined(await speak(engine, "The word is [xyzzy](/bənˈænə/)."))
+    assert "banana" in moonshine.transcribe(pcm, 24_000).lower()
+
+
+async def test_a_pause_lasts_as_long_as_it_says(engine):
+    chunks = await speak(engine, "One. [pause:2s] Two.")
+    whole = joined(chunks)
+    quiet = np.abs(whole) < 1e-3
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], quiet.astype(int), [0]))))
+    longest = max(end - start for start, end in edges.reshape(-1, 2)) / 24_000
+    assert longest == pytest.approx(2.0, abs=0.12)
+
+
+@pytest.mark.parametrize("voice", ["zf_xiaobei", "zm_yunxi"])
+async def test_chinese_voices_speak_chinese(engine, voice):
+    chunks = await speak(engine, "今天天气很好，我们一起去公园散步吧。", voice)
+    whole = joined(chunks)
+    assert 2.0 < len(whole) / 24_000 < 8.0
+    assert float(np.sqrt(np.mean(whole**2))) > 0.01
+    timings = [timing for chunk in chunks for timing in chunk.words]
+    assert "".join(timing.word for timing in timings) == "今天天气很好我们一起去公园散步吧"
+
+
+@pytest.mark.parametrize("text", ["🙂🙂", "...!?", "   \n ", "— — —"])
+async def test_a_text_with_nothing_to_say_is_refused(engine, text):
+    with pytest.raises(TextError) as caught:
+        await speak(engine, text)
+    assert caught.value.field == "input"
+
+
+async def test_closing_the_generator_early_leaves_the_engine_ready(engine):
+    generator = engine.speak(Utterance(PARAGRAPH, "af_heart"))
+    await anext(generator)
+    await generator.aclose()
+    assert await speak(engine, "Still here.")
