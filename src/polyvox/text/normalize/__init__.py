@@ -1,0 +1,19 @@
+"""From written to spoken words, language by language."""
+
+from collections.abc import Callable
+
+from polyvox.text.normalize import en, other, zh
+from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions
+
+Normalizer = Callable[[TrackedText, NormalizationOptions], TrackedText]
+
+
+def normalizer_for(language: str) -> Normalizer:
+    """The normaliser of a language tag; languages without their own share one that leaves numbers alone."""
+    family = language.lower().replace("_", "-").partition("-")[0]
+    if family == "en":
+        return en.normalize
+    if family in ("zh", "cmn"):
+        return zh.normalize
+    return other.normalize

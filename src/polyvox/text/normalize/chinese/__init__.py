@@ -1,0 +1,1 @@
+"""How Mandarin reads figures, one kind of thing in each file."""

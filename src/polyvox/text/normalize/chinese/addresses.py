@@ -1,0 +1,91 @@
+"""Addresses of the web and of mail, telephone numbers, versions and other codes."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.chinese.numbers import cardinal, dialled, spelled
+from polyvox.text.tracked import TrackedText
+
+_EMAIL: Final = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
+_PATH: Final = r"[A-Za-z0-9._~:/?#@!$&'*+,;=%-]*"
+_URL: Final = re.compile(rf"(?<![A-Za-z0-9])(?:https?://|www\.)(?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-])", re.IGNORECASE)
+_DOMAIN: Final = re.compile(
+    r"(?<![A-Za-z0-9@./-])(?:[A-Za-z0-9-]++\.)+(?:com|cn|org|net|edu|gov|io|ai|co|hk|tw|jp|uk)(?![A-Za-z0-9@-]|\.[A-Za-z])"
+    rf"(?:[:/?#](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?"
+)
+_SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
+_PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
+_MARKS: Final = {
+    ".": "点",
+    "/": "斜杠",
+    "-": "杠",
+    "_": "下划线",
+    "@": "艾特",
+    ":": "冒号",
+    "?": "问号",
+    "=": "等于",
+    "&": "和",
+    "#": "井号",
+    "%": "百分号",
+    "+": "加",
+    "~": "波浪号",
+}
+
+_MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
+_LANDLINE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\(0\d{2,3}\) ?|0\d{2,3}[ -])\d{7,8}(?!\d|\.\d)")
+_SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
+_HOTLINE: Final = re.compile(r"(?<=[打叫线警])\d{3,6}(?!\d|[.:]\d|[年月日个人元块])")
+_CODE: Final = re.compile(r"(?<=[号码])(?P<gap>[是为]?[:： ]{0,2})(?P<digits>\d{3,})(?!\d|[.,]\d)")
+_ROOM: Final = re.compile(r"(?<![\d.,-])\d{3,4}(?=房间?|室|路公交|次列车|航班)")
+_GROUP: Final = re.compile(r"\d+")
+_IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
+_VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
+_MIXED: Final = re.compile(r"(?<=[A-Za-z])-?(?P<behind>\d++)(?!\.\d)|(?<![\d.,])(?P<before>\d++)(?=[A-Za-z])")
+
+
+def read_emails(text: TrackedText) -> TrackedText:
+    return text.sub(_EMAIL, lambda match: _aloud(match.group()))
+
+
+def read_urls(text: TrackedText) -> TrackedText:
+    """Web addresses, with their scheme left out, and bare domain names."""
+    return text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
+
+
+def read_phones(text: TrackedText) -> TrackedText:
+    """Mobile, landline and service numbers in groups, and short ones after the verb that dials them."""
+    text = text.sub(_MOBILE, _mobile)
+    for pattern in (_LANDLINE, _SERVICE, _HOTLINE):
+        text = text.sub(pattern, lambda match: ", ".join(dialled(group) for group in _GROUP.findall(match.group())))
+    return text
+
+
+def read_codes(text: TrackedText) -> TrackedText:
+    """Numbers that name something: after 号 or 码, of rooms and trains, of versions, beside Latin letters."""
+    text = text.sub(_CODE, lambda match: match["gap"] + spelled(match["digits"]))
+    text = text.sub(_ROOM, lambda match: spelled(match.group()))
+    text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))
+    return text.sub(_VERSION, lambda match: "点".join(cardinal(part) for part in match.group().split(".")))
+
+
+def read_mixed(text: TrackedText) -> TrackedText:
+    """Digits that touch Latin letters and were no measure."""
+    return text.sub(_MIXED, _mixed)
+
+
+def _aloud(address: str) -> str:
+    pieces = _PIECE.findall(_SCHEME.sub("", address, count=1).rstrip("/"))
+    return " ".join(spelled(piece) if piece.isdigit() else _MARKS.get(piece, piece) for piece in pieces)
+
+
+def _mobile(match: re.Match[str]) -> str:
+    digits = "".join(_GROUP.findall(match.group()))
+    country, digits = digits[:-11], digits[-11:]
+    groups = [*([country] if country else []), digits[:3], digits[3:7], digits[7:]]
+    return ("加" if match.group()[0] == "+" else "") + ", ".join(dialled(group) for group in groups)
+
+
+def _mixed(match: re.Match[str]) -> str:
+    digits = match["behind"] or match["before"]
+    words = cardinal(digits) if len(digits) <= 2 else spelled(digits)
+    return " " + words if match.group()[0] == "-" else words

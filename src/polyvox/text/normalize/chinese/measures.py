@@ -1,0 +1,167 @@
+"""Money, percentages, temperatures and measures."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.chinese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, counted, number
+from polyvox.text.tracked import TrackedText
+
+_CURRENCIES: Final = {
+    "¥": "元",
+    "￥": "元",
+    "$": "美元",
+    "US$": "美元",
+    "HK$": "港元",
+    "€": "欧元",
+    "£": "英镑",
+    "￡": "英镑",
+    "₩": "韩元",
+    "₽": "卢布",
+    "₹": "卢比",
+    "RMB": "元",
+    "CNY": "元",
+    "USD": "美元",
+    "EUR": "欧元",
+    "GBP": "英镑",
+    "JPY": "日元",
+    "HKD": "港元",
+}
+_UNITS: Final = {
+    "mm": "毫米",
+    "cm": "厘米",
+    "dm": "分米",
+    "m": "米",
+    "km": "公里",
+    "nm": "纳米",
+    "μm": "微米",
+    "ft": "英尺",
+    "in": "英寸",
+    "mg": "毫克",
+    "g": "克",
+    "kg": "千克",
+    "Kg": "千克",
+    "KG": "千克",
+    "t": "吨",
+    "lb": "磅",
+    "oz": "盎司",
+    "ml": "毫升",
+    "mL": "毫升",
+    "L": "升",
+    "l": "升",
+    "ms": "毫秒",
+    "s": "秒",
+    "min": "分钟",
+    "h": "小时",
+    "Hz": "赫兹",
+    "kHz": "千赫",
+    "MHz": "兆赫",
+    "GHz": "吉赫",
+    "W": "瓦",
+    "kW": "千瓦",
+    "MW": "兆瓦",
+    "kWh": "千瓦时",
+    "V": "伏",
+    "kV": "千伏",
+    "mA": "毫安",
+    "mAh": "毫安时",
+    "dB": "分贝",
+    "Pa": "帕",
+    "kPa": "千帕",
+    "hPa": "百帕",
+    "kcal": "千卡",
+    "cal": "卡",
+    "kJ": "千焦",
+    "J": "焦",
+    "ha": "公顷",
+    "mph": "英里每小时",
+    "kph": "公里每小时",
+    "rpm": "转每分钟",
+    "px": "像素",
+}
+_POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
+_POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "ft", "in"))
+_TIMES: Final = {"h": "小时", "s": "秒", "min": "分钟"}
+
+_MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
+_SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
+_SCALE: Final = "(?P<scale>[千万亿兆]{0,3})"
+_MONEY_BEFORE: Final = re.compile(
+    rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}"
+    rf" ?{_SCALE}元?"
+)
+_MONEY_BEHIND: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
+    r" ?(?P<sign>[¥￥€£]|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD)(?![A-Za-z]))"
+)
+_PERCENT: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
+)
+_DEGREES: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END}"
+    r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
+)
+_SYMBOL: Final = r"(?P<{0}>[A-Za-zμ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
+_MEASURE: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
+    rf"{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?![A-Za-z0-9])"
+)
+
+
+def read_money(text: TrackedText) -> TrackedText:
+    return text.sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money)
+
+
+def read_shares(text: TrackedText) -> TrackedText:
+    """Percentages and parts per thousand."""
+    return text.sub(_PERCENT, _percent)
+
+
+def read_units(text: TrackedText) -> TrackedText:
+    """Temperatures, angles, and measures with a unit symbol."""
+    return text.sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+
+
+def _amounts(match: re.Match[str], negative: str = "负") -> str:
+    """The number or range in front of a unit."""
+    words = (negative if match["minus"] else "") + counted(match["amount"])
+    return f"{words}到{counted(match['upto'])}" if match["upto"] else words
+
+
+def _money(match: re.Match[str]) -> str:
+    """A sum; the noughts that fill up a price are not read."""
+    amount = match["amount"]
+    if "." in amount and not match["scale"]:
+        amount = amount.rstrip("0").rstrip(".")
+    words = ("负" if match["minus"] else "") + counted(amount)
+    if match["upto"]:
+        words += "到" + counted(match["upto"])
+    return words + match["scale"] + _CURRENCIES[match["sign"]]
+
+
+def _percent(match: re.Match[str]) -> str:
+    share = "百分之" if match["sign"] == "%" else "千分之"
+    words = ("负" if match["minus"] else "") + share + number(match["amount"])
+    if not match["upto"]:
+        return words
+    return f"{words}到{share if match['inner'] else ''}{number(match['upto'])}"
+
+
+def _degrees(match: re.Match[str]) -> str:
+    sign = match["sign"]
+    name = "摄氏度" if sign == "℃" or "C" in sign else "华氏度" if sign == "℉" or "F" in sign else "度"
+    words = _amounts(match, negative="零下" if name != "度" else "负")
+    if match["below"]:
+        words = words.replace("到", "到零下")
+    return words + name
+
+
+def _measure(match: re.Match[str]) -> str | None:
+    unit = _UNITS.get(match["unit"])
+    if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
+        return None
+    unit = _POWERS.get(match["unit_power"] or "", "") + unit
+    if match["per"]:
+        if match["per"] not in _UNITS:
+            return None
+        unit += "每" + _POWERS.get(match["per_power"] or "", "") + _UNITS[match["per"]]
+    return _amounts(match) + match["scale"] + unit

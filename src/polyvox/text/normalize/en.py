@@ -1,0 +1,63 @@
+"""English text as it is read aloud."""
+
+import re
+import unicodedata
+from typing import Final
+
+from polyvox.text.normalize.english import (
+    abbreviations,
+    codes,
+    dates,
+    figures,
+    money,
+    phones,
+    roman,
+    symbols,
+    times,
+    units,
+    web,
+)
+from polyvox.text.normalize.punctuation import fold, speakable, tidy
+from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions
+
+_OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])\((?:es|s)\)")
+_VULGAR_FRACTION: Final = re.compile("(?P<digit>(?<=\\d))?[¼-¾⅐-⅞↉](?P<more>(?=\\d))?")
+
+
+def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+    """Figures, signs and abbreviations as words, and punctuation in the voices' forms.
+
+    The order matters: what has the most specific form is read first, so that later readers see only what is left.
+    """
+    if not options.normalize:
+        return speakable(text)
+    text = _addresses(fold(text), options)
+    if options.optional_pluralization_normalization:
+        text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
+    text = text.sub(_VULGAR_FRACTION, _fraction_in_figures)
+    text = times.read(dates.read(figures.read_marked(text)))
+    if options.phone_normalization:
+        text = phones.read(text)
+    text = money.read(text)
+    if options.unit_normalization:
+        text = units.read(text)
+    text = abbreviations.read(codes.read(figures.read_ordinals(text)))
+    text = roman.read(text)
+    if options.replace_remaining_symbols:
+        text = symbols.read(text)
+    return tidy(figures.read(text), keep_symbols=not options.replace_remaining_symbols)
+
+
+def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+    if options.email_normalization:
+        text = web.read_emails(text)
+    if options.url_normalization:
+        text = web.read_urls(text)
+    return web.read_tags(text)
+
+
+def _fraction_in_figures(match: re.Match[str]) -> str:
+    figures_only = unicodedata.normalize("NFKC", match.group()).replace("⁄", "/")
+    before = " " if match["digit"] is not None else ""
+    return before + figures_only + (" " if match["more"] is not None else "")

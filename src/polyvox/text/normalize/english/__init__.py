@@ -1,0 +1,1 @@
+"""How English reads what is not written as words, one kind of thing in each file."""

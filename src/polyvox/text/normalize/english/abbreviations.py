@@ -1,0 +1,215 @@
+"""Abbreviations with a full stop, and the few that are common without one."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.context import STARTERS, ends_sentence, word_after, word_before
+from polyvox.text.tracked import TrackedText
+
+# Before a name; the full stop never ends a sentence.
+TITLES: Final = {
+    "Mr": "Mister",
+    "Mrs": "Missus",
+    "Ms": "Miz",
+    "Mx": "Mix",
+    "Messrs": "Messieurs",
+    "Mme": "Madame",
+    "Mlle": "Mademoiselle",
+    "Prof": "Professor",
+    "Rev": "Reverend",
+    "Fr": "Father",
+    "Hon": "Honorable",
+    "Gen": "General",
+    "Col": "Colonel",
+    "Maj": "Major",
+    "Capt": "Captain",
+    "Cmdr": "Commander",
+    "Lt": "Lieutenant",
+    "Sgt": "Sergeant",
+    "Cpl": "Corporal",
+    "Pvt": "Private",
+    "Adm": "Admiral",
+    "Gov": "Governor",
+    "Sen": "Senator",
+    "Rep": "Representative",
+    "Pres": "President",
+    "Supt": "Superintendent",
+    "Mt": "Mount",
+    "Ft": "Fort",
+    "Wm": "William",
+    "Chas": "Charles",
+    "Geo": "George",
+    "Thos": "Thomas",
+    "Jas": "James",
+}
+# Before a figure only: elsewhere these are words, names or nothing.
+BEFORE_FIGURES: Final = {
+    "No": "number",
+    "no": "number",
+    "Nos": "numbers",
+    "nos": "numbers",
+    "p": "page",
+    "pp": "pages",
+    "Vol": "Volume",
+    "vol": "volume",
+    "vols": "volumes",
+    "Ch": "Chapter",
+    "ch": "chapter",
+    "Chap": "Chapter",
+    "chap": "chapter",
+    "Fig": "Figure",
+    "fig": "figure",
+    "Figs": "Figures",
+    "figs": "figures",
+    "Sec": "Section",
+    "sec": "section",
+    "Eq": "Equation",
+    "eq": "equation",
+    "Art": "Article",
+    "art": "article",
+    "Para": "Paragraph",
+    "para": "paragraph",
+    "c": "circa",
+    "ca": "circa",
+    "Apt": "Apartment",
+    "apt": "apartment",
+    "Ste": "Suite",
+    "Rm": "Room",
+    "Hwy": "Highway",
+    "Rte": "Route",
+}
+# Inside a sentence; the full stop belongs to the abbreviation and is dropped.
+WITHIN: Final = {
+    "vs": "versus",
+    "Vs": "versus",
+    "cf": "compare",
+    "Cf": "compare",
+    "viz": "namely",
+    "approx": "approximately",
+    "Approx": "approximately",
+    "ext": "extension",
+    "Ext": "extension",
+    "tel": "telephone",
+    "Tel": "Telephone",
+    "incl": "including",
+    "excl": "excluding",
+    "resp": "respectively",
+    "esp": "especially",
+}
+# May also end a sentence, and then leave it their full stop.
+ANYWHERE: Final = {
+    "etc": "etc",
+    "Inc": "Incorporated",
+    "Ltd": "Limited",
+    "Co": "Company",
+    "Corp": "Corporation",
+    "Bros": "Brothers",
+    "Jr": "Junior",
+    "Sr": "Senior",
+    "Esq": "Esquire",
+    "Ave": "Avenue",
+    "Blvd": "Boulevard",
+    "Rd": "Road",
+    "Ln": "Lane",
+    "Pkwy": "Parkway",
+    "Dept": "Department",
+    "dept": "department",
+    "Univ": "University",
+    "Assn": "Association",
+    "Govt": "Government",
+    "govt": "government",
+    "Intl": "International",
+    "misc": "miscellaneous",
+    "al": "al",
+    "min": "minimum",
+    "max": "maximum",
+}
+DOTTED: Final = {
+    "e.g": "for example",
+    "i.e": "that is",
+    "a.k.a": "also known as",
+    "w.r.t": "with respect to",
+    "r.s.v.p": "RSVP",
+    "n.b": "NB",
+    "p.s": "PS",
+}
+
+LABEL_WORDS: Final = frozenset(
+    (
+        "vitamin plan grade group option type class hepatitis section appendix part team category exhibit letter point"
+    ).split()
+)
+_ALWAYS: Final = frozenset("Mr Mrs Ms Mx Messrs Mme Mlle Prof Sgt Cmdr Wm Chas Thos Jas".split())
+
+_DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
+_DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|D\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
+_INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= ?[A-Z])")
+_DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
+_SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
+_WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
+_WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
+    text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)
+    text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
+    return text.sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
+
+
+def _final_stop(match: re.Match[str]) -> str:
+    return "." if match.group().endswith(".") and ends_sentence(match) else ""
+
+
+def _degree(match: re.Match[str]) -> str:
+    return match.group().replace(".", "").upper() + _final_stop(match)
+
+
+def _dotted_letters(match: re.Match[str]) -> str:
+    phrase = DOTTED.get(match.group().rstrip(".").lower())
+    return (phrase or match.group().replace(".", "").upper()) + _final_stop(match)
+
+
+def _initial(match: re.Match[str]) -> str | None:
+    """The first letter of a name loses its stop; a letter that merely ends a sentence keeps it."""
+    following = word_after(match)
+    next_is_initial = len(following) == 1 and match.string[match.end() + 2 : match.end() + 3] == "."
+    if following in STARTERS and not next_is_initial:
+        return None
+    if word_before(match).lower() in LABEL_WORDS:
+        return None
+    return match.group()[0] + ("" if following else " ")
+
+
+def _before_name(match: re.Match[str]) -> bool:
+    following = word_after(match)
+    return following[:1].isupper() and following not in STARTERS and match.string[match.end()] == " "
+
+
+def _doctor_or_drive(match: re.Match[str]) -> str:
+    if _before_name(match) or not word_before(match)[:1].isupper():
+        return "Doctor"
+    return "Drive" + _final_stop(match)
+
+
+def _saint_or_street(match: re.Match[str]) -> str | None:
+    if _before_name(match):
+        return "Saint"
+    return "Street" + _final_stop(match)
+
+
+def _with_stop(match: re.Match[str]) -> str | None:
+    word = match[1]
+    if word in TITLES and (word in _ALWAYS or _before_name(match)):
+        return TITLES[word]
+    if word in BEFORE_FIGURES and match.string[match.end() : match.end() + 2].strip()[:1].isdigit():
+        return BEFORE_FIGURES[word]
+    if word in WITHIN:
+        return WITHIN[word]
+    if word in ANYWHERE and (word != "al" or word_before(match) == "et"):
+        return ANYWHERE[word] + _final_stop(match)
+    return None
+
+
+def _without_stop(match: re.Match[str]) -> str:
+    return TITLES.get(match.group(), "versus")

@@ -1,0 +1,106 @@
+"""Figures that name something: versions, addresses of machines, model numbers, letters mixed with digits."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.context import word_after, word_before
+from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_END, NUMBER_START, cardinal, code, number, spelled
+from polyvox.text.tracked import TrackedText
+
+_IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")
+_VERSION: Final = re.compile(r"\b[vV](?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)(?!\w)")
+_DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
+_DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
+_ZIP: Final = re.compile(r"(?<=\b[A-Z]{2} )\d{5}(?:-\d{4})?(?![\w-])")
+_AGENT: Final = re.compile(r"\b007\b")
+_LABELLED: Final = re.compile(r"(?<=[A-Za-z] )\d{3,4}(?!\w|[.,:]\d)")
+_MODEL: Final = re.compile(r"(?<=[A-Z])-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
+_HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
+_SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B)(?!\w)")
+_TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}[x×](?![\w×])")
+_RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
+_DIMENSION: Final = re.compile(r"(?<=\d) ?x ?(?=\d)")
+_MIXED: Final = re.compile(r"(?<![^\W_])(?:[A-Za-z]++\d|\d++[A-Za-z])[A-Za-z0-9]*+")
+_RUN: Final = re.compile(r"[A-Za-z]+|\d+")
+_VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
+
+_LABELS: Final = frozenset(
+    "Airbus Apartment Apt Area Boeing Bus Flight Highway Hwy Interstate RTX Rolls Room Route Suite flight highway room "
+    "route suite".split()
+)
+_SCALES: Final = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion"}
+_COMPARED: Final = frozenset(
+    "as better bigger cheaper denser faster fewer greater heavier higher larger less lighter longer lower more shorter "
+    "slower smaller stronger taller the thicker wider worse".split()
+)
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Everything here keeps its letters and turns its digits into words."""
+    text = text.sub(_IP, _ip).sub(_VERSION, _version).sub(_DOTTED, _dotted).sub(_DASHED, _dashed)
+    text = text.sub(_ZIP, lambda match: ", ".join(spelled(part) for part in match.group().split("-")))
+    text = text.sub(_AGENT, "double oh seven").sub(_LABELLED, _labelled)
+    text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_HYPHENED, " ")
+    text = text.sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}").sub(_DIMENSION, " by ")
+    return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
+
+
+def _ip(match: re.Match[str]) -> str | None:
+    address, _, port = match.group().partition(":")
+    parts = address.split(".")
+    if any(int(part) > 255 for part in parts):
+        return None
+    return " dot ".join(spelled(part) for part in parts) + (f" colon {code(port)}" if port else "")
+
+
+def _points(parts: str) -> str:
+    return " point ".join(cardinal(part) for part in parts.split("."))
+
+
+def _version(match: re.Match[str]) -> str:
+    return f"version {_points(match['parts'])}"
+
+
+def _dotted(match: re.Match[str]) -> str | None:
+    """Three or more parts are a version; two are a decimal, unless the word "version" stands before them."""
+    versioned = match["parts"].count(".") > 1 or word_before(match).lower() == "version"
+    return _points(match["parts"]) if versioned else None
+
+
+def _dashed(match: re.Match[str]) -> str:
+    groups = match.group().split("-")
+    if all(len(group) <= 2 for group in groups):
+        return " ".join(cardinal(group) for group in groups)
+    return ", ".join(spelled(group) for group in groups)
+
+
+def _labelled(match: re.Match[str]) -> str | None:
+    return code(match.group()) if word_before(match).rstrip(".") in _LABELS else None
+
+
+def _scaled(match: re.Match[str]) -> str | None:
+    """ "20k" and "5M" are counts; "4K" and "7B" are names, unless their number is one that only counts have."""
+    counted = match["scale"] in ("k", "M", "bn") or any(mark in match["amount"] for mark in ".,")
+    return f"{number(match['amount'])} {_SCALES[match['scale']]}" if counted else None
+
+
+def _times(match: re.Match[str]) -> str:
+    return f"{number(match['amount'])} {'times' if word_after(match) in _COMPARED else 'X'}"
+
+
+def _mixed(match: re.Match[str]) -> str:
+    runs = _RUN.findall(match.group())
+    plural = len(runs) > 1 and runs[-1] == "s" and runs[-2].isdigit()
+    words = [code(run) if run.isdigit() else _letters(run) for run in (runs[:-1] if plural else runs)]
+    return " ".join([*words[:-1], _plural(words[-1])] if plural else words)
+
+
+def _letters(run: str) -> str:
+    """Letters that can only be spelled are given as capitals."""
+    return run.upper() if len(run) == 1 or (len(run) <= 4 and not _VOWEL.search(run)) else run
+
+
+def _plural(word: str) -> str:
+    if word.endswith("y"):
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith("x") else "s")

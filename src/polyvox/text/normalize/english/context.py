@@ -1,0 +1,62 @@
+"""What stands around a match, looked at over a bounded distance."""
+
+import re
+from typing import Final
+
+_BEFORE: Final = re.compile(r"([A-Za-z][A-Za-z'.]*) $")
+_AFTER: Final = re.compile(r"[ -]([A-Za-z][A-Za-z']*)")
+_REACH: Final = 24
+
+# Words that seldom follow an abbreviation inside a sentence when they have a capital.
+STARTERS: Final = frozenset(
+    (
+        "A After All Also Although An And Another Any As At Because Before Both But By Can Could Did Do Does Each Even "
+        "Every Few Finally For From Had Has Have He Her Here His How However I If In Instead Is It Its Just Later Let "
+        "Many May Maybe Meanwhile Most Much My Nearly Never No Nobody None Nor Not Nothing Now Of Oh On Once One Only "
+        "Or Other Others Our Perhaps Please She Should Since So Some Someone Soon Still Such Suddenly Surely "
+        "Than Thanks That The Their Them Then There These They This Those Though Three Through Thus To Today Tomorrow Too Two "
+        "Under Unless Until Very Was We Well Were What When Where Whether Which While Who Why Will With Within Without Would "
+        "Yes Yesterday Yet You Your"
+    ).split()
+)
+_WORD: Final = re.compile(r"[A-Za-z]+")
+_CLOSERS: Final = "\"”’')]"
+_OPENERS: Final = "\"“‘'(["
+# Words behind "a $5 …" that show that the noun has not come yet, or never comes.
+_NOT_NOUNS: Final = frozenset(
+    "a an and are as at be but by for from has he i in into is it more of off on or over per she so than that the they "
+    "to up was we were which who with you".split()
+)
+
+
+def word_before(match: re.Match[str]) -> str:
+    """The word in front of the match, a space between; empty if there is none."""
+    found = _BEFORE.search(match.string[max(0, match.start() - _REACH) : match.start()])
+    return found.group(1) if found else ""
+
+
+def word_after(match: re.Match[str]) -> str:
+    """The word behind the match, a space or hyphen between; empty if there is none."""
+    found = _AFTER.match(match.string, match.end(), match.end() + _REACH)
+    return found.group(1) if found else ""
+
+
+def ends_sentence(match: re.Match[str]) -> bool:
+    """Whether a full stop at the end of the match, which belongs to an abbreviation, also ends the sentence."""
+    rest = match.string[match.end() : match.end() + _REACH].lstrip(_CLOSERS)
+    following = rest.lstrip()
+    gap = rest[: len(rest) - len(following)]
+    if not following or "\n" in gap:
+        return "\n" in gap or match.end() + _REACH >= len(match.string)
+    word = _WORD.match(following.lstrip(_OPENERS))
+    return bool(gap) and word is not None and word.group() in STARTERS
+
+
+def is_adjective(match: re.Match[str]) -> bool:
+    """Whether a quantity stands before its noun, as in "a $5 fee" or "5-km run", and so keeps its unit singular."""
+    following = word_after(match)
+    if not following:
+        return False
+    if match.string[match.end()] == "-":
+        return True
+    return word_before(match).lower() in ("a", "an") and following.islower() and following not in _NOT_NOUNS

@@ -1,0 +1,144 @@
+"""Plain figures: decades, ordinals, fractions, ranges, years, and how many."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.context import ends_sentence, word_after, word_before
+from polyvox.text.normalize.english.numbers import (
+    DASH,
+    NUMBER,
+    NUMBER_END,
+    NUMBER_START,
+    TENS,
+    amount,
+    cardinal,
+    fraction,
+    number,
+    ordinal,
+    two_digits,
+    year,
+)
+from polyvox.text.tracked import TrackedText
+
+_DECADE: Final = re.compile(r"(?<![\w.,$])(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
+_SHORT_DECADE: Final = re.compile(r"(?<![\w.,$'’])(?P<mark>['’])?(?P<tens>[2-9])0['’]?s\b")
+_SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w.'’])")
+_ERA: Final = re.compile(
+    rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
+)
+_FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20)(?![\w/]|[.,]\d)")
+_ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
+_FRACTION: Final = re.compile(
+    r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
+)
+_YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
+_YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
+_RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
+_RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
+_NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
+_NUMBER: Final = re.compile(NUMBER)
+
+
+_FIXED_READINGS: Final = {
+    "24/7": "twenty four seven",
+    "9/11": "nine eleven",
+    "50/50": "fifty fifty",
+    "20/20": "twenty twenty",
+}
+_DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
+_RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
+_YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
+_COUNTED: Final = frozenset("people men women children sheep fish percent million billion thousand dozen feet".split())
+_NOT_PLURAL: Final = frozenset(
+    "was is has as this his its us does yes always perhaps towards across plus minus versus unless ends begins sees "
+    "says marks starts brings remains".split()
+)
+
+
+def read_marked(text: TrackedText) -> TrackedText:
+    """What carries its own mark: fixed phrases, decades, years with an apostrophe or an era."""
+    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_DECADE, _decade)
+    return (
+        text.sub(_SHORT_DECADE, _short_decade).sub(_SHORT_YEAR, lambda match: two_digits(int(match[1]))).sub(_ERA, _era)
+    )
+
+
+def read_ordinals(text: TrackedText) -> TrackedText:
+    return text.sub(_ORDINAL, lambda match: ordinal(match[1].replace(",", "")))
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Every figure that is left."""
+    text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_YEAR, _year).sub(_RANGE, _range)
+    text = text.sub(_RATIO, lambda match: f"{number(match[1])} to {number(match[2])}")
+    return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
+
+
+def _tens_plural(tens: int) -> str:
+    return TENS[tens][:-1] + "ies"
+
+
+def _decade(match: re.Match[str]) -> str:
+    century, tens = int(match["century"]), int(match["tens"])
+    if tens:
+        return f"{cardinal(str(century))} {'tens' if tens == 1 else _tens_plural(tens)}"
+    return f"{year(century * 100)}s"
+
+
+def _short_decade(match: re.Match[str]) -> str | None:
+    known = (
+        match["mark"] or word_before(match).lower() in _DECADE_WORDS or match.string.endswith("mid-", 0, match.start())
+    )
+    return _tens_plural(int(match["tens"])) if known else None
+
+
+def _era(match: re.Match[str]) -> str:
+    first, last, era = match.groups()
+    words = year(int(first)) + (f" to {year(int(last))}" if last else "")
+    return f"{words} {era.replace('.', '')}" + ("." if era.endswith(".") and ends_sentence(match) else "")
+
+
+def _fraction(match: re.Match[str]) -> str:
+    whole, top, bottom = match["whole"], match["top"], match["bottom"]
+    if whole:
+        return amount(match.group())
+    if bottom in ("5", "10", "100") and word_before(match).lower() in _RATING_WORDS:
+        return f"{cardinal(top)} out of {cardinal(bottom)}"
+    adjective = match.string[match.end() : match.end() + 1] == "-"
+    return fraction(top, bottom, singular=adjective)
+
+
+def _years(match: re.Match[str]) -> str | None:
+    first, last = int(match[1]), int(match[2])
+    if len(match[2]) == 4:
+        return f"{year(first)} to {year(last)}" if first < last < 2100 else None
+    return f"{year(first)} to {two_digits(last)}" if last > first % 100 else None
+
+
+def _year(match: re.Match[str]) -> str | None:
+    """Four digits are a year unless things are counted; round hundreds sound alike either way."""
+    figure = int(match[1])
+    dated = word_before(match).lower().rstrip(".") in _YEAR_WORDS
+    counted = _is_counted(word_after(match))
+    if figure < 1100:
+        return year(figure) if dated and not counted else None
+    return year(figure) if dated or not counted or figure % 100 == 0 else None
+
+
+def _is_counted(word: str) -> bool:
+    plural = word.endswith("s") and not word.endswith("ss") and word not in _NOT_PLURAL
+    return word.islower() and (plural or word in _COUNTED)
+
+
+def _range(match: re.Match[str]) -> str:
+    first, last = match.groups()
+    if first == last:
+        return f"{number(first)} {number(last)}"
+    computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]
+    return f"{number(first)} {'minus' if computed else 'to'} {number(last)}"
+
+
+def _number(match: re.Match[str]) -> str:
+    before = match.string[match.start() - 1 : match.start()]
+    after = match.string[match.end() : match.end() + 1]
+    return (" " if before.isalnum() else "") + number(match.group()) + (" " if after.isalnum() else "")

@@ -1,0 +1,150 @@
+"""Sums of money."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.normalize.english.context import is_adjective
+from polyvox.text.normalize.english.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, cardinal, is_one, number
+from polyvox.text.tracked import TrackedText
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """The names of a currency and of its hundredth part, where it has one in use."""
+
+    one: str
+    many: str
+    cent: str = ""
+    cents: str = ""
+
+
+def _cents(name: str) -> Currency:
+    return Currency(name, name + "s", "cent", "cents")
+
+
+_SIGNS: Final = {
+    "$": _cents("dollar"),
+    "US$": _cents("US dollar"),
+    "AU$": _cents("Australian dollar"),
+    "A$": _cents("Australian dollar"),
+    "CA$": _cents("Canadian dollar"),
+    "C$": _cents("Canadian dollar"),
+    "NZ$": _cents("New Zealand dollar"),
+    "HK$": _cents("Hong Kong dollar"),
+    "S$": _cents("Singapore dollar"),
+    "R$": Currency("real", "reais", "centavo", "centavos"),
+    "€": _cents("euro"),
+    "£": Currency("pound", "pounds", "penny", "pence"),
+    "¥": Currency("yen", "yen"),
+    "₹": Currency("rupee", "rupees", "paisa", "paise"),
+    "₩": Currency("won", "won"),
+    "₽": Currency("ruble", "rubles", "kopek", "kopeks"),
+    "₿": Currency("bitcoin", "bitcoins"),
+    "₺": Currency("lira", "lira"),
+    "₫": Currency("dong", "dong"),
+    "₪": Currency("shekel", "shekels"),
+    "₴": Currency("hryvnia", "hryvnias"),
+    "฿": Currency("baht", "baht"),
+    "₦": Currency("naira", "naira"),
+    "₱": Currency("peso", "pesos"),
+}
+_CODES: Final = {
+    "USD": _SIGNS["US$"],
+    "EUR": _SIGNS["€"],
+    "GBP": _SIGNS["£"],
+    "JPY": _SIGNS["¥"],
+    "CNY": Currency("yuan", "yuan"),
+    "RMB": Currency("yuan", "yuan"),
+    "INR": _SIGNS["₹"],
+    "CHF": Currency("Swiss franc", "Swiss francs"),
+    "CAD": _SIGNS["C$"],
+    "AUD": _SIGNS["A$"],
+    "NZD": _SIGNS["NZ$"],
+    "HKD": _SIGNS["HK$"],
+    "SGD": _SIGNS["S$"],
+    "KRW": _SIGNS["₩"],
+    "RUB": _SIGNS["₽"],
+    "BRL": _SIGNS["R$"],
+    "MXN": Currency("Mexican peso", "Mexican pesos"),
+    "SEK": Currency("Swedish krona", "Swedish kronor"),
+    "NOK": Currency("Norwegian krone", "Norwegian kroner"),
+    "DKK": Currency("Danish krone", "Danish kroner"),
+    "PLN": Currency("zloty", "zlotys"),
+    "BTC": _SIGNS["₿"],
+}
+_SCALES: Final = {
+    "k": "thousand",
+    "m": "million",
+    "mn": "million",
+    "mm": "million",
+    "mil": "million",
+    "b": "billion",
+    "bn": "billion",
+    "t": "trillion",
+    "tn": "trillion",
+    "tr": "trillion",
+}
+
+_SCALE: Final = (
+    r"(?: ?(?P<scale>hundred|thousand|million|billion|trillion)\b"
+    r"|(?P<short>[kK]|[mM][mMnN]?|[bB]n?|[tT][nr]?| ?(?:mn|mil|bn|tn))(?![A-Za-z]))?+"
+)
+_SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
+_CODE: Final = "|".join(_CODES)
+_NO_LETTER: Final = r"(?<![A-Za-z])"
+_BEFORE: Final = re.compile(
+    rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{NUMBER})"
+    rf"(?:(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}(?P<per>/(?=[A-Za-z]))?"
+)
+_BEHIND: Final = re.compile(
+    rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}"
+    rf" ?(?P<sign>[€£¥₹₩₽₺₫₪₴₱]|(?:{_CODE})(?![A-Za-z]))(?!\d)(?P<per>/(?=[A-Za-z]))?"
+)
+_CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Sums with a sign or a code in front or behind, and cents."""
+    return text.sub(_BEFORE, _sum).sub(_BEHIND, _sum).sub(_CENTS, _plain_cents)
+
+
+def _sum(match: re.Match[str]) -> str:
+    sign = match["sign"]
+    currency = _SIGNS.get(sign) or _CODES[sign]
+    scale = match["scale"] or _SCALES.get((match["short"] or "").strip().lower(), "")
+    words = ["minus"] if match["minus"] else []
+    if match["upto"] or scale or is_adjective(match):
+        words += _counted(match, currency, scale)
+    else:
+        words.append(_exact(match["amount"], currency))
+    if match["per"]:
+        words.append("per ")
+    return " ".join(words)
+
+
+def _counted(match: re.Match[str], currency: Currency, scale: str) -> list[str]:
+    """A range, a round sum or a price before its noun: one number, then the currency."""
+    words = [number(match["amount"])]
+    if match["upto"]:
+        words += ("to", number(match["upto"]))
+    if scale:
+        words.append(scale)
+    return [*words, currency.one if is_adjective(match) else currency.many]
+
+
+def _exact(amount: str, currency: Currency) -> str:
+    whole, point, decimals = amount.replace(",", "").partition(".")
+    if not point or set(decimals) == {"0"}:
+        return f"{cardinal(whole)} {currency.one if is_one(whole) else currency.many}"
+    if len(decimals) != 2 or not currency.cent:
+        return f"{number(amount)} {currency.many}"
+    coins = decimals.lstrip("0")
+    small = f"{cardinal(coins)} {currency.cent if coins == '1' else currency.cents}"
+    if whole.strip("0") == "":
+        return small
+    return f"{cardinal(whole)} {currency.one if is_one(whole) else currency.many} and {small}"
+
+
+def _plain_cents(match: re.Match[str]) -> str:
+    return f"{number(match['amount'])} {'cent' if is_one(match['amount']) or is_adjective(match) else 'cents'}"

@@ -1,0 +1,160 @@
+"""Signs that stand for words: of arithmetic, of the keyboard, of print."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.numbers import number, ordinal
+from polyvox.text.tracked import TrackedText
+
+_WORDS: Final = {
+    "&": "and",
+    "@": "at",
+    "%": "percent",
+    "‰": "per mille",
+    "=": "equals",
+    "+": "plus",
+    "±": "plus or minus",
+    "×": "times",
+    "÷": "divided by",
+    "≈": "approximately",
+    "≃": "approximately",
+    "≅": "approximately",
+    "≠": "not equal to",
+    "≡": "is identical to",
+    "≤": "less than or equal to",
+    "⩽": "less than or equal to",
+    "≥": "greater than or equal to",
+    "⩾": "greater than or equal to",
+    "≪": "much less than",
+    "≫": "much greater than",
+    "∞": "infinity",
+    "√": "square root of",
+    "∑": "sum of",
+    "∏": "product of",
+    "∫": "integral of",
+    "∂": "partial",
+    "∆": "delta",
+    "∇": "nabla",
+    "∈": "in",
+    "∉": "not in",
+    "∀": "for all",
+    "∃": "there exists",
+    "∝": "proportional to",
+    "∴": "therefore",
+    "→": "to",
+    "⇒": "implies",
+    "↔": "to and from",
+    "°": "degrees",
+    "©": "copyright",
+    "§": "section",
+    "¶": "paragraph",
+    "№": "number",
+    "$": "dollars",
+    "€": "euros",
+    "£": "pounds",
+    "¥": "yen",
+    "₹": "rupees",
+    "¢": "cents",
+    "\\": "backslash",
+    "#": "hash",
+}
+_GREEK: Final = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρστυφχψω",
+        (
+            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon "
+            "phi chi psi omega"
+        ).split(),
+        strict=True,
+    )
+)
+_SHORT_FORMS: Final = {
+    "w/o": "without",
+    "w/": "with",
+    "b/c": "because",
+    "c/o": "care of",
+    "n/a": "not applicable",
+    "N/A": "not applicable",
+}
+_DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
+
+_EMOTICON: Final = re.compile(r"(?<!\S)[:;][-']?[()](?!\S)")
+_DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
+_ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
+_COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
+_COMPARISONS: Final = {
+    "<=": "less than or equal to",
+    ">=": "greater than or equal to",
+    "!=": "not equal to",
+    "==": "equals",
+}
+_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o|[wW]/(?=[ \w])|b/c|c/o|n/a|N/A)(?![\w/](?<!w/\w))")
+_PER: Final = re.compile(
+    r"(?<=[A-Za-z])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
+)
+_FILE_PATH: Final = re.compile(r"(?<![\w/])(?:~|\.{1,2})?(?:/[\w@+-][\w.@+-]*)++/?")
+_PATH_MARK: Final = re.compile(r"[~./]")
+_PATH_WORDS: Final = {"~": " tilde ", ".": " dot ", "/": " slash "}
+_DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
+_SLASH: Final = re.compile(r" ?/+ ?")
+_SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
+_POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?![\w.])|(?=[A-Za-z(]))")
+_NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
+_SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
+_ABOUT: Final = re.compile(r"[~∼]+ ?(?=[$€£]?\d)")
+_LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
+_GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
+_PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w(])")
+_DIFFERENCE: Final = re.compile(r"(?<=[\w)]) - (?=[\w(][^\n=]{0,24}=)|(?<=[\w)])(?<==.)-(?=\w)")
+_BLANK: Final = re.compile(r"_{3,}")
+_SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■]+ ?")
+_GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
+_NEXT_SENTENCE: Final = re.compile(r"(?<=[a-z])\.(?=[A-Z][a-z])")
+_DOT: Final = re.compile(r"(?<=[A-Za-z0-9])\.(?=[a-z])")
+_SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + r"])\1?")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Signs as words, where they mean something; decoration is left for the tidying to drop."""
+    text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
+    text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
+    text = _slashes(text)
+    text = text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, _power)
+    text = text.sub(_NUMBER_SIGN, "number ").sub(_SHARP, " sharp").sub(_ABOUT, "about ")
+    text = text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
+    text = text.sub(_PRODUCT, " times ").sub(_DIFFERENCE, " minus ").sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
+    text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
+    text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
+    return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
+
+
+def _slashes(text: TrackedText) -> TrackedText:
+    """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
+    text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS.get(match.group()) or _SHORT_FORMS[match.group().lower()])
+    text = text.sub(_PER, " per ").sub(_FILE_PATH, lambda match: _PATH_MARK.sub(_path_word, match.group()))
+    return text.sub(_DIVISION, " divided by ").sub(_SLASH, " ")
+
+
+def _path_word(match: re.Match[str]) -> str:
+    return _PATH_WORDS[match.group()]
+
+
+def _superscript(match: re.Match[str]) -> str:
+    """A power after a figure or a single letter; after a word it marks a footnote, which is not read."""
+    figures = match.group().translate(_DIGITS)
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    if before[-1:].isdigit() or before.endswith(")") or (before[-1:].isalpha() and not before[:-1].isalpha()):
+        return _raised(figures[0] if figures[0] in "+-" else "", figures.lstrip("+-"))
+    return "" if before[-1:].isalpha() else figures.replace("n", " n ").replace("-", "")
+
+
+def _power(match: re.Match[str]) -> str:
+    return _raised(match["sign"], match["digits"] or "")
+
+
+def _raised(sign: str, exponent: str) -> str:
+    if not sign and exponent in ("2", "3"):
+        return " squared " if exponent == "2" else " cubed "
+    if not exponent.isdigit():
+        return f" to the {'minus ' if sign == '-' else ''}{exponent} ".replace("  ", " ")
+    return f" to the {'minus ' + number(exponent) if sign == '-' else ordinal(exponent)} "

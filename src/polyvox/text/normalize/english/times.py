@@ -1,0 +1,76 @@
+"""Times of day."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.context import ends_sentence, word_after
+from polyvox.text.normalize.english.numbers import cardinal, two_digits
+from polyvox.text.tracked import TrackedText
+
+_START: Final = r"(?<![\w:/-])(?<!\d[.,])"
+_HALF: Final = r" ?[aApP](?:\.[mM]|[mM])(?![A-Za-z])"
+_SPAN: Final = re.compile(
+    rf"{_START}\d{{1,2}}(?::\d{{2}})?(?:{_HALF}\.?)?(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?::\d{{2}}(?!\d)|{_HALF}))"
+)
+_TIME: Final = re.compile(
+    rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.\d++)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
+    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?![\w:])"
+)
+_HOUR: Final = re.compile(rf"{_START}(?P<hour>\d{{1,2}})(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)")
+_MILITARY: Final = re.compile(r"(?<![\w:.,])0(\d)(\d\d)(?= (?:hours|hrs)\b)")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
+    text = text.sub(_SPAN, lambda match: match.group()[: -len(match["dash"])] + " to ")
+    return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military)
+
+
+def _time(match: re.Match[str]) -> str | None:
+    hour, minute = int(match["hour"]), int(match["minute"])
+    if hour > 24 or minute > 59:
+        return None
+    if match["half"]:
+        words = [cardinal(str(hour))]
+        words += [two_digits(minute)] if minute else []
+    else:
+        words = [_on_24_hours(hour, minute, word_after(match))]
+    if match["second"] and int(match["second"]):
+        words.append(f"and {cardinal(str(int(match['second'])))} second{'' if match['second'] == '01' else 's'}")
+    words += [_half(match)] if match["half"] else []
+    return " ".join(words) + _zone(match["zone"] or "")
+
+
+def _on_24_hours(hour: int, minute: int, following: str) -> str:
+    if minute:
+        return f"{cardinal(str(hour))} {two_digits(minute)}" if hour else f"twelve {two_digits(minute)} AM"
+    if hour == 0:
+        return "midnight"
+    if following in ("noon", "midnight"):
+        return cardinal(str(hour))
+    return f"{cardinal(str(hour))} o'clock" if hour <= 12 else f"{cardinal(str(hour))} hundred"
+
+
+def _half(match: re.Match[str]) -> str:
+    letters = "AM" if match["half"].strip()[0] in "aA" else "PM"
+    return letters + ("." if match["dot"] and ends_sentence(match) else "")
+
+
+def _zone(zone: str) -> str:
+    if not zone:
+        return ""
+    if zone == "Z":
+        return " UTC"
+    figures = zone[1:].replace(":", "")
+    minutes = f" {cardinal(figures[2:])}" if int(figures[2:]) else ""
+    return f" UTC {'plus' if zone[0] == '+' else 'minus'} {cardinal(str(int(figures[:2])))}{minutes}"
+
+
+def _hour(match: re.Match[str]) -> str | None:
+    hour = int(match["hour"])
+    return f"{cardinal(str(hour))} {_half(match)}" if 1 <= hour <= 12 else None
+
+
+def _military(match: re.Match[str]) -> str:
+    hour, minute = match.groups()
+    return f"oh {cardinal(hour)} {two_digits(int(minute)) if int(minute) else 'hundred'}"

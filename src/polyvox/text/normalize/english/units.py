@@ -1,0 +1,308 @@
+"""Measures: a number and the symbol of a unit."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.context import is_adjective
+from polyvox.text.normalize.english.numbers import (
+    AMOUNT,
+    DASH,
+    NUMBER,
+    NUMBER_END,
+    NUMBER_START,
+    amount,
+    cardinal,
+    is_one,
+    number,
+)
+from polyvox.text.tracked import TrackedText
+
+_PLURALS: Final = {"foot": "feet", "inch": "inches", "hertz": "hertz", "lux": "lux", "horsepower": "horsepower"}
+
+_UNITS: Final = {
+    # length, area
+    "nm": "nanometer",
+    "µm": "micrometer",
+    "mm": "millimeter",
+    "cm": "centimeter",
+    "dm": "decimeter",
+    "m": "meter",
+    "km": "kilometer",
+    "Km": "kilometer",
+    "KM": "kilometer",
+    "in": "inch",
+    "ft": "foot",
+    "yd": "yard",
+    "yds": "yard",
+    "mi": "mile",
+    "nmi": "nautical mile",
+    "ha": "hectare",
+    "px": "pixel",
+    # mass
+    "µg": "microgram",
+    "mcg": "microgram",
+    "mg": "milligram",
+    "g": "gram",
+    "kg": "kilogram",
+    "Kg": "kilogram",
+    "KG": "kilogram",
+    "kgs": "kilogram",
+    "lb": "pound",
+    "lbs": "pound",
+    "oz": "ounce",
+    # volume
+    "ml": "milliliter",
+    "mL": "milliliter",
+    "cl": "centiliter",
+    "dl": "deciliter",
+    "dL": "deciliter",
+    "l": "liter",
+    "L": "liter",
+    "gal": "gallon",
+    "qt": "quart",
+    "pt": "point",
+    "tsp": "teaspoon",
+    "tbsp": "tablespoon",
+    "Tbsp": "tablespoon",
+    "cc": "cubic centimeter",
+    # time
+    "ns": "nanosecond",
+    "µs": "microsecond",
+    "ms": "millisecond",
+    "s": "second",
+    "sec": "second",
+    "secs": "second",
+    "min": "minute",
+    "mins": "minute",
+    "h": "hour",
+    "hr": "hour",
+    "hrs": "hour",
+    "yr": "year",
+    "yrs": "year",
+    "mo": "month",
+    "wk": "week",
+    "wks": "week",
+    # frequency
+    "Hz": "hertz",
+    "kHz": "kilohertz",
+    "KHz": "kilohertz",
+    "MHz": "megahertz",
+    "GHz": "gigahertz",
+    "THz": "terahertz",
+    # data
+    "kb": "kilobit",
+    "Kb": "kilobit",
+    "Mb": "megabit",
+    "Gb": "gigabit",
+    "kB": "kilobyte",
+    "KB": "kilobyte",
+    "MB": "megabyte",
+    "GB": "gigabyte",
+    "TB": "terabyte",
+    "PB": "petabyte",
+    "KiB": "kibibyte",
+    "MiB": "mebibyte",
+    "GiB": "gibibyte",
+    "TiB": "tebibyte",
+    "MP": "megapixel",
+    # electricity, energy, force
+    "mV": "millivolt",
+    "V": "volt",
+    "kV": "kilovolt",
+    "mA": "milliamp",
+    "mAh": "milliamp hour",
+    "Ah": "amp hour",
+    "mW": "milliwatt",
+    "W": "watt",
+    "kW": "kilowatt",
+    "MW": "megawatt",
+    "GW": "gigawatt",
+    "TW": "terawatt",
+    "Wh": "watt hour",
+    "kWh": "kilowatt hour",
+    "MWh": "megawatt hour",
+    "GWh": "gigawatt hour",
+    "TWh": "terawatt hour",
+    "Ω": "ohm",
+    "kΩ": "kilohm",
+    "MΩ": "megohm",
+    "hp": "horsepower",
+    "kJ": "kilojoule",
+    "MJ": "megajoule",
+    "cal": "calorie",
+    "kcal": "kilocalorie",
+    "kN": "kilonewton",
+    "Pa": "pascal",
+    "hPa": "hectopascal",
+    "kPa": "kilopascal",
+    "MPa": "megapascal",
+    "dB": "decibel",
+    "lm": "lumen",
+    "lx": "lux",
+    "mol": "mole",
+    "mSv": "millisievert",
+}
+# Symbols that stand for a whole phrase.
+_RATES: Final = {
+    "mph": ("mile", "per hour"),
+    "kph": ("kilometer", "per hour"),
+    "kmh": ("kilometer", "per hour"),
+    "mpg": ("mile", "per gallon"),
+    "fps": ("frame", "per second"),
+    "rpm": ("revolution", "per minute"),
+    "bpm": ("beat", "per minute"),
+    "psi": ("pound", "per square inch"),
+    "ppm": ("part", "per million"),
+    "ppb": ("part", "per billion"),
+    "dpi": ("dot", "per inch"),
+    "ppi": ("pixel", "per inch"),
+    "bps": ("bit", "per second"),
+    "kbps": ("kilobit", "per second"),
+    "Kbps": ("kilobit", "per second"),
+    "Mbps": ("megabit", "per second"),
+    "Gbps": ("gigabit", "per second"),
+}
+_POWERS: Final = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
+_PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
+_POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
+
+_SYMBOL: Final = r"(?P<{0}>[A-Za-zµΩ]{{1,5}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
+_MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
+_RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+_MEASURE: Final = re.compile(
+    rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
+    rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?"
+    r"(?P<dot>\.(?= [a-z(]|[,;]))?+(?![\w'])"
+)
+_DEGREES: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
+    r" ?(?:° ?(?P<letter>[CFK](?![A-Za-z]))?|(?P<sign>[℃℉]))"
+)
+_SCALES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
+_PERCENT: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?%)?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
+)
+_HEIGHT: Final = re.compile(r"(?<![\w.,])(?P<feet>\d{1,2}) ?['’′] ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’)")
+_FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})′")
+_INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [a-z]|[.,;)]|$))")
+_OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
+_ARC: Final = re.compile(
+    r"(?<![\w.,])(?P<degrees>\d{1,3})° ?(?P<minutes>\d{1,2})['’′](?: ?(?P<seconds>\d{1,2}(?:\.\d++)?)(?:[\"”″]|''))?"
+    r"(?: ?(?P<side>[NSEW])(?![A-Za-z]))?"
+)
+_SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Coordinates, heights, temperatures, percentages and measures with a unit symbol."""
+    text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
+    text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
+    return text.sub(_MEASURE, _measure)
+
+
+def _measure(match: re.Match[str]) -> str | None:
+    rate = _RATES.get(match["unit"])
+    if rate and not match["per"]:
+        return _counted(match, *rate)
+    unit = _UNITS.get(match["unit"])
+    if unit is None or _is_preposition(match):
+        return None
+    qualifier = _PREFIXES.get(match["prefix"] or "") or _power(match, "unit")
+    if qualifier is None:
+        return None
+    return _counted(match, f"{qualifier} {unit}".strip(), _per(match))
+
+
+def _is_preposition(match: re.Match[str]) -> bool:
+    """Whether "5 in" is the word "in" and not inches: it is, unless something shows the measure."""
+    shown = match["gap"] != " " or match["dot"] or match["prefix"] or match["unit_power"]
+    return match["unit"] == "in" and not shown and not match.string.startswith((" x ", " × "), match.end())
+
+
+def _power(match: re.Match[str], name: str) -> str | None:
+    """ "square" or "cubic", empty without a power, None where the unit cannot have one."""
+    if match[f"{name}_power"] is None:
+        return ""
+    return _POWERS[match[f"{name}_power"]] if match[name] in _POWERED else None
+
+
+def _per(match: re.Match[str]) -> str:
+    if match["per"] is None:
+        return ""
+    name = _UNITS.get(match["per"], match["per"])
+    power = match["per_power"]
+    if power is None:
+        return f"per {name}"
+    word = _POWERS[power]
+    return (
+        f"per {word} {name}" if match["per"] in _POWERED else f"per {name} {'squared' if word == 'square' else 'cubed'}"
+    )
+
+
+def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
+    """The number, and the unit in the number that agrees with it."""
+    groups = match.groupdict()
+    words = ["minus"] if groups.get("minus") else []
+    first, upto, scale = match["amount"], groups.get("upto"), groups.get("scale")
+    if "/" in first and " " not in first and "-" not in first and not upto:
+        words += _part_of(first, unit)
+    else:
+        words.append(amount(first))
+        if upto:
+            words += ("to", number(upto))
+        if scale:
+            words.append(scale.strip())
+        single = (is_one(first) and not upto and not scale) or groups.get("gap") == "-" or is_adjective(match)
+        words.append(unit if single else _plural(unit))
+    return " ".join((*words, rest)).rstrip()
+
+
+def _part_of(fraction: str, unit: str) -> list[str]:
+    article = "an" if unit[0] in "aeio" or unit == "hour" else "a"
+    return ["half" if fraction == "1/2" else f"{amount(fraction)} of", article, unit]
+
+
+def _plural(unit: str) -> str:
+    head, space, last = unit.rpartition(" ")
+    return head + space + _PLURALS.get(last, last + "s")
+
+
+def _degrees(match: re.Match[str]) -> str:
+    letter = match["letter"] or match["sign"] or ""
+    upto = match["upto"] or ""
+    words = ["minus"] if match["minus"] else []
+    words.append(number(match["amount"]))
+    if upto:
+        words += ("to minus" if upto[0] == "-" else "to", number(upto.lstrip("-")))
+    single = (is_one(match["amount"]) and not upto) or is_adjective(match)
+    words += ("degree" if single else "degrees", _SCALES.get(letter, ""))
+    return " ".join(words).rstrip()
+
+
+def _percent(match: re.Match[str]) -> str:
+    words = ["minus"] if match["minus"] else []
+    words.append(amount(match["amount"]))
+    if match["upto"]:
+        words += ("to", number(match["upto"]))
+    return " ".join((*words, "percent" if match["sign"] == "%" else "per mille"))
+
+
+def _height(match: re.Match[str]) -> str:
+    return f"{cardinal(match['feet'])} foot {amount(match['inches'])}"
+
+
+def _inches(match: re.Match[str]) -> str | None:
+    """Inches, unless the straight quote closes a quotation that began earlier on."""
+    before = match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
+    if match.group().endswith('"') and len(_OPEN_QUOTE.findall(before)) % 2:
+        return None
+    return _counted(match, "inch")
+
+
+def _arc(match: re.Match[str]) -> str:
+    degrees, minutes, seconds = match["degrees"], match["minutes"], match["seconds"]
+    words = [cardinal(degrees), "degree" if is_one(degrees) else "degrees"]
+    words += [cardinal(minutes), "minute" if is_one(minutes) else "minutes"]
+    if seconds:
+        words += [number(seconds), "second" if is_one(seconds) else "seconds"]
+    return " ".join((*words, _SIDES.get(match["side"] or "", ""))).rstrip()

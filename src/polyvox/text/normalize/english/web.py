@@ -1,0 +1,99 @@
+"""Addresses of the web and of mail, handles, hashtags and file names."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.numbers import code
+from polyvox.text.tracked import TrackedText
+
+_EMAIL: Final = re.compile(
+    r"(?<![\w.%+-])(?:mailto:)?[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++", re.ASCII
+)
+_PATH: Final = r"(?:[^\s<>()\"“”\[\]{}|\ue000-\uf8ff]|\([^\s<>()\"“”\[\]{}|\ue000-\uf8ff]*\))*"
+_URL: Final = re.compile(rf"(?<!\w)(?:(?:https?|ftp|wss?)://|www\.)(?=\w){_PATH}(?<![.,;:!?'’…*_~&-])", re.IGNORECASE)
+_DOMAIN: Final = re.compile(
+    r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+"
+    r"(?:com|org|net|edu|gov|mil|info|biz|io|ai|co|uk|eu|de|fr|es|nl|ch|ca|au|jp|cn|br|ru|tv|dev|app|xyz|tech|cloud)"
+    rf"(?![\w@-]|\.\w)(?:[:/?#](?=\w){_PATH}(?<![.,;:!?'’…*_~&-]))?"
+)
+_HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])([A-Za-z0-9_]{1,50})(?![\w@])")
+_HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
+_FILE: Final = re.compile(
+    r"(?<=\w)\.(avi|bat|bin|cfg|cpp|css|csv|db|docx?|exe|flac|gif|gz|html?|ini|java|jpe?g|js|json|log|m4a|md|mov|mp[34]|"
+    r"net|ogg|onnx|pdf|php|png|pptx?|py|rar|rb|rs|sh|sql|svg|tar|tsx?|txt|wav|webp|xlsx?|xml|ya?ml|zip)(?!\w)"
+)
+_SCHEME: Final = re.compile(r"(?:https?|ftp|wss?)://|mailto:", re.IGNORECASE)
+_HOST_END: Final = re.compile(r"(?=[/?#:])")
+_PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
+_VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+
+_MARKS: Final = {
+    ".": "dot",
+    "/": "slash",
+    "-": "dash",
+    "_": "underscore",
+    "?": "question mark",
+    "=": "equals",
+    "&": "and",
+    "#": "hash",
+    "~": "tilde",
+    ":": "colon",
+    "@": "at",
+    "%": "percent",
+    "+": "plus",
+    ",": "comma",
+    ";": "semicolon",
+    "!": "exclamation mark",
+    "*": "star",
+    "$": "dollar",
+}
+# Last parts of a host name that are said as words; other two-letter ones are spelled.
+_SAID: Final = frozenset(("co", "me", "to"))
+
+
+def read_emails(text: TrackedText) -> TrackedText:
+    return text.sub(_EMAIL, lambda match: _aloud(match.group()))
+
+
+def read_urls(text: TrackedText) -> TrackedText:
+    """Web addresses, with their scheme left out, and bare domain names."""
+    return text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
+
+
+def read_tags(text: TrackedText) -> TrackedText:
+    """Handles, hashtags and the endings of file names; their digits are left for the readers of figures."""
+    text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1])).sub(
+        _HASHTAG, lambda match: "hashtag " + _tag(match[1])
+    )
+    return text.sub(_FILE, lambda match: " dot " + _letters(match[1]))
+
+
+def _tag(name: str) -> str:
+    return " ".join(_CAMEL.sub(" ", name.replace("_", " ")).split())
+
+
+def _aloud(address: str) -> str:
+    plain = _SCHEME.sub("", address, count=1).replace("%20", " ").rstrip("/")
+    host, *path = _HOST_END.split(plain, maxsplit=1)
+    name, _, last = host.rpartition(".")
+    spelled = (len(last) == 2 and last.isalpha() and last not in _SAID) or last == "edu"
+    ending = [last.upper()] if spelled else _pieces(last)
+    return " ".join([*_pieces(f"{name}." if name else ""), *ending, *_pieces("".join(path))])
+
+
+def _pieces(part: str) -> list[str]:
+    words = []
+    for piece in _PIECE.findall(part):
+        if piece.isascii() and piece.isdigit():
+            words.append(code(piece))
+        elif piece.isalpha():
+            words.append(_letters(piece))
+        elif piece in _MARKS:
+            words.append(_MARKS[piece])
+    return words
+
+
+def _letters(word: str) -> str:
+    """Letters that can only be spelled are given as capitals."""
+    return word.upper() if len(word) <= 5 and not _VOWEL.search(word) else word

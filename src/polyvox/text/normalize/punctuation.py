@@ -1,0 +1,124 @@
+"""Quotes, dashes, brackets and other marks, in the forms that the voices know, for every language.
+
+The voices' punctuation is ; : , . ! ? — … " ( ) “ ”. Apostrophes and hyphens stay inside words, line ends between
+sentences, and the private-use characters of inserts wherever they are.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+from polyvox.text.tracked import TrackedText
+
+_SPACE: Final = re.compile("[\t\r\x0b\x0c\x1f\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0e-\x1e\x7f-\x9f\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff"
+    "\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\U000f0000-\U0010ffff]+"
+)
+_COMPATIBLE: Final = re.compile("[\uff01-\uff5e\ufb00-\ufb06\U0001d400-\U0001d7ff]")
+# Digits of other scripts, in circles, and below the line; those above the line are powers and stay.
+_OTHER_DIGIT: Final = re.compile(
+    "(?![0-9])\\d|[\u1369-\u1371\u19da\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff"
+    "\u2776-\u277e\u2780-\u2788\u278a-\u2792\U00010a40-\U00010a43\U00010e60-\U00010e68\U00011052-\U0001105a"
+    "\U0001f100-\U0001f10a]"
+)
+_HYPHEN: Final = re.compile("[\u2010-\u2012\u2212\ufe63]")
+_SOLIDUS: Final = re.compile("[\u2044\u2215]")
+_APOSTROPHE: Final = re.compile(r"(?<=[^\W\d_])[’‘ʼ`´](?=[^\W\d_])")
+
+
+def fold(text: TrackedText) -> TrackedText:
+    """One form for each character: plain digits and letters, one kind of space, hyphen and apostrophe."""
+    text = text.sub(_SPACE, " ").sub(_INVISIBLE, "")
+    text = text.sub(_COMPATIBLE, lambda match: unicodedata.normalize("NFKC", match.group()))
+    text = text.sub(_OTHER_DIGIT, lambda match: str(unicodedata.digit(match.group())))
+    return text.sub(_HYPHEN, "-").sub(_SOLIDUS, "/").sub(_APOSTROPHE, "'")
+
+
+def speakable(text: TrackedText) -> TrackedText:
+    """The text as it stands, without what no reader could say: controls, pictures, signs of no meaning."""
+    return text.sub(_SPACE, " ").sub(_INVISIBLE, "").sub(_APOSTROPHE, "'").sub(_UNKNOWN, _symbol_kept)
+
+
+_OPENING: Final = re.compile("[„«「『〝《〈]|(?<![\\w.,!?…])''(?=\\w)|``")
+_CLOSING: Final = re.compile("[‟»」』〞〟》〉]|''")
+_OPEN_BRACKET: Final = re.compile(r"[\[{〔【［｛]")
+_CLOSE_BRACKET: Final = re.compile(r"[\]}〕】］｝]")
+_ELLIPSIS: Final = re.compile(r"\.{2,}|\.(?: \.)+|…[.…]*|⋯+")
+_LONG_DASH: Final = re.compile(r"-{2,}|[—―⸺⸻](?: ?[-–—―⸺⸻])*|(?<![^\s])[-–](?!\S)|–(?![^\W\d_])|(?<![^\W\d_])–|~{2,}")
+_SHORT_DASH: Final = re.compile("–")
+_SHOUTED: Final = re.compile(r"[!?][!?]+")
+_REPEATED: Final = re.compile(r"([,;:])\1+")
+_UNKNOWN: Final = re.compile(r"[^\w\s'\"“”();:,.!?—…\ue000-\uf8ff-]|_")
+_LOOSE_HYPHEN: Final = re.compile(r"(?<![^\W_])-+|-+(?![^\W_])")
+_HOLLOW: Final = re.compile(r"\( *\)|“ *”")
+_MARK_AFTER_MARK: Final = re.compile(r"(?<=[,;:—])(?: ?[,;:—])+(?=[ \n]|$)|[,;:](?= ?[.!?…])")
+_SPACES: Final = re.compile(r" {2,}")
+_SPACE_AT_MARK: Final = re.compile(r" (?=[,.;:!?…)”\n])|(?<=[(“\n]) ")
+
+
+def tidy(text: TrackedText, *, keep_symbols: bool = False) -> TrackedText:
+    """Marks in the voices' forms, nothing repeated, and nothing left that has no sound."""
+    text = text.sub(_OPENING, "“").sub(_CLOSING, "”").sub(_OPEN_BRACKET, "(").sub(_CLOSE_BRACKET, ")")
+    text = text.sub(_ELLIPSIS, "…").sub(_LONG_DASH, "—").sub(_SHORT_DASH, "-")
+    text = text.sub(_SHOUTED, _calmer).sub(_REPEATED, r"\1")
+    text = resolve_single_quotes(text)
+    text = text.sub(_UNKNOWN, _symbol_kept if keep_symbols else _letter_kept).sub(_LOOSE_HYPHEN, "")
+    for pattern in (_HOLLOW, _SPACES, _SPACE_AT_MARK, _MARK_AFTER_MARK):
+        text = text.sub(pattern, " " if pattern is _SPACES else "")
+    return text
+
+
+def _calmer(match: re.Match[str]) -> str:
+    """One mark for many; astonishment keeps both kinds."""
+    return "?!" if len(set(match.group())) > 1 else match.group()[0]
+
+
+def _letter_kept(match: re.Match[str]) -> str | None:
+    """None for vowel signs and accents, which belong to letters; all other signs become a space."""
+    return None if unicodedata.category(match.group()) in ("Mn", "Mc") else " "
+
+
+def _symbol_kept(match: re.Match[str]) -> str | None:
+    return None if unicodedata.category(match.group()) not in ("So", "Sk", "Me", "Cn", "Co", "Cs") else " "
+
+
+_SINGLE_QUOTE: Final = re.compile("['’‘‚‛ʼ`´′]|\n")
+# Words that begin with an apostrophe of their own.
+_CLIPPED: Final = re.compile(
+    r"(?:tis|twas|twere|twill|em|til|till|n|cause|cos|cuz|bout|round|neath|gainst|ere|kay)\b|\d", re.I
+)
+
+
+class _SingleQuotes:
+    """Tells apostrophes from quotation marks while walking along a text, and forgets open quotations at a line end."""
+
+    def __init__(self) -> None:
+        self._open = 0
+
+    def __call__(self, match: re.Match[str]) -> str:
+        char, text = match.group(), match.string
+        if char == "\n":
+            self._open = 0
+            return char
+        before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+        if after.isalnum():
+            return self._before_word(char, before, _CLIPPED.match(text, match.end()) is not None)
+        return self._after_word(before)
+
+    def _before_word(self, char: str, before: str, clipped: bool) -> str:
+        if before.isalnum() or clipped or (char == "’" and before != "“"):
+            return "'"
+        self._open += 1
+        return "“"
+
+    def _after_word(self, before: str) -> str:
+        if self._open and before and not before.isspace():
+            self._open -= 1
+            return "”"
+        return "'" if before.isalnum() else ""
+
+
+def resolve_single_quotes(text: TrackedText) -> TrackedText:
+    """Single quotation marks become double ones; apostrophes stay, straight."""
+    return text.sub(_SINGLE_QUOTE, _SingleQuotes())

@@ -1,0 +1,51 @@
+"""Chinese text as Mandarin reads it aloud; words in Latin letters are left alone."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.chinese import addresses, figures, measures, moments
+from polyvox.text.normalize.punctuation import fold, speakable, tidy
+from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions
+
+_CJK: Final = "\u3400-\u4dbf\u4e00-\u9fff"
+_COMMA: Final = re.compile("[，、﹐﹑]")
+_STOP: Final = re.compile("[。｡]")
+_DOT_IN_NAME: Final = re.compile(f"(?<=[{_CJK}])[·・•](?=[{_CJK}])")
+_SINGLE_OPEN: Final = re.compile("‘")
+_SINGLE_CLOSE: Final = re.compile("’(?![A-Za-z])")
+_TILDE: Final = re.compile("[~～]")
+_TIGHT: Final = re.compile(
+    rf"(?<=[{_CJK}”)])[,.;:!?…]+[”\")]*(?=[^\s,.;:!?…”\")—])|[,;:!?…]+[”\")]*(?=[{_CJK}“(])|\.[”\")]*(?=[{_CJK}])"
+)
+
+
+def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+    """Figures and signs as words, and punctuation in the voices' forms.
+
+    The order matters: what has the most specific form is read first, so that later readers see only what is left.
+    """
+    if not options.normalize:
+        return speakable(text)
+    text = fold(text.sub(_COMMA, ", ").sub(_STOP, ". "))
+    if options.email_normalization:
+        text = addresses.read_emails(text)
+    if options.url_normalization:
+        text = addresses.read_urls(text)
+    if options.phone_normalization:
+        text = addresses.read_phones(text)
+    text = measures.read_money(moments.read(text))
+    text = measures.read_shares(text)
+    if options.unit_normalization:
+        text = measures.read_units(text)
+    text = figures.read(addresses.read_mixed(addresses.read_codes(text)))
+    if options.replace_remaining_symbols:
+        text = figures.read_signs(text)
+    return _marks(text, options)
+
+
+def _marks(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+    """Chinese marks in the voices' forms, with the space behind them that shows where a sentence ends."""
+    text = text.sub(_DOT_IN_NAME, "").sub(_TILDE, "").sub(_SINGLE_OPEN, "“").sub(_SINGLE_CLOSE, "”")
+    text = tidy(text, keep_symbols=not options.replace_remaining_symbols)
+    return text.sub(_TIGHT, lambda match: match.group() + " ")
