@@ -1,0 +1,75 @@
+"""Published state dicts turned into modules: weight norm folded, nothing missing, nothing left over."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+StateDict = Mapping[str, Tensor]
+Module = TypeVar("Module", bound=nn.Module)
+
+_NAMED = 3
+_NORMED = (
+    (".parametrizations.weight.original0", ".parametrizations.weight.original1"),
+    (".weight_g", ".weight_v"),
+)
+
+
+class WeightsError(ValueError):
+    """A state dict that does not fit its model; the message says what differs."""
+
+
+def under(prefix: str, state: StateDict) -> dict[str, Tensor]:
+    """The entries whose names begin with `prefix`, without it."""
+    return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
+
+
+def without_prefix(prefix: str, state: StateDict) -> dict[str, Tensor]:
+    """All entries, those that begin with `prefix` without it."""
+    return {name.removeprefix(prefix): tensor for name, tensor in state.items()}
+
+
+def fold_weight_norm(state: StateDict) -> dict[str, Tensor]:
+    """Each pair of gain and direction, under its old or its new names, becomes the one weight it stands for."""
+    folded = dict(state)
+    for gain_suffix, direction_suffix in _NORMED:
+        for name in [name for name in folded if name.endswith(gain_suffix)]:
+            base = name.removesuffix(gain_suffix)
+            if base + direction_suffix not in folded:
+                raise WeightsError(f"{name} has no {direction_suffix} beside it.")
+            gain, direction = folded.pop(name), folded.pop(base + direction_suffix)
+            length = direction.flatten(1).norm(dim=1).view(-1, *[1] * (direction.dim() - 1))
+            folded[base + ".weight"] = direction * (gain / length)
+    return folded
+
+
+def load(make: Callable[[], Module], state: StateDict, dtype: torch.dtype = torch.float32) -> Module:
+    """The module that `make` describes, holding exactly the tensors of `state`, frozen."""
+    with torch.device("meta"):
+        module = make()
+    _check(type(module).__name__, {name: tensor.shape for name, tensor in module.state_dict().items()}, state)
+    module.load_state_dict({name: tensor.to(dtype) for name, tensor in state.items()}, assign=True)
+    return module.requires_grad_(False).eval()
+
+
+def _check(model: str, wanted: Mapping[str, torch.Size], state: StateDict) -> None:
+    faults = []
+    if missing := [name for name in wanted if name not in state]:
+        faults.append(f"lack {_some(missing)}")
+    if surplus := [name for name in state if name not in wanted]:
+        faults.append(f"hold {_some(surplus)} that the model does not have")
+    wrong = [
+        f"{name} ({tuple(state[name].shape)} for {tuple(shape)})"
+        for name, shape in wanted.items()
+        if name in state and state[name].shape != shape
+    ]
+    if wrong:
+        faults.append(f"have the wrong shape at {_some(wrong)}")
+    if faults:
+        raise WeightsError(f"The weights of {model} {' and '.join(faults)}.")
+
+
+def _some(names: list[str]) -> str:
+    listed = ", ".join(names[:_NAMED])
+    return listed if len(names) <= _NAMED else f"{listed} and {len(names) - _NAMED} more"

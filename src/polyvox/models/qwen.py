@@ -1,0 +1,133 @@
+"""The Qwen2 and Qwen3 decoders: grouped-query attention, rotary positions, keys and values kept by the caller."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from polyvox.models.attention import attend, causal_mask, merge_heads, split_heads
+from polyvox.models.memory import Kept, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class QwenConfig:
+    """The sizes of one decoder; the defaults are Qwen2-0.5B's."""
+
+    vocabulary: int = 151_936
+    hidden: int = 896
+    feed_forward: int = 4_864
+    layers: int = 24
+    heads: int = 14
+    key_heads: int = 2
+    head_width: int = 64
+    rope_theta: float = 1e6
+    norm_eps: float = 1e-6
+    qkv_bias: bool = True
+    """Qwen2 has biases on queries, keys and values; Qwen3 has none."""
+    qk_norm: bool = False
+    """Qwen3 normalises each head's queries and keys before they are rotated."""
+
+
+@dataclass(frozen=True, slots=True)
+class QwenState:
+    """Keys and values of all positions so far, layer by layer."""
+
+    kept: Kept = ()
+    length: int = 0
+
+
+class Qwen(nn.Module):
+    """Embeddings in, hidden states after the last norm out."""
+
+    def __init__(self, config: QwenConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embed_tokens = nn.Embedding(config.vocabulary, config.hidden)
+        self.layers = nn.ModuleList(_Layer(config) for _ in range(config.layers))
+        self.norm = nn.RMSNorm(config.hidden, config.norm_eps)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """The input rows of token ids."""
+        return functional.embedding(ids, self.embed_tokens.weight)
+
+    def forward(self, rows: Tensor, state: QwenState) -> tuple[Tensor, QwenState]:
+        """Continue a batch of sequences of equal length by `rows` [batch, new, hidden]."""
+        memory = Memory(state.kept)
+        end = state.length + rows.shape[1]
+        positions = torch.arange(state.length, end, device=rows.device)
+        mask = causal_mask(rows.shape[1], end, rows.device)
+        return self.decode(rows, memory, positions, mask), QwenState(memory.kept(), end)
+
+    def decode(self, rows: Tensor, memory: Memory, positions: Tensor, mask: Tensor | None) -> Tensor:
+        """As `forward` with positions ([new] or [batch, new]), mask and memory in the caller's hands."""
+        rotation = rotary(positions, self.config.head_width, self.config.rope_theta, rows.dtype)
+        for layer in self.layers:
+            rows = layer(rows, memory, rotation, mask)
+        hidden: Tensor = self.norm(rows)
+        return hidden
+
+
+def rotary(positions: Tensor, width: int, theta: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Cosines and sines that turn a head of this width, [..., 1, time, width]."""
+    exponents = torch.arange(0, width, 2, device=positions.device, dtype=torch.float32) / width
+    angles = (positions[..., None].float() * (1.0 / theta**exponents)).unsqueeze(-3)
+    angles = torch.cat((angles, angles), dim=-1)
+    return angles.cos().to(dtype), angles.sin().to(dtype)
+
+
+def _rotated(heads: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
+    low, high = heads.chunk(2, dim=-1)
+    return heads * rotation[0] + torch.cat((-high, low), dim=-1) * rotation[1]
+
+
+class _Layer(nn.Module):
+    def __init__(self, config: QwenConfig) -> None:
+        super().__init__()
+        self.input_layernorm = nn.RMSNorm(config.hidden, config.norm_eps)
+        self.self_attn = _Attention(config)
+        self.post_attention_layernorm = nn.RMSNorm(config.hidden, config.norm_eps)
+        self.mlp = _FeedForward(config)
+
+    def forward(self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+        rows = rows + self.self_attn(self.input_layernorm(rows), memory, rotation, mask)
+        out: Tensor = rows + self.mlp(self.post_attention_layernorm(rows))
+        return out
+
+
+class _Attention(nn.Module):
+    def __init__(self, config: QwenConfig) -> None:
+        super().__init__()
+        self.heads, self.key_heads = config.heads, config.key_heads
+        width = config.heads * config.head_width
+        key_width = config.key_heads * config.head_width
+        self.q_proj = nn.Linear(config.hidden, width, bias=config.qkv_bias)
+        self.k_proj = nn.Linear(config.hidden, key_width, bias=config.qkv_bias)
+        self.v_proj = nn.Linear(config.hidden, key_width, bias=config.qkv_bias)
+        self.o_proj = nn.Linear(width, config.hidden, bias=False)
+        if config.qk_norm:
+            self.q_norm: nn.Module = nn.RMSNorm(config.head_width, config.norm_eps)
+            self.k_norm: nn.Module = nn.RMSNorm(config.head_width, config.norm_eps)
+        else:
+            self.q_norm, self.k_norm = nn.Identity(), nn.Identity()
+
+    def forward(self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+        query = self.q_norm(split_heads(self.q_proj(rows), self.heads))
+        key = self.k_norm(split_heads(self.k_proj(rows), self.key_heads))
+        value = split_heads(self.v_proj(rows), self.key_heads)
+        key = memory.history(_rotated(key, rotation))
+        value = memory.history(value)
+        out: Tensor = self.o_proj(merge_heads(attend(_rotated(query, rotation), key, value, mask)))
+        return out
+
+
+class _FeedForward(nn.Module):
+    def __init__(self, config: QwenConfig) -> None:
+        super().__init__()
+        self.gate_proj = nn.Linear(config.hidden, config.feed_forward, bias=False)
+        self.up_proj = nn.Linear(config.hidden, config.feed_forward, bias=False)
+        self.down_proj = nn.Linear(config.feed_forward, config.hidden, bias=False)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        out: Tensor = self.down_proj(functional.silu(self.gate_proj(rows)) * self.up_proj(rows))
+        return out

@@ -1,0 +1,53 @@
+"""The original's tensors on tiny weights, and our models with those weights."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from polyvox.models.cosyvoice_lm import SpeechLm, SpeechLmConfig, SpeechPrompt, load_lm
+from polyvox.models.qwen import QwenConfig
+from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
+
+FOLDER = Path(__file__).parents[1] / "golden"
+TOLERANCE = 1e-4
+END_OF_PROMPT = 500
+SPEECH_IDS = 300
+
+
+@cache
+def golden(version: int, part: str) -> dict[str, Tensor]:
+    return load_file(FOLDER / f"cosyvoice{version}" / f"{part}.safetensors")
+
+
+@cache
+def manifest(version: int) -> dict:
+    return json.loads((FOLDER / f"cosyvoice{version}" / "manifest.json").read_text())
+
+
+def assert_near(ours: Tensor, theirs: Tensor, tolerance: float = TOLERANCE) -> None:
+    assert ours.shape == theirs.shape
+    assert not ours.isnan().any()
+    assert (ours - theirs).abs().max().item() <= tolerance
+
+
+@cache
+def lm(version: int) -> SpeechLm:
+    config = SpeechLmConfig(
+        speech=vocabulary_v2(SPEECH_IDS) if version == 2 else vocabulary_v3(SPEECH_IDS),
+        backbone=QwenConfig(vocabulary=800, hidden=64, feed_forward=160, layers=3, heads=4, key_heads=2, head_width=16),
+        head_bias=version == 2,
+    )
+    return load_lm(config, golden(version, "weights_llm"))
+
+
+def lm_prompt(version: int) -> SpeechPrompt:
+    tensors = golden(version, "llm")
+    return SpeechPrompt(tensors["in.text"], tensors["in.prompt_text"], tensors["in.prompt_token"])
+
+
+def seeded(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
