@@ -33,7 +33,7 @@ def served(service: SpeechService) -> Iterator[str]:
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        wait_for(lambda: server.started or not thread.is_alive())
+        wait_for(lambda: server.started or not thread.is_alive(), seconds=60.0)
         host, port = server.servers[0].sockets[0].getsockname()[:2]
         yield f"http://{host}:{port}"
     finally:

@@ -4,7 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from fakes import ToneEngine, tone_service
-from polyvox.errors import TextError
+from polyvox.errors import TextError, UnavailableError
 from serving import called, error_of
 
 pytestmark = pytest.mark.anyio
@@ -67,3 +67,17 @@ async def test_an_engines_own_refusal_keeps_its_words():
         "code": "invalid_text",
     }
     assert "x-session-id" in response.headers
+
+
+class Monoglot(ToneEngine):
+    """Speaks one language and calls the field by its own name."""
+
+    def check(self, utterance):
+        raise UnavailableError("This language needs a tool that is not installed.", field="language")
+
+
+async def test_a_field_is_called_as_the_caller_called_it():
+    async with called(tone_service(Monoglot())) as client:
+        response = await client.post(SPEECH, json={"input": "Hello.", "lang_code": "e"})
+    assert response.status_code == 503
+    assert error_of(response)["param"] == "lang_code"

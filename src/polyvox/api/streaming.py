@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol
 
 import structlog
@@ -23,6 +24,7 @@ CHANNELS_HEADER = "X-Audio-Channels"
 WARNING_HEADER = "X-Polyvox-Warning"
 
 _WRITE_BYTES = 65_536
+_FIELD_NAMES = MappingProxyType({"text": "input", "language": "lang_code", "volume": "volume_multiplier"})
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -109,7 +111,7 @@ class SpeechResponse(Response):
             leaving.cancel()
             await asyncio.wait({speaking, leaving})
         if not speaking.cancelled():
-            speaking.result()
+            _result_in_dialect(speaking)
 
     async def _speak(self, scope: Scope, send: Send) -> None:
         async with await self._service.open(self._request) as session:
@@ -194,6 +196,15 @@ class _Client:
 
     async def finish(self) -> None:
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _result_in_dialect(speaking: asyncio.Task[None]) -> None:
+    """Raise what a session raised, its field called as callers of these doors call it."""
+    try:
+        speaking.result()
+    except PolyvoxError as error:
+        error.field = _FIELD_NAMES.get(error.field or "", error.field)
+        raise
 
 
 async def _typed(pieces: AsyncGenerator[bytes], session_id: str) -> AsyncGenerator[bytes]:
