@@ -303,11 +303,13 @@ async def test_a_call_on_the_device_that_is_cancelled_keeps_its_thread_until_it_
     held.cancel()
     with pytest.raises(asyncio.CancelledError):
         await held
-    following = asyncio.create_task(device.run(lambda: "next"))
+    following = asyncio.create_task(device.reserve())
     await asyncio.sleep(0.02)
     assert not following.done()
     passage.set()
-    assert await following == "next"
+    await following
+    device.release()
+    assert await device.run(lambda: "next") == "next"
     device.close()
     with pytest.raises(UnavailableError, match="closed"):
         await device.run(lambda: None)

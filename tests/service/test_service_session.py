@@ -193,6 +193,13 @@ class TestCancelling:
                 await reader
             assert session.state is SessionState.CANCELLED
 
+    async def test_drops_what_the_reader_has_not_taken(self) -> None:
+        async with running(tone_service(ToneEngine(chunks=1000))) as service:
+            session = await service.open(request())
+            await until_waiting(session, 4)
+            session.cancel()
+            assert await read(session) == []
+
     async def test_with_a_reason_raises_it_in_the_reader(self) -> None:
         async with running(tone_service(ToneEngine(gate=asyncio.Event()))) as service:
             session = await service.open(request())
@@ -201,6 +208,16 @@ class TestCancelling:
             session.cancel(InvalidRequestError("Enough."))
             with pytest.raises(InvalidRequestError, match="Enough"):
                 await reader
+
+    async def test_too_late_changes_nothing(self) -> None:
+        async with running(tone_service(ToneEngine(fail_at=1))) as service:
+            session = await service.open(request())
+            await asyncio.sleep(0.02)
+            session.cancel()
+            assert session.state is SessionState.FAILED
+            assert (await anext(aiter(session))).index == 0
+            with pytest.raises(EngineError):
+                await anext(aiter(session))
 
     async def test_twice_is_once(self) -> None:
         async with running(tone_service(ToneEngine(gate=asyncio.Event()))) as service:
@@ -244,7 +261,7 @@ class TestSlowReaders:
             assert session.state is SessionState.FAILED
             assert (engine.speaking, engine.closed) == (0, 1)
             with pytest.raises(StalledError, match=r"0\.05 s"):
-                await read(session)
+                await anext(aiter(session))
             assert 'polyvox_failures_total{kind="client_stalled"} 1.0' in service.metrics.render().decode()
 
     async def test_are_dropped_also_when_only_the_last_chunks_are_unread(self) -> None:

@@ -147,12 +147,13 @@ class Session:
         return self._state
 
     def cancel(self, reason: PolyvoxError | None = None) -> None:
-        """Stop making audio. The reader's loop ends, by raising `reason` where one is given."""
+        """Stop making audio. The reader's loop ends at once, by raising `reason` where one is given."""
         everything_was_read = self._all_made and not len(self._buffer)
-        if self._cancelled or everything_was_read:
+        if self._cancelled or everything_was_read or self._task.done():
             return
         self._cancelled = True
         self._reason = reason
+        self._buffer.finish(reason, discard=True)
         self._task.cancel()
 
     @property
@@ -232,7 +233,7 @@ class Session:
             "chunk",
             index=chunk.index,
             samples=(chunk.start, chunk.end),
-            tokens=chunk.tokens and (chunk.tokens.start, chunk.tokens.end),
+            tokens=None if chunk.tokens is None else (chunk.tokens.start, chunk.tokens.end),
             wall_seconds=round(chunk.wall_seconds, 4),
             device_seconds=round(chunk.device_seconds, 4),
         )
@@ -278,7 +279,9 @@ class Session:
         )
 
     def _deadline_error(self) -> DeadlineError:
-        return DeadlineError(f"The request took longer than its {self._plan.deadline:g} s; send less text or wait.")
+        return DeadlineError(
+            f"The request took longer than its {self._plan.deadline:g} s; send less text or allow more time."
+        )
 
     @staticmethod
     def _now() -> float:

@@ -13,7 +13,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, Mixing, Phonemizing
-from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError
+from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError, status_of
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.service.admission import Admission
 from polyvox.service.delivery import Delivery
@@ -102,7 +102,7 @@ class SpeechService:
             return self._open(request, model)
         except PolyvoxError as error:
             self.metrics.failed(error)
-            log.info("refused", door=request.door, model=model, error=type(error).__name__, field=error.field)
+            log.info("refused", door=request.door, model=model, error=status_of(error).code, field=error.field)
             raise
         finally:
             self.metrics.requested(request.door, model)
