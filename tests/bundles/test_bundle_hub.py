@@ -183,6 +183,12 @@ def test_a_redirect_to_an_unsafe_place_is_not_followed(cache, progress, hub: Loo
         fetch(cache, progress, hub.url)
 
 
+def test_a_redirect_to_nonsense_is_not_followed(cache, progress, hub: LoopbackHub):
+    hub.behaviour.redirect_to = "http://[::bad"
+    with pytest.raises(SourceUnavailableError, match="Invalid URL"):
+        fetch(cache, progress, hub.url)
+
+
 def test_redirects_do_not_go_on_for_ever(cache, progress, hub: LoopbackHub):
     hub.behaviour.redirect_to = "/again"
     with pytest.raises(SourceUnavailableError, match="redirects"):

@@ -247,6 +247,28 @@ def test_a_bundle_that_had_stepped_aside_comes_back(models, tmp_path):
         verify(open_manifest(bundle.manifest, models), SilentProgress())
 
 
+def test_a_move_that_fails_puts_the_old_bundle_back(models, tmp_path, monkeypatch):
+    old = fetch(models, folder=write_files(tmp_path / "given"))
+    rename = Path.rename
+
+    def refuse(path: Path, target: Path) -> Path:
+        if ".staging" in path.parts:
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(BundleError, match="Input/output error"):
+        fetch(models, manifest=sample_manifest(version="2"))
+    verify(open_manifest(old.manifest, models), SilentProgress())
+
+
+def test_an_intact_model_in_a_folder_that_cannot_be_written_is_good(models, tmp_path, monkeypatch):
+    fetch(models, folder=write_files(tmp_path / "given"))
+    monkeypatch.setattr("polyvox.bundles.pull.os.access", lambda path, mode: False)
+    monkeypatch.setattr(ModelsFolder, "locked", lambda self: pytest.fail("must not be written"))
+    assert fetch(models).file("model.onnx").is_file()
+
+
 def test_a_model_folder_that_is_a_link_is_replaced_and_its_target_left_alone(models, tmp_path):
     bundle = fetch(models, folder=write_files(tmp_path / "given"))
     elsewhere = tmp_path / "elsewhere"

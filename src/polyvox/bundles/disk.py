@@ -49,7 +49,10 @@ def sync_folder(path: Path) -> None:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a small file so that readers see the old content or the new, never a part."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_bytes(content)
-    sync_file(fresh)
-    fresh.replace(path)
+    try:
+        fresh.write_bytes(content)
+        sync_file(fresh)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
     sync_folder(path.parent)

@@ -14,7 +14,7 @@ import structlog
 
 from polyvox.bundles.cache import holds, link_or_copy
 from polyvox.bundles.disk import sync_file, sync_folder
-from polyvox.bundles.manifest import Derivation, FileSpec, Manifest, OutputDeclaration
+from polyvox.bundles.manifest import FileSpec, Manifest, OutputDeclaration
 from polyvox.bundles.record import FileRecord, Record
 from polyvox.errors import BundleError
 
@@ -65,6 +65,7 @@ class ModelsFolder:
             try:
                 yield work
             finally:
+                self._put_back()
                 self._sweep()
 
     def _put_back(self) -> None:
@@ -98,9 +99,8 @@ def install(manifest: Manifest, found: Mapping[str, Found], models: ModelsFolder
 def _place(name: str, spec: FileSpec, found: Found, stage: Path) -> FileRecord:
     path = stage / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    derived = spec.derived is not None and holds(found.path, spec.installed) is None
-    if derived:
-        path.write_bytes(found.path.read_bytes() + _declaration(cast(Derivation, spec.derived).declare_output))
+    if spec.derived is not None and holds(found.path, spec.installed) is None:
+        path.write_bytes(found.path.read_bytes() + _declaration(spec.derived.declare_output))
     else:
         link_or_copy(found.path, path)
     sync_file(path)
@@ -132,7 +132,7 @@ def _declaration(output: OutputDeclaration) -> bytes:
 
 
 def _move_in(stage: Path, models: ModelsFolder) -> None:
-    """A bundle already there steps aside; should this process die between the two moves, the next pull puts it back."""
+    """A bundle already there steps aside; should the second move never come, it is put back."""
     place = models.root / stage.name
     if os.path.lexists(place):
         models.replaced.mkdir(exist_ok=True)

@@ -31,6 +31,8 @@ def pull_manifest(
     """As `pull`, for a manifest in hand."""
     if folder is not None and not folder.is_dir():
         raise InvalidRequestError(f"{folder} is not a folder.", field="folder")
+    if _read_only(models_dir) and _already_installed(manifest, models_dir, progress):
+        return open_manifest(manifest, models_dir)
     models = ModelsFolder(models_dir)
     with _disk_errors_explained(models_dir), models.locked() as work:
         workshop = Workshop(DownloadCache(models.cache), work / "scratch", progress, hub_url)
@@ -124,6 +126,11 @@ class _Search:
             self._found[name] = Found(path, source)
 
 
+def _read_only(models_dir: Path) -> bool:
+    """Whether models were put here by somebody else, such as the maker of a container image."""
+    return models_dir.is_dir() and not os.access(models_dir, os.W_OK)
+
+
 def _already_installed(manifest: Manifest, models_dir: Path, progress: Progress) -> bool:
     try:
         verify(open_manifest(manifest, models_dir), progress)
@@ -162,5 +169,6 @@ def _disk_errors_explained(models_dir: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise BundleError(
-            f"{models_dir} cannot be written ({error.strerror or error}); make room there, or set POLYVOX_MODELS_DIR."
+            f"{error.filename or models_dir} cannot be read or written ({error.strerror or error}); free the disk or "
+            "mend its permissions, or set POLYVOX_MODELS_DIR to another folder."
         ) from error

@@ -122,7 +122,7 @@ def _quietest(pcm: Pcm) -> int:
 def _at_16khz(pcm: Pcm, sample_rate: int) -> Pcm:
     if not np.isfinite(pcm).all():
         raise AudioDecodeError("The recording has samples that are not numbers; record it again.")
-    mono = pcm.mean(axis=1, dtype=np.float32) if pcm.ndim == 2 else pcm
+    mono: Pcm = np.asarray(pcm.mean(axis=1) if pcm.ndim == 2 else pcm, dtype=np.float32)
     if sample_rate == SAMPLE_RATE:
         return mono
     resampler = StreamResampler(sample_rate, SAMPLE_RATE)
