@@ -7,7 +7,6 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from http.client import HTTPConnection
 
 from rich.table import Table
 
@@ -63,26 +62,24 @@ def bench_engine(
     progress("requests to an engine that costs nothing")
     overheads = {name: _overheads(overhead_requests, name) for name in ("pcm", "mp3")}
     return [
-        Check.of("server CPU / bare model CPU", "", [r.server_cpu / r.bare_cpu for r in measured], CPU_RATIO_LIMIT),
-        Check.of("server CPU per second of audio", "s/s", [r.server_cpu / r.heard.audio for r in measured]),
-        Check.of("bare model CPU per second of audio", "s/s", [r.bare_cpu / r.heard.audio for r in measured]),
+        Check.of("server / bare model", "", [r.server_cpu / r.bare_cpu for r in measured], CPU_RATIO_LIMIT),
+        Check.of("server CPU", "s/s", [r.server_cpu / r.heard.audio for r in measured]),
+        Check.of("bare model CPU", "s/s", [r.bare_cpu / r.heard.audio for r in measured]),
         Check.of(
-            "first audio: share of the CPU time",
+            "first audio, of CPU",
             "%",
             [100 * r.cpu_until_first / r.server_cpu for r in measured],
             100 * FIRST_AUDIO_LIMIT,
         ),
         Check.of(
-            "first audio: share of the time",
+            "first audio, of time",
             "%",
             [100 * r.heard.first / r.heard.total for r in measured],
             100 * FIRST_AUDIO_LIMIT,
         ),
         Check.of("first audio", "ms", [1000 * r.heard.first for r in measured]),
-        Check.of(
-            "request outside the engine, pcm", "ms", [1000 * h.total for h in overheads["pcm"]], 1000 * OVERHEAD_LIMIT
-        ),
-        Check.of("request outside the engine, mp3", "ms", [1000 * h.total for h in overheads["mp3"]]),
+        Check.of("outside engine, pcm", "ms", [1000 * h.total for h in overheads["pcm"]], 1000 * OVERHEAD_LIMIT),
+        Check.of("outside engine, mp3", "ms", [1000 * h.total for h in overheads["mp3"]]),
     ]
 
 
@@ -92,22 +89,23 @@ def _rounds(settings: Settings, rounds: int, progress: Callable[[str], None]) ->
     bare = BareKokoro(settings)
     arguments = ["serve", "--host", "127.0.0.1", "--port", "0", "--models-dir", str(settings.models_dir)]
     measured = []
-    with server_process([*arguments, "--model", "kokoro"]) as server, line_to(server.url) as line:
+    with server_process([*arguments, "--model", "kokoro"]) as server:
         for turn in range(rounds + 1):
             progress(f"round {turn} of {rounds}" if turn else "warming up")
-            heard, until_first, total = _through_server(server, line, settings.default_voice)
+            heard, until_first, total = _through_server(server, settings.default_voice)
             bare_cpu = bare.cpu_seconds(calls)
             if turn:
                 measured.append(_Round(heard, until_first, total, bare_cpu))
     return measured
 
 
-def _through_server(server: ServerProcess, line: HTTPConnection, voice: str) -> tuple[Heard, float, float]:
+def _through_server(server: ServerProcess, voice: str) -> tuple[Heard, float, float]:
     """The paragraph through the server, its CPU time until the first audio, and its CPU time until all was done."""
-    marks: list[float] = [server.cpu_seconds()]
-    heard = ask(line, PARAGRAPH, voice=voice, model="kokoro", on_first=lambda: marks.append(server.cpu_seconds()))
-    time.sleep(SETTLE_SECONDS)
-    return heard, marks[1] - marks[0], server.cpu_seconds() - marks[0]
+    with line_to(server.url) as line:
+        marks: list[float] = [server.cpu_seconds()]
+        heard = ask(line, PARAGRAPH, voice=voice, model="kokoro", on_first=lambda: marks.append(server.cpu_seconds()))
+        time.sleep(SETTLE_SECONDS)
+        return heard, marks[1] - marks[0], server.cpu_seconds() - marks[0]
 
 
 def _overheads(requests: int, audio_format: str) -> list[Heard]:

@@ -5,10 +5,12 @@ import re
 import selectors
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from polyvox.errors import UnavailableError
 
@@ -28,23 +30,30 @@ class ServerProcess:
         """CPU time of the process so far: all threads, user and system, and children that have ended."""
         return cpu_seconds_of(self._process.pid)
 
+    def terminate(self) -> None:
+        """Ask the server to end, as an init system would; it lets open streams finish."""
+        self._process.terminate()
+
 
 @contextmanager
 def server_process(arguments: Sequence[str]) -> Iterator[ServerProcess]:
     """Run `polyvox ARGUMENTS` until the block ends; the first address it prints is where it listens."""
     command = [sys.executable, "-m", "polyvox", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603 - our own program, no shell
-    try:
-        yield ServerProcess(process, _address(process))
-    finally:
-        process.terminate()
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=messages)  # noqa: S603 - our own program
         try:
-            process.wait(STOP_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+            yield ServerProcess(process, _address(process, messages))
+        finally:
+            _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.communicate(timeout=STOP_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
 
 
 def cpu_seconds_of(pid: int) -> float:
@@ -58,20 +67,24 @@ def cpu_seconds_of(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _address(process: subprocess.Popen[bytes]) -> str:
+def _address(process: subprocess.Popen[bytes], messages: IO[bytes]) -> str:
     """Wait for the line that names the address."""
     assert process.stdout is not None
     deadline = time.monotonic() + START_TIMEOUT
     printed = b""
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
-        while (left := deadline - time.monotonic()) > 0:
-            if not selector.select(left):
-                break
+        while (left := deadline - time.monotonic()) > 0 and selector.select(left):
             piece = os.read(process.stdout.fileno(), 4096)
             if not piece:
-                raise UnavailableError("The server ended before it was ready; its own message is above.")
+                raise UnavailableError(f"The server did not start: {_last_line(messages)}")
             printed += piece
-            if (found := _URL.search(printed)) and printed.endswith(b"\n"):
+            if printed.endswith(b"\n") and (found := _URL.search(printed)):
                 return found.group().decode()
     raise UnavailableError(f"The server was not ready within {START_TIMEOUT:g} s.")
+
+
+def _last_line(messages: IO[bytes]) -> str:
+    messages.seek(0)
+    lines = messages.read().decode(errors="replace").strip().splitlines()
+    return lines[-1].removeprefix("error: ") if lines else "it said nothing."

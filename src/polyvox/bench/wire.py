@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 from polyvox.errors import PolyvoxError
@@ -26,7 +26,7 @@ class Heard:
 
 @contextmanager
 def line_to(url: str) -> Iterator[HTTPConnection]:
-    """A connection that is kept for many requests."""
+    """A connection for any number of requests; the server closes it when it has been idle for some seconds."""
     parts = urlsplit(url)
     with closing(HTTPConnection(str(parts.hostname), parts.port, timeout=TIMEOUT)) as connection:
         connection.connect()
@@ -44,14 +44,17 @@ def ask(
 ) -> Heard:
     """Have a text spoken; `on_first` is called the moment that the first audio is here."""
     body = json.dumps({"model": model, "input": text, "voice": voice, "response_format": audio_format}).encode()
-    began = time.perf_counter()
-    line.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
-    response = line.getresponse()
-    if response.status != 200:
-        raise PolyvoxError(f"The server answered {response.status}: {response.read(500).decode(errors='replace')}")
-    received = len(response.read1(READ_BYTES))
-    first = time.perf_counter() - began
-    on_first()
-    while piece := response.read1(READ_BYTES):
-        received += len(piece)
-    return Heard(first, time.perf_counter() - began, received / (2 * SAMPLE_RATE))
+    try:
+        began = time.perf_counter()
+        line.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
+        response = line.getresponse()
+        if response.status != 200:
+            raise PolyvoxError(f"The server answered {response.status}: {response.read(500).decode(errors='replace')}")
+        received = len(response.read1(READ_BYTES))
+        first = time.perf_counter() - began
+        on_first()
+        while piece := response.read1(READ_BYTES):
+            received += len(piece)
+        return Heard(first, time.perf_counter() - began, received / (2 * SAMPLE_RATE))
+    except (OSError, HTTPException) as error:
+        raise PolyvoxError(f"The connection to the server broke off: {error or type(error).__name__}.") from error

@@ -7,6 +7,7 @@ import typer
 
 
 def pull(
+    context: typer.Context,
     name: Annotated[str, typer.Argument(help="Model to install; `polyvox models` lists them.")],
     folder: Annotated[
         Path | None,
@@ -18,8 +19,11 @@ def pull(
     from polyvox.bundles.progress import RichProgress
     from polyvox.bundles.pull import pull as pull_bundle
     from polyvox.config import load
+    from polyvox.service.logs import configure_logging
 
-    settings = load(models_dir=models_dir)
+    level = "debug" if context.find_root().params["debug"] else "warning"
+    settings = load(models_dir=models_dir, log_level=level, log_format="console")
+    configure_logging(settings)
     bundle = pull_bundle(
         name, models_dir=settings.models_dir, folder=folder, hub_url=settings.hub_url, progress=RichProgress()
     )

@@ -39,6 +39,7 @@ ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models
 
 
 def say(
+    context: typer.Context,
     text: TextArgument = None,
     output: Place = None,
     file: File = None,
@@ -65,7 +66,8 @@ def say(
         default_model=model,
         deadline_seconds=UNHURRIED_SECONDS,
         stall_seconds=UNHURRIED_SECONDS,
-        log_level="warning",
+        log_level="debug" if context.find_root().params["debug"] else "error",
+        log_format="console",
     )
     configure_logging(settings)
     words = read_text(text, file, settings.max_input_chars)

@@ -33,6 +33,7 @@ def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], En
         config = uvicorn.Config(
             create_app(service),
             log_config=None,
+            log_level="debug" if settings.log_level == "debug" else "warning",
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=math.ceil(settings.drain_seconds),

@@ -1,0 +1,57 @@
+"""`polyvox bench` from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from polyvox.bench.texts import ENGLISH
+from polyvox.cli.main import app
+from scripted_server import ScriptedServer
+
+
+def bench(*arguments: str):
+    return CliRunner().invoke(app, ["bench", *arguments])
+
+
+def test_a_run_prints_a_table_and_writes_json_and_a_plot(scripted_server: ScriptedServer, tmp_path: Path) -> None:
+    scripted_server.pieces |= {text: [(0.01, 0.5)] for text in ENGLISH}
+    files = ("--json", str(tmp_path / "run.json"), "--plot", str(tmp_path / "run.png"))
+    result = bench("--url", scripted_server.url, "-n", "6", "-c", "2", *files)
+    assert result.exit_code == 0, result.stderr
+    assert "time to first audio" in result.stdout
+    document = json.loads((tmp_path / "run.json").read_text())
+    assert document["summary"]["ok"] == 6
+    assert document["summary"]["audio_seconds"] == pytest.approx(3.0)
+    assert (tmp_path / "run.png").stat().st_size > 0
+
+
+def test_an_open_loop_takes_a_rate(scripted_server: ScriptedServer, tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("hello\n")
+    scripted_server.pieces["hello"] = [(0.0, 0.5)]
+    result = bench("--url", scripted_server.url, "-n", "5", "-r", "100", "--texts", str(tmp_path / "texts.txt"))
+    assert result.exit_code == 0, result.stderr
+    assert "open loop, 100 a second" in result.stdout
+
+
+def test_a_run_in_which_nothing_was_spoken_fails() -> None:
+    result = bench("--url", "http://127.0.0.1:9", "-n", "2")
+    assert result.exit_code == 1
+    assert "Failed (2)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--dialect", "morse"), "Unknown dialect 'morse'"),
+        (("--requests", "0"), "Requests must be"),
+        (("--rate", "-1"), "rate must be above 0"),
+        (("--plot", "run.gif"), "PNG"),
+        (("--url", "file:///etc"), "http://HOST:PORT"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_the_run(arguments: tuple[str, ...], complaint: str) -> None:
+    result = bench(*arguments)
+    assert result.exit_code == 2
+    assert complaint in result.stderr

@@ -1,0 +1,108 @@
+"""The server as a process: it greets, speaks, drains and ends, with an engine that costs nothing."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from polyvox.bench.process import ServerProcess, server_process
+
+POLYVOX = (sys.executable, "-m", "polyvox")
+
+
+@pytest.fixture(scope="module")
+def null_server() -> Iterator[ServerProcess]:
+    with server_process(["bench", "null-server"]) as server:
+        yield server
+
+
+def test_the_server_speaks(null_server: ServerProcess) -> None:
+    body = {"model": "tts-1", "input": "Hello there.", "response_format": "pcm"}
+    response = httpx.post(f"{null_server.url}/v1/audio/speech", json=body)
+    assert response.status_code == 200
+    assert len(response.content) == 2 * 24_000 * 20
+    assert httpx.get(f"{null_server.url}/ready").status_code == 200
+
+
+def test_say_speaks_through_it(null_server: ServerProcess, tmp_path: Path) -> None:
+    file = tmp_path / "speech.wav"
+    command = [*POLYVOX, "say", "Hello there.", "--voice", "null", "-o", str(file), "--server", null_server.url]
+    subprocess.run(command, check=True, timeout=60)
+    assert file.stat().st_size == 44 + 2 * 24_000 * 20
+
+
+def test_say_repeats_what_the_server_complains_of(null_server: ServerProcess, tmp_path: Path) -> None:
+    file = tmp_path / "speech.wav"
+    command = [*POLYVOX, "say", "Hello.", "--speed", "40", "-o", str(file), "--server", null_server.url]
+    result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert "speed" in result.stderr
+    assert not file.exists()
+
+
+def test_say_without_a_server_there_says_so(tmp_path: Path) -> None:
+    command = [*POLYVOX, "say", "Hello.", "-o", str(tmp_path / "a.wav"), "--server", "http://127.0.0.1:9"]
+    result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "polyvox serve" in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_is_a_good_end(number: int) -> None:
+    process = subprocess.Popen([*POLYVOX, "bench", "null-server"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        greeting = process.stdout.readline().decode()
+        assert greeting.startswith("Polyvox speaks at http://127.0.0.1:")
+        process.send_signal(number)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_stream_that_is_open_is_finished_before_the_end() -> None:
+    """The client reads the rest only after the server was told to stop."""
+    with server_process(["bench", "null-server"]) as server:
+        body = {"model": "null", "input": "Hello there.", "response_format": "pcm"}
+        with httpx.stream("POST", f"{server.url}/v1/audio/speech", json=body, timeout=30) as response:
+            pieces = response.iter_raw(65_536)
+            received = len(next(pieces))
+            server.terminate()
+            time.sleep(0.5)
+            received += sum(len(piece) for piece in pieces)
+        assert received == 2 * 24_000 * 20
+
+
+def test_an_address_in_use_is_one_line_before_any_model_loads(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [*POLYVOX, "serve", "--port", str(port), "--models-dir", str(tmp_path)]
+        result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert f"error: Cannot listen on 127.0.0.1 port {port}" in result.stderr
+
+
+def test_a_model_that_is_not_installed_ends_the_server_with_the_remedy(tmp_path: Path) -> None:
+    command = [*POLYVOX, "serve", "--port", "0", "--models-dir", str(tmp_path)]
+    result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "polyvox pull kokoro" in result.stderr.splitlines()[-1]
+    assert result.stdout == ""
+
+
+def test_to_bind_beyond_this_machine_without_keys_is_warned_of(tmp_path: Path) -> None:
+    command = [*POLYVOX, "serve", "--host", "0.0.0.0", "--port", "0", "--models-dir", str(tmp_path)]
+    open_to_all = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    assert "open to others without a key" in open_to_all.stderr
+    environment = os.environ | {"POLYVOX_API_KEYS": "sesame"}
+    with_keys = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True, env=environment)
+    assert "open to others" not in with_keys.stderr
