@@ -211,7 +211,7 @@ async def test_the_work_is_done_off_the_loop(executor: DeviceExecutor, monkeypat
     tempo=st.sampled_from([0.5, 1.0, 1.7]),
     volume=st.sampled_from([0.3, 1.0]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_no_sample_and_no_word_is_lost_however_the_speech_is_cut(
     lengths: list[int], rate: int, tempo: float, volume: float
 ) -> None:
