@@ -8,6 +8,7 @@ import time
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from fakes import ToneEngine, tone_service
 from serving import error_of, raw_post, served, wait_for
@@ -164,3 +165,14 @@ def test_a_body_without_end_is_refused_while_it_comes():
     assert b"connection: close" in answer.lower()
     assert b"request_too_large" in answer
     assert alive.status_code == 200
+
+
+def test_a_client_that_leaves_while_it_sends_its_request_is_no_failure():
+    head = b"POST /v1/audio/speech HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+    with capture_logs() as lines, served(tone_service()) as url:
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=5) as connection:
+            connection.sendall(head + b'{"input"')
+        wait_for(lambda: any("client left" in line["event"] for line in lines))
+        assert httpx.post(url + SPEECH, json=PCM).status_code == 200
+    assert [line for line in lines if line["log_level"] == "error"] == []

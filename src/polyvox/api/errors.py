@@ -10,7 +10,7 @@ import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -81,6 +81,8 @@ class UnexpectedErrors:
 
         try:
             await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            log.debug("client left before its request was read", path=scope["path"])
         except Exception:
             if scope["type"] != "http" or started:
                 raise

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Protocol
 
 import structlog
@@ -24,7 +23,6 @@ CHANNELS_HEADER = "X-Audio-Channels"
 WARNING_HEADER = "X-Polyvox-Warning"
 
 _WRITE_BYTES = 65_536
-_FIELD_NAMES = MappingProxyType({"text": "input", "language": "lang_code", "volume": "volume_multiplier"})
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -203,7 +201,8 @@ def _result_in_dialect(speaking: asyncio.Task[None]) -> None:
     try:
         speaking.result()
     except PolyvoxError as error:
-        error.field = _FIELD_NAMES.get(error.field or "", error.field)
+        if error.field == "language":
+            error.field = "lang_code"
         raise
 
 
