@@ -89,16 +89,16 @@ def _timed(work: Callable[[], T]) -> tuple[T, float]:
 
 def as_table(figures: Sequence[TextFigures]) -> Table:
     """The figures for a reader at a terminal."""
-    table = Table()
-    for name in ("", "language"):
-        table.add_column(name)
-    for name in ("start-up, ms", "p50, ms", "p90, ms", "p95, ms", "p99, ms", "mean, ms"):
+    table = Table(caption="milliseconds for one text", caption_justify="left")
+    table.add_column("")
+    for name in ("start-up", "p50", "p90", "p95", "p99", "mean"):
         table.add_column(name, justify="right")
     for row in figures:
-        table.add_row("normaliser", row.language, _ms(row.startup.normalizer), *percentile_cells(row.normalize, 1e3, 3))
-        table.add_row("phonemiser", row.language, _ms(row.startup.phonemizer), *percentile_cells(row.phonemize, 1e3, 3))
+        parts = (
+            ("normaliser", row.startup.normalizer, row.normalize),
+            ("phonemiser", row.startup.phonemizer, row.phonemize),
+        )
+        for part, startup, percentiles in parts:
+            cells = percentile_cells(percentiles, 1000.0, 2)
+            table.add_row(f"{row.language} {part}", f"{startup * 1000:.0f}", *cells)
     return table
-
-
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1000:.0f}"
