@@ -18,7 +18,18 @@ from polyvox.runtime.stage import Observer, Stage
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
-from polyvox.types import AudioChunk, Capabilities, Pcm, Span, Streaming, Utterance, Voice, VoicePrompt, WordTiming
+from polyvox.types import (
+    AudioChunk,
+    Capabilities,
+    Pcm,
+    PreparedVoice,
+    Span,
+    Streaming,
+    Utterance,
+    Voice,
+    VoicePrompt,
+    WordTiming,
+)
 
 TONES = {"low": 220.0, "high": 440.0}
 
@@ -97,7 +108,7 @@ class PlainToneEngine:
         if not any(char.isalnum() for char in utterance.text):
             raise TextError("Nothing in the text can be spoken; send words.", field="input")
 
-    async def prepare(self, prompt: VoicePrompt) -> Voice:
+    async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         raise UnavailableError(f"{self.name} cannot clone voices.")
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:

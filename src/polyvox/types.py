@@ -1,7 +1,9 @@
 """The nouns that travel between rooms. All frozen; none knows where it came from or where it goes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,8 +80,38 @@ class NormalizationOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class VoicePrompt:
+    """A checked reference recording: mono float32, with its transcript and the hash of its content."""
+
+    pcm: Pcm
+    sample_rate: int
+    transcript: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedVoice:
+    """What an engine made of a reference recording, as plain arrays, so that it can be cached in memory or on disk.
+
+    `digest` identifies the prompt it was made from; the same prompt and engine always give the same arrays.
+    """
+
+    engine: str
+    digest: str
+    arrays: Mapping[str, npt.NDArray[Any]]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays.values())
+
+
+@dataclass(frozen=True, slots=True)
 class Utterance:
-    """What an engine is asked to say. `voice` is a name or a mix expression of the engine's own voices."""
+    """What an engine is asked to say.
+
+    `voice` is a name or a mix expression of the engine's own voices; `prepared` is a voice of the caller's, made by
+    this engine, and takes its place.
+    """
 
     text: str
     voice: str
@@ -88,6 +120,7 @@ class Utterance:
     seed: int | None = None
     instructions: str | None = None
     normalization: NormalizationOptions = field(default_factory=NormalizationOptions)
+    prepared: PreparedVoice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +132,6 @@ class Voice:
     language: str
     gender: str = ""
     description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class VoicePrompt:
-    """A checked reference recording: mono float32, with its transcript and the hash of its content."""
-
-    pcm: Pcm
-    sample_rate: int
-    transcript: str
-    digest: str
 
 
 class Streaming(StrEnum):

@@ -12,7 +12,7 @@ from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.types import Utterance
-from tests.speech import align_words
+from speech import align_words
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
@@ -68,8 +68,13 @@ async def test_timings_point_at_what_the_caller_wrote_and_never_run_backwards(en
     assert all(timing.start < timing.end for timing in timings)
 
 
-async def test_chunks_follow_each_other_without_gap_in_the_count(engine):
-    chunks = await speak(engine, PARAGRAPH)
+@pytest.fixture(scope="module")
+async def paragraph(engine):
+    return await speak(engine, PARAGRAPH)
+
+
+async def test_chunks_follow_each_other_without_gap_in_the_count(paragraph):
+    chunks = paragraph
     assert len(chunks) >= 3
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert chunks[0].start == 0
@@ -77,8 +82,8 @@ async def test_chunks_follow_each_other_without_gap_in_the_count(engine):
     assert chunks[0].duration < 0.15 * sum(chunk.duration for chunk in chunks)
 
 
-async def test_seams_have_no_click_no_gap_and_no_doubled_silence(engine):
-    chunks = await speak(engine, PARAGRAPH)
+async def test_seams_have_no_click_no_gap_and_no_doubled_silence(paragraph):
+    chunks = paragraph
     whole = joined(chunks)
     steps = np.abs(np.diff(whole))
     ordinary = np.percentile(steps[steps > 0], 99)
@@ -93,23 +98,23 @@ async def test_seams_have_no_click_no_gap_and_no_doubled_silence(engine):
 
 
 async def test_the_same_request_gives_the_same_audio_alone_and_beside_others(engine):
-    alone = await speak(engine, PARAGRAPH)
+    text = PARAGRAPH[:130]
+    alone = await speak(engine, text)
     beside, *_ = await asyncio.gather(
-        speak(engine, PARAGRAPH), *(speak(engine, f"Another voice, number {n}.", "am_adam") for n in range(3))
+        speak(engine, text), *(speak(engine, f"Another voice, number {n}.", "am_adam") for n in range(2))
     )
-    again = await speak(engine, PARAGRAPH)
-    for other in (beside, again):
-        assert [(chunk.start, chunk.end, chunk.text) for chunk in other] == [
-            (chunk.start, chunk.end, chunk.text) for chunk in alone
-        ]
-        np.testing.assert_allclose(joined(other), joined(alone), atol=1e-5)
+    assert len(alone) > 1
+    assert [(chunk.start, chunk.end, chunk.text) for chunk in beside] == [
+        (chunk.start, chunk.end, chunk.text) for chunk in alone
+    ]
+    np.testing.assert_allclose(joined(beside), joined(alone), atol=1e-5)
 
 
 async def test_speed_changes_the_length_and_not_the_words(engine, moonshine):
-    normal, fast = [joined(await speak(engine, PARAGRAPH[:88], speed=speed)) for speed in (1.0, 1.5)]
-    assert len(normal) / len(fast) == pytest.approx(1.5, rel=0.15)
-    heard = moonshine.transcribe(fast, 24_000)
-    assert word_error_rate(PARAGRAPH[:88], heard).rate <= 0.15
+    text = "The salt breeze came across from the sea."
+    normal, fast = [joined(await speak(engine, text, speed=speed)) for speed in (1.0, 1.3)]
+    assert len(normal) / len(fast) == pytest.approx(1.3, rel=0.15)
+    assert word_error_rate(text, moonshine.transcribe(fast, 24_000)).errors == 0
 
 
 async def test_a_mixed_voice_is_neither_of_its_parts(engine, moonshine):

@@ -6,7 +6,7 @@ import numpy as np
 
 from polyvox.config import Settings
 from polyvox.errors import UnavailableError
-from polyvox.types import AudioChunk, Capabilities, Utterance, Voice, VoicePrompt
+from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
 
 SAMPLE_RATE = 24_000
 CHUNK_SECONDS = (2.0, 4.0, 8.0, 6.0)
@@ -33,7 +33,7 @@ class NullEngine:
     def check(self, utterance: Utterance) -> None:
         """Every text will do."""
 
-    async def prepare(self, prompt: VoicePrompt) -> Voice:
+    async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         raise UnavailableError("The null engine clones nothing.")
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:

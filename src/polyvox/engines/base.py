@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyvox.runtime.stage import Observer
-from polyvox.types import AudioChunk, Capabilities, Utterance, Voice, VoicePrompt
+from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
 
 
 class Engine(Protocol):
@@ -35,7 +35,7 @@ class Engine(Protocol):
     def check(self, utterance: Utterance) -> None:
         """Raise the typed error for whatever can be refused without speaking; cheap."""
 
-    async def prepare(self, prompt: VoicePrompt) -> Voice:
+    async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         """Turn a reference recording into a voice of this engine; `UnavailableError` where cloning is absent."""
 
     def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:

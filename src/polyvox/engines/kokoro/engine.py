@@ -25,7 +25,16 @@ from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.text.reading import Readers
 from polyvox.text.spoken import SpokenWord
-from polyvox.types import AudioChunk, Capabilities, NormalizationOptions, Span, Utterance, Voice, VoicePrompt
+from polyvox.types import (
+    AudioChunk,
+    Capabilities,
+    NormalizationOptions,
+    PreparedVoice,
+    Span,
+    Utterance,
+    Voice,
+    VoicePrompt,
+)
 
 LANGUAGES = frozenset(book.LANGUAGES.values())
 
@@ -102,7 +111,7 @@ class KokoroEngine:
     def check(self, utterance: Utterance) -> None:
         self._language(utterance)
 
-    async def prepare(self, prompt: VoicePrompt) -> Voice:
+    async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         raise UnavailableError("Kokoro speaks with its built-in voices only; choose a model that clones voices.")
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
