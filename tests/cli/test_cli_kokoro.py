@@ -1,0 +1,36 @@
+"""The commands with the real model."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from polyvox.audio.decode import decode
+from polyvox.bench.process import server_process
+
+pytestmark = pytest.mark.slow
+
+SENTENCE = "The birch canoe slid on the smooth planks."
+
+
+def seconds_of(data: bytes) -> float:
+    pcm, rate = decode(data, max_seconds=60, max_samples=60 * 48_000)
+    return len(pcm) / rate
+
+
+def test_say_writes_speech(models_dir: Path, tmp_path: Path) -> None:
+    file = tmp_path / "speech.mp3"
+    command = [sys.executable, "-m", "polyvox", "say", SENTENCE, "-o", str(file), "--models-dir", str(models_dir)]
+    subprocess.run(command, check=True, timeout=300)
+    assert 1.5 < seconds_of(file.read_bytes()) < 5.0
+
+
+def test_serve_speaks_when_it_says_so(models_dir: Path) -> None:
+    with server_process(["serve", "--port", "0", "--models-dir", str(models_dir)]) as server:
+        assert httpx.get(f"{server.url}/ready").status_code == 200
+        body = {"model": "kokoro", "input": SENTENCE, "voice": "bf_emma", "response_format": "mp3"}
+        response = httpx.post(f"{server.url}/v1/audio/speech", json=body, timeout=300)
+    assert response.status_code == 200
+    assert 1.5 < seconds_of(response.content) < 5.0

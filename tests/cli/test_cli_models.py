@@ -1,0 +1,97 @@
+"""`polyvox models`, `pull` and `voices`."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from polyvox.bundles import pull as pulling
+from polyvox.bundles.manifest import manifest_named
+from polyvox.bundles.validate import Bundle
+from polyvox.cli.main import app
+
+
+def invoke(*arguments: str):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_models_lists_state_licence_and_size(tmp_path: Path) -> None:
+    result = invoke("models", "--models-dir", str(tmp_path), "--json")
+    assert result.exit_code == 0, result.stderr
+    kokoro = {row["name"]: row for row in json.loads(result.stdout)}["kokoro"]
+    assert (kokoro["state"], kokoro["licence"]) == ("available", "Apache-2.0")
+    assert kokoro["bytes"] == manifest_named("kokoro").bytes
+    assert "polyvox pull kokoro" in kokoro["detail"]
+
+
+def test_the_table_of_models_says_how_to_install_one(tmp_path: Path) -> None:
+    shown = invoke("models", "--models-dir", str(tmp_path)).stdout
+    assert "kokoro" in shown
+    assert "polyvox pull NAME" in shown
+
+
+def test_a_folder_that_holds_something_else_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / "kokoro").mkdir()
+    result = invoke("models", "--models-dir", str(tmp_path), "--json")
+    kokoro = {row["name"]: row for row in json.loads(result.stdout)}["kokoro"]
+    assert kokoro["state"] == "damaged"
+
+
+def test_check_of_what_is_not_installed_names_the_remedy(tmp_path: Path) -> None:
+    result = invoke("models", "check", "kokoro", "--models-dir", str(tmp_path))
+    assert result.exit_code == 1
+    assert "polyvox pull kokoro" in result.stderr
+
+
+@pytest.mark.slow
+def test_check_of_an_installed_model(models_dir: Path) -> None:
+    result = invoke("models", "check", "kokoro", "--models-dir", str(models_dir))
+    assert result.exit_code == 0, result.stderr
+    assert "is whole" in result.stdout
+
+
+def test_pull_hands_on_the_folders_and_says_where_the_model_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = SimpleNamespace()
+
+    def pulled(name: str, **options: object) -> Bundle:
+        asked.name, asked.options = name, options
+        return Bundle(manifest_named(name), tmp_path / name)
+
+    monkeypatch.setattr(pulling, "pull", pulled)
+    result = invoke("pull", "kokoro", "--from", str(tmp_path), "--models-dir", str(tmp_path / "models"))
+    assert result.exit_code == 0, result.stderr
+    assert asked.name == "kokoro"
+    assert asked.options["folder"] == tmp_path
+    assert asked.options["models_dir"] == tmp_path / "models"
+    assert str(tmp_path / "kokoro") in result.stdout
+
+
+def test_pull_of_an_unknown_model_names_the_known(tmp_path: Path) -> None:
+    result = invoke("pull", "nobody", "--models-dir", str(tmp_path))
+    assert result.exit_code == 1
+    assert "kokoro" in result.stderr
+
+
+def test_voices_lists_every_voice() -> None:
+    result = invoke("voices", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert len(json.loads(result.stdout)) == 54
+
+
+@pytest.mark.parametrize(("language", "count"), [("zh", 8), ("en", 28), ("en-GB", 8), ("pt_BR", 3)])
+def test_voices_of_one_language(language: str, count: int) -> None:
+    found = json.loads(invoke("voices", "--language", language, "--json").stdout)
+    assert len(found) == count
+
+
+def test_the_table_of_voices() -> None:
+    shown = invoke("voices", "--language", "fr").stdout
+    assert "ff_siwis" in shown
+    assert "female" in shown
+
+
+def test_a_language_that_nobody_speaks_and_a_model_that_nobody_has() -> None:
+    assert "it speaks" in invoke("voices", "--language", "tlh").stderr
+    assert "There is no model 'nobody'" in invoke("voices", "--model", "nobody").stderr
