@@ -8,13 +8,13 @@ from functools import partial
 from typing import Final
 
 from polyvox.text.markup import Insert
+from polyvox.text.phonemes import g2p
 from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION, only_alphabet
 from polyvox.text.phonemes.base import spoken_insert
 from polyvox.text.phonemes.folding import folded, romanised
 from polyvox.text.phonemes.heteronyms import Role, role_of
 from polyvox.text.phonemes.lexicon import Lexicon, Variant, lexicon
 from polyvox.text.phonemes.marks import punctuation, spoken_sign
-from polyvox.text.phonemes.rules import ruled
 from polyvox.text.phonemes.stress import unstressed
 from polyvox.text.phonemes.tokens import Kind, Token, tokens
 from polyvox.text.phonemes.words import Setting, WordReader
@@ -39,7 +39,7 @@ class EnglishPhonemizer:
 
     def __init__(self, variant: Variant = "us") -> None:
         self._lexicon = lexicon(variant)
-        self._words = WordReader(self._lexicon, partial(ruled, variant=variant))
+        self._words = WordReader(self._lexicon, g2p.load(variant))
 
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         found = tokens(text, inserts)
@@ -105,6 +105,8 @@ class EnglishPhonemizer:
 
     def _run(self, sentence: "_Sentence", index: int, ahead: Ahead, text: str) -> str:
         word = folded(text)
+        if not word.strip("'-"):
+            return ""
         weak = self._weak(word, sentence, index, ahead)
         if weak:
             return weak

@@ -1,0 +1,80 @@
+"""How a word in no dictionary is likely to sound: a small network, with letter-to-sound rules behind it."""
+
+import json
+import logging
+from collections.abc import Callable
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, Final
+
+import numpy as np
+import onnxruntime
+
+from polyvox.text.phonemes.alphabet import ENGLISH_VOWELS
+from polyvox.text.phonemes.lexicon import Variant
+from polyvox.text.phonemes.rules import ruled
+
+_log = logging.getLogger(__name__)
+_END: Final = 1
+_FIRST_SYMBOL: Final = 2
+_MAX_LETTERS: Final = 32
+_REMEMBERED_WORDS: Final = 16_384
+_MAX_SYMBOLS_PER_LETTER: Final = 3
+
+
+class Spelling:
+    """Reads lower-case words of the letters a to z, one after the other; the same word always sounds the same."""
+
+    def __init__(self, encoder: bytes, decoder: bytes) -> None:
+        self._encoder, self._decoder = _session(encoder), _session(decoder)
+        described = self._encoder.get_modelmeta().custom_metadata_map
+        self._letters: Final[dict[str, int]] = json.loads(described["letters"])
+        self._symbols: Final[list[str]] = json.loads(described["symbols"])
+        layers, pair, batch, heads, _, size = self._decoder.get_inputs()[1].shape
+        self._nothing_said: Final = np.zeros((layers, pair, batch, heads, 0, size), np.float32)
+
+    def __call__(self, word: str, variant: Variant) -> str:
+        """The most likely phonemes, or nothing where the network finds no end."""
+        ids = [self._letters[f"{variant}-gold"], *(self._letters[letter] for letter in word), _END]
+        (memory,) = self._encoder.run(None, {"letters": np.array([ids])})
+        symbol, past, said = _END, self._nothing_said, []
+        for _ in range(_MAX_SYMBOLS_PER_LETTER * len(word) + 4):
+            scores, past = self._decoder.run(None, {"symbol": np.array([[symbol]]), "past": past, "memory": memory})
+            symbol = int(scores[0].argmax())
+            if symbol == _END:
+                return "".join(said)
+            if symbol >= _FIRST_SYMBOL:
+                said.append(self._symbols[symbol - _FIRST_SYMBOL])
+        return ""
+
+
+@cache
+def load(variant: Variant) -> Callable[[str], str]:
+    """A reader of unknown words of a variant, which remembers the last few thousand that it was asked for."""
+    spelling = _spelling()
+
+    @lru_cache(_REMEMBERED_WORDS)
+    def read(word: str) -> str:
+        if len(word) > _MAX_LETTERS:
+            pieces = [word[start : start + _MAX_LETTERS] for start in range(0, len(word), _MAX_LETTERS)]
+            return " ".join(ruled(piece, variant) for piece in pieces)
+        phonemes = spelling(word, variant)
+        if ENGLISH_VOWELS & set(phonemes) or not set("aeiouy") & set(word):
+            return phonemes or ruled(word, variant)
+        _log.debug("the network cannot read %r; the rules can", word)
+        return ruled(word, variant)
+
+    return read
+
+
+@cache
+def _spelling() -> Spelling:
+    folder = resources.files(__package__)
+    return Spelling(folder.joinpath("g2p_encoder.onnx").read_bytes(), folder.joinpath("g2p_decoder.onnx").read_bytes())
+
+
+def _session(graph: bytes) -> Any:  # noqa: ANN401
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
