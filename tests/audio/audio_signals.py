@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass
+from functools import lru_cache
 
 import av
 import numpy as np
@@ -10,6 +11,7 @@ from polyvox.audio.resample import StreamResampler
 from polyvox.types import Pcm
 
 
+@lru_cache(maxsize=64)
 def voice(seconds: float, rate: int, channels: int = 1, *, seed: int = 0) -> Pcm:
     """Something like speech: syllables of drifting pitch with harmonics below 3.2 kHz, and pauses between them."""
     time = np.arange(round(seconds * rate)) / rate
@@ -21,7 +23,9 @@ def voice(seconds: float, rate: int, channels: int = 1, *, seed: int = 0) -> Pcm
         tone = sum(np.sin(k * phase + rng.random()) / k for k in range(1, 19))
         syllables = np.clip(np.sin(2 * np.pi * (3.1 * time + rng.random())), 0, None) ** 0.5
         tracks.append(0.25 * tone * syllables)
-    return np.asarray(tracks[0] if channels == 1 else np.stack(tracks, axis=1), dtype=np.float32)
+    pcm = np.asarray(tracks[0] if channels == 1 else np.stack(tracks, axis=1), dtype=np.float32)
+    pcm.setflags(write=False)
+    return pcm
 
 
 def tone(seconds: float, rate: int, hertz: float, amplitude: float = 0.5) -> Pcm:
@@ -79,7 +83,7 @@ class Match:
 
 def matched(original: Pcm, heard: Pcm) -> Match:
     """Line a mono copy up with its original by cross-correlation and compare what overlaps."""
-    size = len(original) + len(heard)
+    size = 1 << (len(original) + len(heard)).bit_length()
     spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(original, size))
     lag = int(np.argmax(np.fft.irfft(spectrum, size)))
     lag -= size if lag > size // 2 else 0

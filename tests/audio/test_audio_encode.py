@@ -43,7 +43,7 @@ def assert_plays_as(data: bytes, kind: AudioFormat, pcm: np.ndarray, rate: int, 
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("kind", PLAYABLE)
 def test_a_stream_plays_back_as_it_was(kind: AudioFormat, rate: int, channels: int) -> None:
-    pcm = voice(0.6, rate, channels)
+    pcm = voice(0.5, rate, channels)
     assert_plays_as(streamed(pcm, kind, rate, rate // 50), kind, pcm, rate, lead=LEAD.get(kind, 0))
 
 
@@ -112,7 +112,7 @@ def test_bytes_do_not_depend_on_how_the_input_was_cut(kind: AudioFormat) -> None
     assert streamed(pcm, kind, 24_000, 613) == whole
 
 
-@pytest.mark.parametrize("kind", PLAYABLE)
+@pytest.mark.parametrize("kind", [AudioFormat.WAV, AudioFormat.FLAC, AudioFormat.WEBM])
 def test_a_million_samples_in_one_push(kind: AudioFormat) -> None:
     pcm = np.tile(voice(1.0, 24_000), 42)[:1_000_000]
     heard, heard_rate = played(streamed(pcm, kind, 24_000, len(pcm)))

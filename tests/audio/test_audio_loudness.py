@@ -48,7 +48,7 @@ def test_the_standards_tone_measures_as_the_standard_says(rate: int) -> None:
     assert measured_lufs(tone(2.0, rate, 997, 1.0), rate) == pytest.approx(-3.01, abs=0.05)
 
 
-@pytest.mark.parametrize(("rate", "tolerance"), [(8_000, 0.4), (16_000, 0.2), (24_000, 0.2), (48_000, 0.2)])
+@pytest.mark.parametrize(("rate", "tolerance"), [(8_000, 0.4), (24_000, 0.2), (48_000, 0.2)])
 @pytest.mark.parametrize("channels", [1, 2])
 def test_the_meter_agrees_with_another(rate: int, tolerance: float, channels: int) -> None:
     pcm = np.concatenate([voice(2.0, rate, channels), 0.01 * voice(1.0, rate, channels)])
@@ -62,18 +62,31 @@ def test_speech_of_any_level_is_brought_to_the_target(gain: float, target: float
     assert reference_lufs(heard[int(1.6 * RATE) :], RATE) == pytest.approx(target, abs=1.0)
 
 
-def test_the_gain_is_locked_after_about_a_second_of_speech() -> None:
+def gain_in_db(pcm: Pcm, heard: Pcm) -> np.ndarray:
+    """The gain at each peak of a 1 kHz tone, 2000 to the second."""
+    return 20 * np.log10(heard[6::12] / pcm[6::12])
+
+
+def test_the_gain_comes_to_rest_after_a_second_then_creeps_then_is_locked() -> None:
+    pcm = tone(12.0, RATE, 1_000, amplitude=0.1)
+    pcm[2 * RATE :] *= 0.5
+    gain = gain_in_db(pcm, levelled(pcm))
+    per_second = gain[2_000:] - gain[:-2_000]
+    assert np.ptp(gain[int(1.6 * 2_000) : 2 * 2_000]) < 0.01
+    assert 0.3 < np.abs(per_second[2 * 2_000 :]).max() < 0.51
+    assert np.ptp(gain[10 * 2_000 :]) < 0.01
+
+
+def test_what_is_yet_to_come_changes_nothing_before_it() -> None:
     pcm = 0.5 * voice(2.0, RATE)
-    softer = levelled(np.concatenate([pcm, 0.1 * voice(3.0, RATE, seed=5)]))
-    louder = levelled(np.concatenate([pcm, 0.4 * voice(3.0, RATE, seed=5)]))
-    np.testing.assert_allclose(softer[: int(1.95 * RATE)], louder[: int(1.95 * RATE)], atol=1e-6)
-    later = slice(int(2.1 * RATE), None)
-    assert np.sqrt(np.mean(louder[later] ** 2) / np.mean(softer[later] ** 2)) == pytest.approx(4.0, rel=0.1)
+    softer = levelled(np.concatenate([pcm, 0.1 * voice(1.0, RATE, seed=5)]))
+    louder = levelled(np.concatenate([pcm, 1.0 * voice(1.0, RATE, seed=5)]))
+    np.testing.assert_allclose(softer[: int(1.99 * RATE)], louder[: int(1.99 * RATE)], atol=1e-6)
 
 
 def test_the_gain_moves_without_a_jump() -> None:
     pcm = tone(3.0, RATE, 1_000, amplitude=0.05)
-    gain = 20 * np.log10(levelled(pcm)[6::12] / pcm[6::12])
+    gain = gain_in_db(pcm, levelled(pcm))
     assert gain[0] == pytest.approx(0, abs=0.01)
     assert gain[-1] == pytest.approx(gain[2 * RATE // 12], abs=0.01)
     assert gain[-1] > 8
@@ -90,10 +103,10 @@ def test_silence_before_the_first_word_decides_nothing() -> None:
 @pytest.mark.parametrize("channels", [1, 2])
 @pytest.mark.parametrize("gain", [0.1, 2.0])
 def test_the_result_does_not_depend_on_how_the_input_was_cut(channels: int, gain: float) -> None:
-    pcm = gain * voice(1.8, RATE, channels)
+    pcm = gain * voice(1.6, RATE, channels)
     whole = levelled(pcm, piece=len(pcm))
     assert whole.shape == pcm.shape
-    for piece in (241, 2_400, 31_337):
+    for piece in (441, 2_400, 31_337):
         np.testing.assert_allclose(levelled(pcm, piece=piece), whole, atol=1e-5)
 
 

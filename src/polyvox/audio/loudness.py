@@ -18,17 +18,21 @@ _BLOCKS_PER_WINDOW = 4
 _RELATIVE_GATE = -10.0
 # The standard's gate is -70. Speech from an engine is far above this one, and breath before the first word is not.
 _SPEECH_GATE = -50.0
-_WINDOWS_TO_LOCK = 10
 _MAX_CORRECTION = 20.0
+# Windows of speech (ten to the second) after which the gain only creeps, and after which it is locked; dB per block.
+_WINDOWS_TO_SETTLE = 10
+_WINDOWS_TO_LOCK = 80
 _STEP = 2.0
+_CREEP = 0.05
 
 
 class StreamLoudness:
     """Brings one stream of speech to `target_lufs`.
 
-    After the first 0.4 s the gain follows the measurement, by at most 2 dB per 0.1 s, and is locked once a second of
-    speech was heard: the voice keeps its own dynamics, and later text cannot change how earlier text sounds. No sample
-    passes -1 dBFS. The result does not depend on how the input is cut.
+    After the first 0.4 s the gain follows the measurement, by at most 2 dB per 0.1 s, and comes to rest once a second
+    of speech was heard. Since the first words of a sentence are its loudest, it may then still creep, by at most 0.5 dB
+    a second, which is not heard as a change; after eight seconds of speech it is locked, and the voice keeps its own
+    dynamics. No sample passes -1 dBFS. The result does not depend on how the input is cut.
     """
 
     def __init__(self, target_lufs: float, sample_rate: int, channels: int = 1) -> None:
@@ -43,6 +47,7 @@ class StreamLoudness:
         self._limiter = StreamLimiter(_CEILING, sample_rate, channels)
         self._block = np.zeros((self._meter.block, channels))
         self._filled = 0
+        self._locked = False
         self._from = self._to = self._wanted = 0.0
 
     def push(self, pcm: Pcm) -> Pcm:
@@ -68,7 +73,7 @@ class StreamLoudness:
 
     @property
     def _settled(self) -> bool:
-        return self._meter.locked and self._filled == 0 and self._from == self._to == self._wanted
+        return self._locked and self._filled == 0 and self._from == self._to == self._wanted
 
     def _ramped(self, pcm: Pcm) -> Pcm:
         """The gain passes from one block's end to the next's in a straight line of dB."""
@@ -78,14 +83,16 @@ class StreamLoudness:
 
     def _turn_block(self) -> None:
         self._filled = 0
-        if not self._meter.locked:
+        if not self._locked:
             self._meter.add(self._block)
+            self._locked = self._meter.windows >= _WINDOWS_TO_LOCK
             measured = self._meter.loudness
             if measured is not None:
                 self._wanted = float(np.clip(self._target - measured, -_MAX_CORRECTION, _MAX_CORRECTION))
         self._from = self._to
+        step = _CREEP if self._meter.windows >= _WINDOWS_TO_SETTLE else _STEP
         change = self._wanted - self._from
-        self._to = self._wanted if abs(change) <= _STEP else self._from + float(np.copysign(_STEP, change))
+        self._to = self._wanted if abs(change) <= step else self._from + float(np.copysign(step, change))
 
 
 class LoudnessMeter:
@@ -107,11 +114,14 @@ class LoudnessMeter:
         spectrum = np.fft.rfft(np.concatenate([self._previous, block]), axis=0) * self._response
         weighted = np.fft.irfft(spectrum, 2 * self.block, axis=0)[self.block :]
         self._previous = block.copy()
-        self._energies.append(float(np.mean(weighted**2, axis=0).sum()))
+        energy = float(np.mean(weighted**2, axis=0).sum())
+        if not self._energies and _lufs(energy) <= _SPEECH_GATE:
+            return  # A window half full of the silence before the first word would call the voice too soft.
+        self._energies.append(energy)
         if len(self._energies) == _BLOCKS_PER_WINDOW:
-            energy = sum(self._energies) / _BLOCKS_PER_WINDOW
-            if _lufs(energy) > _SPEECH_GATE:
-                self._windows.append(energy)
+            mean = sum(self._energies) / _BLOCKS_PER_WINDOW
+            if _lufs(mean) > _SPEECH_GATE:
+                self._windows.append(mean)
 
     @property
     def loudness(self) -> float | None:
@@ -120,9 +130,9 @@ class LoudnessMeter:
         return _lufs(sum(heard) / len(heard)) if heard else None
 
     @property
-    def locked(self) -> bool:
-        """Whether enough was heard to decide by."""
-        return len(self._windows) >= _WINDOWS_TO_LOCK and len(self._gated()) >= _WINDOWS_TO_LOCK
+    def windows(self) -> int:
+        """How many windows of speech the loudness rests on."""
+        return len(self._gated())
 
     def _gated(self) -> list[float]:
         if not self._windows:
