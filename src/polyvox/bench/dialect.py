@@ -62,7 +62,8 @@ class OpenAICaller:
             async with self._client.stream("POST", "/v1/audio/speech", json=body) as response:
                 if response.status_code != httpx.codes.OK:
                     raise await _refusal(response)
-                bytes_per_second = _frame_rate(response.headers) * SAMPLE_BYTES
+                rate, channels = audio_layout(response.headers)
+                bytes_per_second = rate * channels * SAMPLE_BYTES
                 async for piece in response.aiter_raw():
                     yield len(piece) / bytes_per_second
         except httpx.HTTPError as error:
@@ -101,9 +102,16 @@ def dialect_named(name: str) -> Dialect:
     raise InvalidRequestError(f"Unknown dialect {name!r}; choose one of: {known}.", field="dialect")
 
 
-def _frame_rate(headers: httpx.Headers) -> int:
-    """Sample frames per second times channels; 24 kHz mono unless the server says otherwise, as OpenAI documents."""
-    return int(headers.get("x-audio-sample-rate", "24000")) * int(headers.get("x-audio-channels", "1"))
+def audio_layout(headers: httpx.Headers) -> tuple[int, int]:
+    """Sample rate and channels of raw PCM: 24 kHz mono, as OpenAI documents, unless the server says otherwise."""
+    return _positive(headers, "x-audio-sample-rate", "24000"), _positive(headers, "x-audio-channels", "1")
+
+
+def _positive(headers: httpx.Headers, name: str, default: str) -> int:
+    value = headers.get(name, default)
+    if not value.isdecimal() or int(value) == 0:
+        raise RefusedError(f"the header {name} is {value[:40]!r}, not a number above 0")
+    return int(value)
 
 
 async def _refusal(response: httpx.Response) -> RefusedError:

@@ -57,7 +57,10 @@ def bench_text(rounds: int, espeak: str) -> Iterator[TextFigures]:
 def measure_startup(language: str, text: str, espeak: str) -> Startup:
     """Start a fresh process and have it time itself."""
     command = [sys.executable, "-m", STARTUP_MODULE, language, espeak, text]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=STARTUP_TIMEOUT, check=False)  # noqa: S603
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=STARTUP_TIMEOUT, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired as error:
+        raise PolyvoxError(f"The text room did not start within {STARTUP_TIMEOUT:g} s.") from error
     if result.returncode != 0:
         reason = result.stderr.strip().rsplit("\n", 1)[-1]
         raise PolyvoxError(f"The text room did not start in a fresh process: {reason}")

@@ -57,4 +57,4 @@ def ask(
             received += len(piece)
         return Heard(first, time.perf_counter() - began, received / (2 * SAMPLE_RATE))
     except (OSError, HTTPException) as error:
-        raise PolyvoxError(f"The connection to the server broke off: {error or type(error).__name__}.") from error
+        raise PolyvoxError(f"The connection to the server broke off: {str(error) or type(error).__name__}.") from error

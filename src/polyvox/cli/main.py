@@ -58,7 +58,7 @@ def root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    pass  # `debug` is looked up where errors are printed, `version` has done its work
 
 
 app.command()(serve.serve)

@@ -12,7 +12,7 @@ import numpy as np
 
 from polyvox.audio.encode import AudioFormat, StreamEncoder, encode, parse_format
 from polyvox.cli.loudspeaker import find_player, play
-from polyvox.errors import InvalidRequestError, PolyvoxError
+from polyvox.errors import InvalidRequestError
 from polyvox.types import Pcm
 
 PIPE = "-"
@@ -22,7 +22,7 @@ EXTENSIONS = {"ogg": AudioFormat.OPUS}
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """Samples on their way, with what one has to know to write or play them."""
+    """Samples on their way, at least one, with what one has to know to write or play them."""
 
     sample_rate: int
     channels: int
@@ -72,8 +72,6 @@ class File:
 
     async def take(self, sound: Sound) -> None:
         pieces = [piece async for piece in sound.pieces]
-        if not pieces:
-            raise PolyvoxError("No audio came, so nothing was written.")
         data = await asyncio.to_thread(encode, np.concatenate(pieces), self.format, sound.sample_rate)
         self._write(data)
 

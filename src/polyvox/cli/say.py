@@ -122,6 +122,7 @@ async def _speak(source: "AbstractAsyncContextManager[Speech]", place: "Output",
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from polyvox.cli.output import Sound
+    from polyvox.errors import PolyvoxError
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
@@ -140,5 +141,7 @@ async def _speak(source: "AbstractAsyncContextManager[Speech]", place: "Output",
                     progress.update(task, description=f"{seconds:.0f} s of speech")
                     if piece.spoken_chars is not None:
                         progress.update(task, total=chars, completed=piece.spoken_chars)
+                if not seconds:
+                    raise PolyvoxError("The speech holds no audio.")
 
             await place.take(Sound(speech.sample_rate, speech.channels, watched()))

@@ -8,7 +8,7 @@ import httpx
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
-from polyvox.bench.dialect import error_sentence
+from polyvox.bench.dialect import RefusedError, audio_layout, error_sentence
 from polyvox.cli.hall import running_service
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError
@@ -92,13 +92,12 @@ async def servers_speech(wish: Wish, url: str, api_key: str | None) -> AsyncIter
         ):
             if response.status_code != httpx.codes.OK:
                 raise await _refusal(response)
-            rate = int(response.headers.get("x-audio-sample-rate", "24000"))
-            channels = int(response.headers.get("x-audio-channels", "1"))
+            rate, channels = audio_layout(response.headers)
             yield Speech(rate, channels, (), _whole_samples(response.aiter_raw(), channels))
     except httpx.ConnectError as error:
         raise UnavailableError(f"No server answers at {url}; start one with `polyvox serve`.") from error
-    except httpx.HTTPError as error:
-        raise PolyvoxError(f"The stream from {url} broke off: {error or type(error).__name__}.") from error
+    except (httpx.HTTPError, RefusedError) as error:
+        raise PolyvoxError(f"The stream from {url} broke off: {str(error) or type(error).__name__}.") from error
 
 
 async def _whole_samples(stream: AsyncIterator[bytes], channels: int) -> AsyncIterator[Piece]:
