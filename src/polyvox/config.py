@@ -83,6 +83,25 @@ class Settings(BaseSettings):
     stall_seconds: float = Field(60.0, gt=0, description="How long a client may read nothing before it is dropped.")
     drain_seconds: float = Field(30.0, ge=0, description="How long open streams may finish at shutdown.")
 
+    # Reference recordings
+    prompt_max_bytes: int = Field(10_485_760, ge=1024, description="Largest reference recording, in bytes.")
+    prompt_min_seconds: float = Field(1.0, gt=0, description="Shortest reference recording, silence cut from its ends.")
+    prompt_max_seconds: float = Field(
+        30.0, gt=0, le=60, description="Longest reference recording, silence cut from its ends."
+    )
+    prompt_min_score: float = Field(
+        0.3, ge=0, le=1, description="Quality below which a reference recording is refused; 0 takes all."
+    )
+    prompt_workers: int = Field(2, ge=1, le=64, description="Reference recordings that are read and checked at once.")
+    allow_fetch: bool = Field(False, description="Whether reference recordings may be fetched by their URL.")
+    fetch_allow_hosts: _Listed[str] = Field(
+        [],
+        description="Hosts to fetch from: `name`, `name:port` or `*.name`; empty means all, at their standard port.",
+    )
+    fetch_allow_http: bool = Field(False, description="Whether plain http may be fetched as well as https.")
+    fetch_max_bytes: int = Field(10_485_760, ge=1024, description="Largest file that is fetched.")
+    fetch_timeout_seconds: float = Field(10.0, gt=0, le=120, description="Longest fetch, redirects included.")
+
     # Logs
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "console", "json"] = Field(

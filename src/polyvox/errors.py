@@ -36,6 +36,14 @@ class AudioDecodeError(InvalidRequestError):
     """Audio from a caller that is broken, hostile, or over a limit."""
 
 
+class PromptError(InvalidRequestError):
+    """A reference recording that can be read but not used: too short, too long, silent, or too poor."""
+
+
+class FetchError(InvalidRequestError):
+    """An address that this server will not fetch from, or that did not answer with a file."""
+
+
 class UnknownModelError(PolyvoxError):
     """No such model on this server."""
 
@@ -101,6 +109,8 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     UnknownVoiceError: ErrorStatus(400, "invalid_request_error", "voice_not_found", "INVALID_ARGUMENT"),
     UnknownFormatError: ErrorStatus(400, "invalid_request_error", "format_not_supported", "INVALID_ARGUMENT"),
     AudioDecodeError: ErrorStatus(400, "invalid_request_error", "invalid_audio", "INVALID_ARGUMENT"),
+    PromptError: ErrorStatus(400, "invalid_request_error", "invalid_prompt", "INVALID_ARGUMENT"),
+    FetchError: ErrorStatus(400, "invalid_request_error", "fetch_failed", "INVALID_ARGUMENT"),
     UnknownModelError: ErrorStatus(404, "invalid_request_error", "model_not_found", "NOT_FOUND"),
     NotFoundError: ErrorStatus(404, "invalid_request_error", "not_found", "NOT_FOUND"),
     AuthenticationError: ErrorStatus(401, "authentication_error", "invalid_api_key", "UNAUTHENTICATED"),

@@ -1,0 +1,41 @@
+"""How large, how short and how long a reference recording may be."""
+
+from dataclasses import dataclass
+
+from polyvox.config import Settings
+
+SAMPLE_RATE = 24_000
+
+# What may be decoded goes beyond what may be kept, since silence at the ends is cut off afterwards.
+_UNTRIMMED = 2.0
+_SAMPLES_PER_SECOND = 2 * 48_000
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLimits:
+    """The bounds for one recording, and the sample rate it is brought to."""
+
+    max_bytes: int
+    min_seconds: float
+    max_seconds: float
+    sample_rate: int = SAMPLE_RATE
+
+    @classmethod
+    def of(cls, settings: Settings, sample_rate: int = SAMPLE_RATE) -> "PromptLimits":
+        """What the settings allow; an engine narrows it with `dataclasses.replace`."""
+        return cls(
+            max_bytes=settings.prompt_max_bytes,
+            min_seconds=settings.prompt_min_seconds,
+            max_seconds=settings.prompt_max_seconds,
+            sample_rate=sample_rate,
+        )
+
+    @property
+    def decoded_seconds(self) -> float:
+        """Longest recording that is decoded, silence at its ends included."""
+        return self.max_seconds * _UNTRIMMED
+
+    @property
+    def decoded_samples(self) -> int:
+        """Most samples that are decoded, all channels together: as many as in 48 kHz stereo of that length."""
+        return int(self.decoded_seconds * _SAMPLES_PER_SECOND)
