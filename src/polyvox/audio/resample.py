@@ -10,7 +10,8 @@ from polyvox.types import Pcm
 class StreamResampler:
     """Resamples one stream; `n` samples in give `n * target / source`, rounded, out, the first aligned with the first.
 
-    The filter looks ahead, so up to some 75 ms stay inside until later samples, or `finish`, push them out.
+    The filter works in blocks and looks ahead: 20 to 75 ms stay inside until later samples, or `finish`, push them out,
+    and up to 150 ms where the rate falls to a sixth.
     """
 
     def __init__(self, source_rate: int, target_rate: int, channels: int = 1) -> None:
