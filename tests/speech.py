@@ -10,7 +10,7 @@ import soxr
 from polyvox.evaluate.wer import words_of
 from polyvox.types import Pcm
 
-# Lists 1 and 2 of the IEEE Recommended Practice for Speech Quality Measurements, known as the Harvard sentences.
+# Lists 1 and 2, and the first of list 3, of the IEEE Recommended Practice for Speech Quality Measurements, known as the Harvard sentences.
 HARVARD_SENTENCES: Sequence[str] = (
     "The birch canoe slid on the smooth planks.",
     "Glue the sheet to the dark blue background.",
@@ -32,6 +32,7 @@ HARVARD_SENTENCES: Sequence[str] = (
     "The soft cushion broke the man's fall.",
     "The salt breeze came across from the sea.",
     "The girl at the booth sold fifty bonds.",
+    "The small pup gnawed a hole in the sock.",
 )
 
 _ALIGNER_RATE = 16_000

@@ -1,0 +1,161 @@
+"""The whole house with the real model: `polyvox serve` in a process of its own, spoken to as its users speak to it."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import numpy as np
+import openai
+import pytest
+
+from polyvox.audio.pcm import from_pcm16
+from polyvox.evaluate.wer import word_error_rate
+from serving import decoded_seconds, wait_for
+from speech import HARVARD_SENTENCES
+
+pytestmark = pytest.mark.slow
+
+SENTENCE = "The boy was there, when the sun rose over the quiet hills of the north."
+
+
+@pytest.fixture(scope="module")
+def server(models_dir):
+    environment = {**os.environ, "POLYVOX_MODELS_DIR": str(models_dir), "POLYVOX_LOG_FORMAT": "console"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "polyvox", "serve", "--port", "0"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    url = next(found[0] for line in process.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
+    with ThreadPoolExecutor(1) as reader:
+        rest = reader.submit(process.stdout.read)
+        yield url
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0, rest.result()
+        assert "Traceback" not in rest.result()
+
+
+def speech(url, text=SENTENCE, **fields):
+    response = httpx.post(f"{url}/v1/audio/speech", json={"model": "kokoro", "input": text, **fields}, timeout=300)
+    response.raise_for_status()
+    return response
+
+
+def chunk_events(url, text=SENTENCE, **fields):
+    body = {"model": "kokoro", "input": text, "response_format": "pcm", "stream_format": "sse", **fields}
+    response = httpx.post(f"{url}/v1/audio/speech", json=body, headers={"X-Polyvox-Chunks": "1"}, timeout=300)
+    events = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]
+    return [event for event in events if event["type"] == "speech.audio.delta"]
+
+
+def test_what_it_says_is_what_it_was_asked_to_say(server, moonshine):
+    with ThreadPoolExecutor(4) as callers:
+        spoken = callers.map(
+            lambda text: speech(server, text, voice="af_heart", response_format="pcm").content, HARVARD_SENTENCES
+        )
+        results = [
+            word_error_rate(text, moonshine.transcribe(from_pcm16(audio), 24_000))
+            for text, audio in zip(HARVARD_SENTENCES, spoken, strict=True)
+        ]
+    words, errors = sum(result.words for result in results), sum(result.errors for result in results)
+    print(f"\nword error rate: {errors} of {words} words, {errors / words:.1%}")
+    assert words >= 160
+    assert errors / words <= 0.03
+
+
+@pytest.mark.parametrize("name", ["mp3", "opus", "aac", "flac", "wav", "pcm", "webm"])
+def test_every_format_lasts_as_long_as_the_speech(server, name):
+    text = "Kick the ball straight."
+    expected = len(speech(server, text, response_format="pcm").content) / 2 / 24_000
+    audio = speech(server, text, response_format=name).content
+    seconds = len(audio) / 2 / 24_000 if name == "pcm" else decoded_seconds(audio)
+    assert seconds == pytest.approx(expected, abs=0.12)
+
+
+def test_openai_own_client_sync_async_and_events(server):
+    options = {"base_url": f"{server}/v1", "api_key": "none", "max_retries": 0}
+    request = {"model": "tts-1", "voice": "alloy", "input": "Hello.", "response_format": "pcm"}
+    plain = openai.OpenAI(**options).audio.speech.create(**request).content
+    with openai.OpenAI(**options).audio.speech.with_streaming_response.create(**request) as response:
+        streamed = b"".join(response.iter_bytes())
+
+    async def again():
+        async with openai.AsyncOpenAI(**options) as client:
+            return (await client.audio.speech.create(**request)).content
+
+    assert plain == streamed == asyncio.run(again())
+    deltas = chunk_events(server, "Hello.", voice="alloy")
+    assert b"".join(base64.b64decode(delta["audio"]) for delta in deltas) == plain
+
+
+def test_the_same_request_gives_the_same_audio_and_boundaries_alone_and_under_load(server):
+    def chunks():
+        return [
+            (delta["chunk"]["start"], delta["chunk"]["end"], from_pcm16(base64.b64decode(delta["audio"])))
+            for delta in chunk_events(server, voice="am_michael")
+        ]
+
+    alone = chunks()
+    with ThreadPoolExecutor(4) as callers:
+        others = [callers.submit(speech, server, "Somebody else talks meanwhile.", voice="bf_emma") for _ in range(3)]
+        busy = chunks()
+        for other in others:
+            other.result()
+    assert len(alone) > 1
+    assert [part[:2] for part in busy] == [part[:2] for part in alone]
+    for one, other in zip(alone, busy, strict=True):
+        np.testing.assert_allclose(one[2], other[2], atol=1e-3)
+
+
+def test_the_hash_of_a_chunk_is_the_hash_of_its_samples(server):
+    for delta in chunk_events(server, "One, two, three."):
+        assert hashlib.sha256(base64.b64decode(delta["audio"])).hexdigest() == delta["chunk"]["sha256"]
+
+
+def test_captions_point_at_the_words_of_the_text(server):
+    body = {"model": "kokoro", "input": "It cost $5, Dr. Smith.", "voice": "af_heart", "stream": False}
+    answer = httpx.post(f"{server}/dev/captioned_speech", json=body, timeout=300).json()
+    assert [item["word"] for item in answer["timestamps"]] == ["It", "cost", "$5", "Dr.", "Smith"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"input": ""}, "input"),
+        ({"input": "🙂 🙂"}, "input"),
+        ({"input": "?!..."}, "input"),
+        ({"input": "a" * 100_001}, "input"),
+        ({"input": "hello \x00 there"}, "input"),
+        ({"input": "Hi.", "voice": "nobody"}, "voice"),
+        ({"input": "Hi.", "model": "nothing"}, "model"),
+        ({"input": "Hi.", "response_format": "midi"}, "response_format"),
+        ({"input": "Hi.", "speed": 0}, "speed"),
+        ({"input": "Hi.", "speed": 100}, "speed"),
+        ({"input": ["Hi."]}, "input"),
+    ],
+)
+def test_bad_input_gets_one_clear_sentence_and_the_server_goes_on(server, fields, param):
+    response = httpx.post(f"{server}/v1/audio/speech", json={"model": "kokoro", **fields}, timeout=60)
+    assert 400 <= response.status_code < 500
+    assert response.json()["error"]["param"] == param
+    assert httpx.get(f"{server}/ready").status_code == 200
+
+
+def test_a_client_that_leaves_is_noticed_within_a_chunk(server):
+    long_text = " ".join(HARVARD_SENTENCES)
+    body = {"model": "kokoro", "input": long_text, "response_format": "pcm"}
+    with httpx.stream("POST", f"{server}/v1/audio/speech", json=body, timeout=300) as response:
+        next(response.iter_raw())
+
+    wait_for(lambda: "polyvox_active_sessions 0.0" in httpx.get(f"{server}/metrics").text, seconds=60)
