@@ -10,7 +10,8 @@ import soxr
 from polyvox.evaluate.wer import words_of
 from polyvox.types import Pcm
 
-# Lists 1 and 2, and the first of list 3, of the IEEE Recommended Practice for Speech Quality Measurements, known as the Harvard sentences.
+# Lists 1 and 2 and the first sentence of list 3 of the IEEE Recommended Practice for Speech Quality Measurements,
+# known as the Harvard sentences: 168 words.
 HARVARD_SENTENCES: Sequence[str] = (
     "The birch canoe slid on the smooth planks.",
     "Glue the sheet to the dark blue background.",
