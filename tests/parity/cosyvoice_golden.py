@@ -8,9 +8,15 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from polyvox.models.conformer import ConformerConfig
+from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
+from polyvox.models.cosyvoice3_flow import Flow3Config, load_flow3
+from polyvox.models.cosyvoice_flow import Flow, FlowConfig, FlowPrompt
 from polyvox.models.cosyvoice_lm import SpeechLm, SpeechLmConfig, SpeechPrompt, load_lm
+from polyvox.models.dit import DiTConfig
 from polyvox.models.qwen import QwenConfig
 from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.models.unet import UNetConfig
 
 FOLDER = Path(__file__).parents[1] / "golden"
 TOLERANCE = 1e-4
@@ -51,3 +57,27 @@ def lm_prompt(version: int) -> SpeechPrompt:
 
 def seeded(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
+
+
+TINY_UNET = UNetConfig(channels=48, heads=4, head_width=16, transformers=2, mid_blocks=2)
+TINY_DIT = DiTConfig(width=64, depth=3, heads=4, head_width=16, feed_forward=128)
+
+
+@cache
+def flow(version: int, steps: int = 10) -> Flow:
+    common, weights = FlowConfig(tokens=SPEECH_IDS, steps=steps), golden(version, "weights_flow")
+    if version == 2:
+        encoder = ConformerConfig(width=64, heads=4, feed_forward=128, blocks=2)
+        return load_flow2(Flow2Config(common, encoder, TINY_UNET), weights)
+    return load_flow3(Flow3Config(common, lookahead=96, estimator=TINY_DIT), weights)
+
+
+def flow_prompt(version: int) -> FlowPrompt:
+    tensors = golden(version, "flow")
+    return FlowPrompt(tensors["in.prompt_token"], tensors["in.prompt_feat"].transpose(1, 2), tensors["in.embedding"])
+
+
+@cache
+def flow_noise() -> Tensor:
+    """The original's: the same for every request and both versions."""
+    return torch.randn(1, 80, 15_000, generator=seeded(0))

@@ -1,5 +1,7 @@
 """Attention over heads, and the masks that streaming puts on it."""
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -19,6 +21,32 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     """Scaled dot-product attention; fewer key heads than query heads are shared among them."""
     shared = query.shape[1] != key.shape[1]
     return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=shared)
+
+
+def attend_with_distance(
+    content: Tensor, place: Tensor, key: Tensor, value: Tensor, distances: Tensor, mask: Tensor | None
+) -> Tensor:
+    """Attention whose scores are those of `content` with the keys plus those of `place` with the distances to them.
+
+    `distances` [1, heads, keys + queries - 1, width] falls from the first key seen by the last query to the last key
+    seen by the first.
+    """
+    scores = _by_key(place @ distances.transpose(-2, -1), key.shape[-2]) / math.sqrt(place.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return attend(content, key, value, scores)
+
+
+def _by_key(by_distance: Tensor, keys: int) -> Tensor:
+    """Scores by falling distance, [..., queries, keys + queries - 1], as scores by key, [..., queries, keys].
+
+    The row of query i counts from distance `keys - 1`, which for that query lies `queries - 1 - i` before its first
+    key. One more column makes the rows slide against each other by just that when the memory is read anew.
+    """
+    *batch, queries, columns = by_distance.shape
+    padded = functional.pad(by_distance, (1, 0))
+    slid = padded.reshape(*batch, -1)[..., queries:].view(*batch, queries, columns)
+    return slid[..., :keys]
 
 
 def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor | None:

@@ -52,8 +52,6 @@ Sampler = Callable[[Tensor, int], int]
 class SpeechLm(nn.Module):
     """Scores over speech tokens, step by step; the caller keeps the state and chooses the tokens."""
 
-    marks: Tensor
-
     def __init__(self, config: SpeechLmConfig) -> None:
         super().__init__()
         self.config = config
@@ -61,7 +59,7 @@ class SpeechLm(nn.Module):
         self.backbone = Qwen(config.backbone)
         self.speech_embedding = nn.Embedding(config.speech.rows, hidden)
         self.llm_decoder = nn.Linear(hidden, config.speech.rows, bias=config.head_bias)
-        self.register_buffer("marks", torch.empty(2, hidden))
+        self.marks = nn.Parameter(torch.empty(2, hidden))
 
     def embed_speech(self, tokens: Tensor) -> Tensor:
         """The input rows of speech tokens."""

@@ -1,12 +1,14 @@
 """Published state dicts turned into modules: weight norm folded, nothing missing, nothing left over."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 StateDict = Mapping[str, Tensor]
+Rules = Iterable[tuple[str, str]]
 Module = TypeVar("Module", bound=nn.Module)
 
 _NAMED = 3
@@ -30,6 +32,14 @@ def without_prefix(prefix: str, state: StateDict) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in state.items()}
 
 
+def renamed(rules: Rules, state: StateDict) -> dict[str, Tensor]:
+    """All entries, each name put through the rules (pattern and replacement) in turn."""
+    names = {name: name for name in state}
+    for pattern, replacement in rules:
+        names = {name: re.sub(pattern, replacement, new) for name, new in names.items()}
+    return {names[name]: tensor for name, tensor in state.items()}
+
+
 def fold_weight_norm(state: StateDict) -> dict[str, Tensor]:
     """Each pair of gain and direction, under its old or its new names, becomes the one weight it stands for."""
     folded = dict(state)
@@ -45,11 +55,13 @@ def fold_weight_norm(state: StateDict) -> dict[str, Tensor]:
 
 
 def load(make: Callable[[], Module], state: StateDict, dtype: torch.dtype = torch.float32) -> Module:
-    """The module that `make` describes, holding exactly the tensors of `state`, frozen."""
+    """The module that `make` describes, holding exactly the tensors of `state`, frozen; buffers stay as they are."""
     with torch.device("meta"):
         module = make()
     _check(type(module).__name__, {name: tensor.shape for name, tensor in module.state_dict().items()}, state)
-    module.load_state_dict({name: tensor.to(dtype) for name, tensor in state.items()}, assign=True)
+    learned = {name for name, _ in module.named_parameters()}
+    cast = {name: tensor.to(dtype) if name in learned else tensor for name, tensor in state.items()}
+    module.load_state_dict(cast, assign=True)
     return module.requires_grad_(False).eval()
 
 

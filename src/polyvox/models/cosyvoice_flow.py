@@ -1,0 +1,181 @@
+"""CosyVoice's flow: speech tokens to mel frames, at once or block by block."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from polyvox.models.euler import FlowPoint, cosine_schedule, solve
+from polyvox.models.loading import Rules, StateDict, load, renamed, under
+from polyvox.models.memory import Kept, Memory, nbytes
+
+FRAMES_PER_TOKEN = 2
+
+_ESTIMATOR = "decoder.estimator."
+_SPEAKER = "spk_embed_affine_layer."
+
+
+@dataclass(frozen=True, slots=True)
+class FlowConfig:
+    """What both versions share; the defaults are the released ones."""
+
+    tokens: int = 6561
+    bins: int = 80
+    speaker: int = 192
+    ahead: int = 3
+    """Tokens after a block that have to be known before it is computed."""
+    block: int = 25
+    """Tokens that see each other when streaming; all see everything before them."""
+    steps: int = 10
+    guidance: float = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPrompt:
+    """The voice: speech tokens [batch, n], their mel [batch, bins, 2 n] and the speaker's embedding [batch, 192]."""
+
+    tokens: Tensor
+    mel: Tensor
+    embedding: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class FlowState:
+    """Where a stream stands. It is never written to: one state, say that of a prompt, may be continued many times."""
+
+    pending: Tensor
+    """Tokens whose block or whose following tokens are not complete, [batch, n]."""
+    condition: Tensor
+    """The prompt's mel frames from the first pending token on."""
+    speaker: Tensor
+    noise: Tensor
+    tokens: int = 0
+    """Tokens that are done, the prompt's among them."""
+    prompt_frames: int = 0
+    window: int | None = None
+    """How many frames back attention sees; None sees all, as the exact result needs."""
+    front: Kept = ()
+    steps: tuple[Kept, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the stream holds for itself."""
+        return nbytes(self.front) + sum(nbytes(step) for step in self.steps)
+
+
+class Flow(nn.Module):
+    """Tokens in, mel out. The two versions differ in the front, which makes mu of tokens, and in the estimator."""
+
+    time: Tensor
+
+    def __init__(self, config: FlowConfig, front: nn.Module, estimator: nn.Module, time: Tensor) -> None:
+        super().__init__()
+        self.config = config
+        self.front = front
+        self.estimator = estimator
+        self.speaker = nn.Linear(config.speaker, config.bins)
+        self.register_buffer("time", time)
+        self.deltas: list[float] = cosine_schedule(config.steps).deltas.tolist()
+
+    def start(self, prompt: FlowPrompt, noise: Tensor, *, window: int | None = None) -> FlowState:
+        """A stream in this voice; `noise` [batch or 1, bins, frames] is read from its first frame on."""
+        if prompt.mel.shape[2] != FRAMES_PER_TOKEN * prompt.tokens.shape[1]:
+            raise ValueError(
+                f"A prompt of {prompt.tokens.shape[1]} tokens needs {FRAMES_PER_TOKEN * prompt.tokens.shape[1]} mel "
+                f"frames, not {prompt.mel.shape[2]}."
+            )
+        dtype = self.speaker.weight.dtype
+        speaker = self.speaker(functional.normalize(prompt.embedding, dim=1).to(dtype))
+        return FlowState(prompt.tokens, prompt.mel.to(dtype), speaker, noise, 0, prompt.mel.shape[2], window)
+
+    def step(self, tokens: Tensor, state: FlowState, *, final: bool = False) -> tuple[Tensor, FlowState]:
+        """More tokens [batch, n]; the mel [batch, bins, m] of all blocks that they complete, the prompt's left out.
+
+        The last call of a stream is `final`: what is pending is computed without waiting for more.
+        """
+        state = replace(state, pending=torch.cat((state.pending, tokens), dim=1))
+        known = state.tokens + state.pending.shape[1]
+        block = self.config.block
+        ready = (known if final else max(0, known - self.config.ahead) // block * block) - state.tokens
+        if ready <= 0:
+            return state.speaker.new_zeros(tokens.shape[0], self.config.bins, 0, dtype=torch.float32), state
+        return self._advance(state, ready, block, final=final, remember=not final)
+
+    def render(self, prompt: FlowPrompt, tokens: Tensor, noise: Tensor, *, streaming: bool, final: bool) -> Tensor:
+        """The mel of all tokens in one pass that keeps nothing.
+
+        With `streaming` a frame sees what it would see in a stream, without it everything. Unless `final`, the last
+        tokens serve only as those after the others.
+        """
+        state = self.start(prompt, noise)
+        state = replace(state, pending=torch.cat((state.pending, tokens), dim=1))
+        ready = state.pending.shape[1] - (0 if final else self.config.ahead)
+        block = self.config.block if streaming else None
+        return self._advance(state, ready, block, final=final, remember=False)[0]
+
+    def _advance(
+        self, state: FlowState, ready: int, block: int | None, *, final: bool, remember: bool
+    ) -> tuple[Tensor, FlowState]:
+        """Compute the first `ready` pending tokens."""
+        done, end = state.tokens, state.tokens + ready
+        first, last = FRAMES_PER_TOKEN * done, FRAMES_PER_TOKEN * end
+        if last > state.noise.shape[2]:
+            raise ValueError(f"The noise given covers {state.noise.shape[2]} frames; {last} are needed.")
+        now, later = state.pending[:, :ready], state.pending[:, ready:]
+        memory = Memory(state.front, remember=remember)
+        context = later[:, : 0 if final else self.config.ahead]
+        mu: Tensor = self.front(now, context, memory, end=end, block=block)
+        condition = state.condition[:, :, : last - first]
+        point = FlowPoint(
+            mel=state.noise[:, :, first:last].expand(mu.shape),
+            mu=mu,
+            speaker=state.speaker,
+            condition=functional.pad(condition, (0, last - first - condition.shape[2])),
+        )
+        steps: list[Kept] = []
+
+        def velocity(step: int, at: FlowPoint) -> Tensor:
+            past = state.steps[step] if state.steps else ()
+            keeper = Memory(past, window=state.window, remember=remember)
+            frames = block and FRAMES_PER_TOKEN * block
+            out: Tensor = self.estimator(at, self.time[step].to(mu.dtype), keeper, end=last, block=frames)
+            steps.append(keeper.kept())
+            return out
+
+        mel = solve(point, self.deltas, self.config.guidance, velocity)
+        after = replace(
+            state,
+            pending=later,
+            condition=state.condition[:, :, last - first :],
+            tokens=end,
+            front=memory.kept(),
+            steps=tuple(steps),
+        )
+        return mel[:, :, max(0, state.prompt_frames - first) :], after
+
+
+@dataclass(frozen=True, slots=True)
+class FlowParts:
+    """What one version is made of, and the rules from published names to ours."""
+
+    front: Callable[[], nn.Module]
+    front_names: Rules
+    estimator: Callable[[], nn.Module]
+    time: Callable[[], nn.Module]
+    """Answers for times [n] with what the estimator is told at each; its names begin with `time.`."""
+    estimator_names: Rules
+
+
+def load_flow(config: FlowConfig, parts: FlowParts, state: StateDict, dtype: torch.dtype) -> Flow:
+    """The model of a published `flow` state dict; what depends on time alone becomes a table."""
+    estimator = renamed(parts.estimator_names, under(_ESTIMATOR, state))
+    rest = renamed(parts.front_names, {name: each for name, each in state.items() if not name.startswith(_ESTIMATOR)})
+    time = load(parts.time, under("time.", estimator))
+    table: Tensor = time(cosine_schedule(config.steps).times.to(next(time.parameters()).device))
+    ours = {"time": table}
+    ours |= {f"estimator.{name}": each for name, each in estimator.items() if not name.startswith("time.")}
+    ours |= {f"front.{name}": each for name, each in rest.items() if not name.startswith(_SPEAKER)}
+    ours |= {f"speaker.{name}": each for name, each in under(_SPEAKER, rest).items()}
+    return load(lambda: Flow(config, parts.front(), parts.estimator(), torch.empty_like(table)), ours, dtype)

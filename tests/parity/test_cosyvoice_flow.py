@@ -1,0 +1,223 @@
+"""CosyVoice's flows against the original, part by part, in one pass and streamed block by block."""
+
+import itertools
+import json
+
+import pytest
+import torch
+from cosyvoice_golden import (
+    FOLDER,
+    SPEECH_IDS,
+    TINY_DIT,
+    TINY_UNET,
+    assert_near,
+    flow,
+    flow_noise,
+    flow_prompt,
+    golden,
+    manifest,
+    seeded,
+)
+from torch.utils.flop_counter import FlopCounterMode
+
+from polyvox.models import conformer, dit, unet
+from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
+from polyvox.models.cosyvoice3_flow import Flow3Config, load_flow3
+from polyvox.models.cosyvoice_flow import FlowPrompt
+from polyvox.models.euler import FlowPoint, cosine_schedule
+from polyvox.models.loading import load, renamed, under
+from polyvox.models.memory import Memory
+
+VERSIONS = pytest.mark.parametrize("version", [2, 3])
+
+
+def all_tokens(version):
+    return torch.cat((golden(version, "flow")["in.prompt_token"], golden(version, "flow")["in.token"]), dim=1)
+
+
+def streamed(version, pieces, *, window=None):
+    """The chunked run's tokens in pieces of these sizes: all mels, and the states after each."""
+    tokens = golden(version, "flow")["chunked.token"]
+    assert sum(pieces) == tokens.shape[1]
+    state, mels, states = flow(version).start(flow_prompt(version), flow_noise(), window=window), [], []
+    for index, piece in enumerate(tokens.split(pieces, dim=1)):
+        mel, state = flow(version).step(piece, state, final=index == len(pieces) - 1)
+        mels.append(mel)
+        states.append(state)
+    return mels, states
+
+
+def test_the_noise_is_the_originals():
+    recorded = golden(2, "flow")["noise"]
+    assert_near(flow_noise()[:, :, : recorded.shape[2]], recorded, 1e-5)
+
+
+@VERSIONS
+def test_the_speaker_is_projected(version):
+    state = flow(version).start(flow_prompt(version), flow_noise())
+    assert_near(state.speaker, golden(version, "flow")["spk_proj"])
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "held_back"),
+    [("nonstream", None, 0), ("nonstream_ctx", None, 3), ("stream_final", 25, 0), ("stream_ctx", 25, 3)],
+)
+def test_version_2_encodes_tokens(name, block, held_back):
+    tokens = all_tokens(2)
+    cut = tokens.shape[1] - held_back
+    rows = flow(2).front.encode(tokens[:, :cut], tokens[:, cut:], Memory(), end=cut, block=block)
+    assert_near(rows, golden(2, "flow")[f"encoder.{name}"])
+
+
+@pytest.mark.parametrize(("name", "held_back"), [("final", 0), ("ctx", 3)])
+def test_version_3_looks_ahead(name, held_back):
+    tokens = all_tokens(3)
+    cut = tokens.shape[1] - held_back
+    rows = flow(3).front.look(tokens[:, :cut], tokens[:, cut:], Memory())
+    assert_near(rows, golden(3, "flow")[f"lookahead.{name}"])
+
+
+@VERSIONS
+def test_mu(version):
+    tokens = all_tokens(version)
+    mu = flow(version).front(tokens, tokens[:, :0], Memory(), end=tokens.shape[1], block=None)
+    assert_near(mu, golden(version, "flow")["mu"])
+
+
+def time_model(version):
+    weights = under("decoder.estimator.", golden(version, "weights_flow"))
+    if version == 2:
+        return load(lambda: unet.UNetTime(TINY_UNET), under("time.", renamed(unet.RENAMED, weights)))
+    return load(lambda: dit.DiTTime(TINY_DIT), under("time.", renamed(dit.RENAMED, weights)))
+
+
+@VERSIONS
+@pytest.mark.parametrize(("name", "block"), [("full", None), ("stream", 50)])
+def test_the_estimator(version, name, block):
+    expected = golden(version, "flow")
+    assert_near(time_model(version).embed(expected["est.t"]), expected["est.full.time"])
+    point = FlowPoint(
+        mel=expected["est.x"],
+        mu=torch.cat((expected["mu"], torch.zeros_like(expected["mu"]))),
+        speaker=torch.cat((expected["spk_proj"], torch.zeros_like(expected["spk_proj"]))),
+        condition=expected["est.cond"],
+    )
+    time = time_model(version)(expected["est.t"][:1])[0]
+    velocity = flow(version).estimator(point, time, Memory(), end=point.mel.shape[2], block=block)
+    assert_near(velocity, expected[f"est.out.{name}"])
+
+
+def test_the_steps_follow_the_cosine_schedule():
+    schedule = cosine_schedule(10)
+    assert_near(
+        torch.cat((schedule.times, schedule.times[-1:] + schedule.deltas[-1:])), golden(2, "flow")["t_span"], 1e-6
+    )
+
+
+@VERSIONS
+@pytest.mark.parametrize(
+    ("name", "streaming", "final"),
+    [("nonstream_final", False, True), ("stream_final", True, True), ("stream_ctx", True, False)],
+)
+def test_one_pass(version, name, streaming, final):
+    expected = golden(version, "flow")
+    mel = flow(version).render(
+        flow_prompt(version), expected["in.token"], flow_noise(), streaming=streaming, final=final
+    )
+    assert_near(mel, expected[f"infer.{name}"])
+
+
+@VERSIONS
+def test_a_stream_equals_the_one_pass_and_keeps_the_originals_chunks(version):
+    schedule = manifest(version)["flow"]["chunk_schedule"]
+    sizes = [chunk["tokens_in"] for chunk in schedule]
+    mels, _ = streamed(version, [after - before for before, after in zip([0, *sizes], sizes, strict=False)])
+    assert [mel.shape[2] for mel in mels] == [chunk["frames"] for chunk in schedule]
+    assert_near(torch.cat(mels, dim=2), golden(version, "flow")["chunked.reference_one_shot"])
+
+
+@VERSIONS
+@pytest.mark.parametrize("pieces", [[199], [1] * 199, [3, 100, 96]])
+def test_how_tokens_arrive_does_not_matter(version, pieces):
+    mels, _ = streamed(version, pieces)
+    assert_near(torch.cat(mels, dim=2), golden(version, "flow")["chunked.reference_one_shot"])
+
+
+@VERSIONS
+def test_a_prompts_state_serves_many_streams_and_a_voice_without_prompt_streams_too(version):
+    tokens, noise = golden(version, "flow")["chunked.token"], flow_noise()
+    prompt = flow_prompt(version)
+    long = FlowPrompt(tokens[:, :60], torch.randn(1, 80, 120, generator=seeded(5)), prompt.embedding)
+    _, prepared = flow(version).step(tokens[:, :0], flow(version).start(long, noise))
+    assert prepared.tokens == 50
+    for voice in (tokens[:, 60:100], tokens[:, 100:150]):
+        mel, _ = flow(version).step(voice, prepared, final=True)
+        assert_near(mel, flow(version).render(long, voice, noise, streaming=True, final=True))
+    bare = FlowPrompt(tokens[:, :0], prompt.mel[:, :, :0], prompt.embedding)
+    first, state = flow(version).step(tokens[:, :40], flow(version).start(bare, noise))
+    rest, _ = flow(version).step(tokens[:, 40:60], state, final=True)
+    whole = flow(version).render(bare, tokens[:, :60], noise, streaming=True, final=True)
+    assert_near(torch.cat((first, rest), dim=2), whole)
+
+
+@VERSIONS
+def test_a_batch_gives_each_of_its_streams_what_it_gets_alone(version):
+    expected, prompt = golden(version, "flow"), flow_prompt(version)
+    twice = FlowPrompt(*(torch.cat((each, each.flip(1))) for each in (prompt.tokens, prompt.mel, prompt.embedding)))
+    tokens = torch.cat((expected["in.token"], expected["in.token"].flip(1)))
+    together = flow(version).render(twice, tokens, flow_noise(), streaming=True, final=True)
+    alone = FlowPrompt(*(each[1:] for each in (twice.tokens, twice.mel, twice.embedding)))
+    assert_near(together[:1], expected["infer.stream_final"])
+    assert_near(together[1:], flow(version).render(alone, tokens[1:], flow_noise(), streaming=True, final=True))
+
+
+def operations_beside_attention(model, tokens, state, *, final, monkeypatch):
+    """What a step computes when attention over what was kept is taken out of it."""
+    with monkeypatch.context() as patch, FlopCounterMode(display=False) as counter:
+        patch.setattr(conformer, "attend_with_distance", lambda content, *others: torch.empty_like(content))
+        for module in (unet, dit):
+            patch.setattr(module, "attend", lambda query, *others: torch.empty_like(query))
+        model.step(tokens, state, final=final)
+    return counter.get_total_flops()
+
+
+@VERSIONS
+def test_over_thirty_seconds_a_chunk_costs_no_more_at_the_end_than_at_the_start(version, monkeypatch):
+    model = flow(version, steps=2)
+    tokens = torch.randint(0, SPEECH_IDS, (1, 753), generator=seeded(1))
+    state, costs = model.start(flow_prompt(version), flow_noise()), []
+    for begin, end in itertools.pairwise([0, *range(40, 754, 25)]):
+        costs.append(
+            operations_beside_attention(model, tokens[:, begin:end], state, final=False, monkeypatch=monkeypatch)
+            if begin == 40 or end > 728
+            else None
+        )
+        _, state = model.step(tokens[:, begin:end], state)
+    assert costs[1] == costs[-1] > 1e7
+
+
+@VERSIONS
+def test_a_window_bounds_what_a_stream_holds(version):
+    pieces = [40, 25, 25, 25, 25, 25, 34]
+    bounded, states = streamed(version, pieces, window=100)
+    whole, unbounded = streamed(version, pieces)
+    held = [sum(tensor.nbytes for kept in state.steps for tensor in kept) for state in states[:-1]]
+    assert held[1] == held[-1] < unbounded[-2].nbytes
+    assert_near(bounded[0], whole[0])
+    assert torch.cat(bounded, dim=2).shape == torch.cat(whole, dim=2).shape
+
+
+def test_a_stream_longer_than_its_noise_or_a_prompt_that_does_not_match_is_refused():
+    prompt = flow_prompt(2)
+    with pytest.raises(ValueError, match="covers 100 frames; 150 are needed"):
+        flow(2).render(prompt, all_tokens(2)[:, 13:], flow_noise()[:, :, :100], streaming=False, final=True)
+    with pytest.raises(ValueError, match="needs 26 mel frames, not 25"):
+        flow(2).start(FlowPrompt(prompt.tokens, prompt.mel[:, :, :-1], prompt.embedding), flow_noise())
+
+
+@VERSIONS
+def test_the_released_weights_fit(version):
+    shapes = json.loads((FOLDER / f"cosyvoice{version}" / "released_shapes.json").read_text())["flow"]
+    state = {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}
+    model = load_flow2(Flow2Config(), state) if version == 2 else load_flow3(Flow3Config(), state)
+    assert len(model.time) == 10
