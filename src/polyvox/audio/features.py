@@ -1,0 +1,71 @@
+"""Spectral features as the listening models were trained on them."""
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.types import Pcm
+
+Features = npt.NDArray[np.float32]
+
+_FRAME_SECONDS = 0.025
+_HOP_SECONDS = 0.010
+_PRE_EMPHASIS = 0.97
+_POVEY_EXPONENT = 0.85
+_LOWEST_HERTZ = 20.0
+_LEAST_ENERGY = np.finfo(np.float32).eps
+
+
+def kaldi_fbank(pcm: Pcm, sample_rate: int, bins: int = 80) -> Features:
+    """Log mel energies [frames, bins] with Kaldi's defaults and no dither; what fills no whole frame is left out.
+
+    Samples are taken as they are, in [-1, 1]: the 16-bit scale that Kaldi works in would add a constant to each value.
+    All is done in single precision, as in the original, so that both round alike where there is little energy.
+    """
+    length, hop = round(_FRAME_SECONDS * sample_rate), round(_HOP_SECONDS * sample_rate)
+    if len(pcm) < length:
+        return np.zeros((0, bins), np.float32)
+    frames = np.lib.stride_tricks.sliding_window_view(pcm.astype(np.float32), length)[::hop]
+    frames = frames - frames.mean(axis=1, keepdims=True)
+    before = np.concatenate((frames[:, :1], frames[:, :-1]), axis=1)
+    fft_size = 1 << (length - 1).bit_length()
+    spectrum = np.fft.rfft((frames - _PRE_EMPHASIS * before) * _povey_window(length), fft_size)
+    energies = np.square(np.abs(spectrum)) @ kaldi_filters(sample_rate, fft_size, bins).T
+    return np.log(np.maximum(energies, _LEAST_ENERGY))
+
+
+def kaldi_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
+    """Weights [bins, fft_size / 2 + 1] of triangles that are straight on the mel scale, from 20 Hz to the top."""
+    low, high = 1127.0 * np.log(1.0 + np.array([_LOWEST_HERTZ, sample_rate / 2]) / 700.0)
+    # Rounded early: where a narrow triangle touches one line of the spectrum with its very foot, this moves the energy
+    # by more than all the arithmetic behind it does.
+    step = np.float32((high - low) / (bins + 1))
+    edges = np.float32(low) + np.arange(bins + 2, dtype=np.float32) * step
+    hertz = np.fft.rfftfreq(fft_size, 1 / sample_rate).astype(np.float32)
+    return _triangles(edges, 1127.0 * np.log(1.0 + hertz / 700.0))
+
+
+def slaney_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
+    """Weights [bins, fft_size // 2 + 1] of triangles that are straight in hertz and of equal area, from 0 to the top.
+
+    The scale is that of Slaney's Auditory Toolbox: linear up to 1 kHz, logarithmic above.
+    """
+    corner_mel, growth = 15.0, np.log(6.4) / 27.0
+    top = sample_rate / 2
+    top_mel = top * 3 / 200 if top < 1000.0 else corner_mel + np.log(top / 1000.0) / growth
+    mels = np.linspace(0.0, top_mel, bins + 2)
+    edges = np.where(mels < corner_mel, mels * 200 / 3, 1000.0 * np.exp(growth * (mels - corner_mel)))
+    area = (edges[2:] - edges[:-2]) / 2
+    weights = _triangles(edges, np.fft.rfftfreq(fft_size, 1 / sample_rate)) / area[:, np.newaxis]
+    return weights.astype(np.float32)
+
+
+def _triangles(edges: npt.NDArray[np.floating], positions: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """One triangle over each three neighbouring edges, 1 at its tip, sampled at the positions."""
+    left, tip, right = (part[:, np.newaxis] for part in (edges[:-2], edges[1:-1], edges[2:]))
+    rising, falling = (positions - left) / (tip - left), (right - positions) / (right - tip)
+    return np.maximum(0.0, np.minimum(rising, falling))
+
+
+def _povey_window(length: int) -> npt.NDArray[np.float32]:
+    """A Hann window raised to a power, so that it is wider at its foot."""
+    return (np.hanning(length) ** _POVEY_EXPONENT).astype(np.float32)
