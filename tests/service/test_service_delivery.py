@@ -115,6 +115,15 @@ async def test_volume_scales_the_samples_and_keeps_everything_else(executor: Dev
         )
 
 
+async def test_louder_speech_is_limited_and_not_clipped(executor: DeviceExecutor) -> None:
+    source = Source(12_000, 12_000)
+    plain = joined([chunk async for chunk in source()])
+    gain = 1.5 / float(np.abs(plain).max())
+    loud = joined(await carried(Delivery(RATE, RATE, volume=gain), source, executor))
+    assert len(loud) == len(plain)
+    assert float(np.abs(loud).max()) == pytest.approx(10 ** (-1 / 20), abs=0.02)
+
+
 @pytest.mark.parametrize("rate", [8_000, 16_000, 44_100, 48_000])
 async def test_another_rate_keeps_the_length_in_seconds_and_the_words_where_they_are(
     executor: DeviceExecutor, rate: int

@@ -8,12 +8,17 @@ from typing import Protocol
 
 import numpy as np
 
+from polyvox.audio.limiter import StreamLimiter
 from polyvox.audio.loudness import StreamLoudness
 from polyvox.audio.pcm import scale, silence
 from polyvox.audio.resample import StreamResampler
 from polyvox.audio.stretch import StreamTempo
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
+
+
+PEAK_DBFS = -1.0
+"""What is made louder is held under this by a limiter, not clipped."""
 
 
 class _Step(Protocol):
@@ -123,6 +128,8 @@ def _steps(delivery: Delivery) -> tuple[_Step, ...]:
         steps.append(StreamLoudness(delivery.loudness, delivery.sample_rate, delivery.channels))
     if delivery.volume != 1.0:
         steps.append(_Volume(delivery.volume, delivery.channels))
+    if delivery.volume > 1.0:
+        steps.append(StreamLimiter(PEAK_DBFS, delivery.sample_rate, delivery.channels))
     return tuple(steps)
 
 

@@ -206,6 +206,6 @@ def _synthesize(model: KokoroModel, call: Call) -> Spoken:
 def _known(language: str) -> str:
     if language not in LANGUAGES:
         raise InvalidRequestError(
-            f"Kokoro does not speak {language!r}; it speaks {', '.join(sorted(LANGUAGES))}.", field="lang_code"
+            f"Kokoro does not speak {language!r}; it speaks {', '.join(sorted(LANGUAGES))}.", field="language"
         )
     return language
