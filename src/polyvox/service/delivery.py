@@ -16,7 +16,6 @@ from polyvox.audio.stretch import StreamTempo
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 
-
 PEAK_DBFS = -1.0
 """What is made louder is held under this by a limiter, not clipped."""
 
