@@ -12,7 +12,7 @@ from polyvox.text.tracked import TrackedText
 _log = logging.getLogger(__name__)
 # Ways to write a sound in plain IPA that the model has its own symbol for.
 _FROM_IPA: Final = {
-    "eɪ": "A", "aɪ": "I", "oʊ": "O", "əʊ": "Q", "aʊ": "W", "ɔɪ": "Y", "dʒ": "ʤ", "tʃ": "ʧ", "dz": "ʣ", "ts": "ʦ",
+    "eɪ": "A", "aɪ": "I", "oʊ": "O", "əʊ": "Q", "aʊ": "W", "ɔɪ": "Y", "dʒ": "ʤ", "tʃ": "ʧ",
     "ɝ": "ɜɹ", "ɫ": "l", "g": "ɡ", "'": "ˈ", "͡": "",
 }  # fmt: skip
 

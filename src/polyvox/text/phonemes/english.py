@@ -104,7 +104,7 @@ class EnglishPhonemizer:
         return self._said(text, token, [])
 
     def _run(self, sentence: "_Sentence", index: int, ahead: Ahead, text: str) -> str:
-        word = folded(text)
+        word = self._folded(text)
         if not word.strip("'-"):
             return ""
         weak = self._weak(word, sentence, index, ahead)
@@ -113,6 +113,13 @@ class EnglishPhonemizer:
         entry = self._lexicon.find(word)
         role = Role.PLAIN if isinstance(entry, str) else role_of(sentence.words, index)
         return self._words.read(word, Setting(role, ahead is Ahead.BREAK, sentence.is_shouted))
+
+    def _folded(self, text: str) -> str:
+        """The word in plain letters, unless it is listed with its accents; an accented end is heard."""
+        if text.isascii() or self._lexicon.find(text) is not None:
+            return text
+        plain = folded(text)
+        return f"{plain[:-1]}ay" if text[-1] in "éÉ" and self._lexicon.find(plain) is None else plain
 
     def _weak(self, word: str, sentence: "_Sentence", index: int, ahead: Ahead) -> str:
         """The sound of the little words that lean on what follows them; nothing for all others."""

@@ -37,7 +37,8 @@ class Spelling:
         """The most likely phonemes, or nothing where the network finds no end."""
         ids = [self._letters[f"{variant}-gold"], *(self._letters[letter] for letter in word), _END]
         (memory,) = self._encoder.run(None, {"letters": np.array([ids])})
-        symbol, past, said = _END, self._nothing_said, []
+        said: list[str] = []
+        symbol, past = _END, self._nothing_said
         for _ in range(_MAX_SYMBOLS_PER_LETTER * len(word) + 4):
             scores, past = self._decoder.run(None, {"symbol": np.array([[symbol]]), "past": past, "memory": memory})
             symbol = int(scores[0].argmax())

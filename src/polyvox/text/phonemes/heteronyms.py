@@ -6,6 +6,7 @@ from typing import Final
 
 from polyvox.text.phonemes.lexicon import Entry
 from polyvox.text.phonemes.word_classes import (
+    ADJECTIVES,
     ADVERBS,
     AUXILIARIES,
     BE,
@@ -14,11 +15,13 @@ from polyvox.text.phonemes.word_classes import (
     DETERMINERS,
     GO_LIVE,
     HAVE,
+    LET,
     MODALS,
     NOUN_TO,
     OBJECTS,
     PAST_CUES,
     PAST_FORMS,
+    PEOPLE,
     PREPOSITIONS,
     SINGULAR_SUBJECTS,
     SUBJECTS,
@@ -33,6 +36,7 @@ class Role(StrEnum):
     VERB = "verb"
     PAST = "past"
     ADJECTIVE = "adjective"
+    ATTRIBUTE = "attribute"  # before a noun: an adjective, or a noun that serves as one
     ADVERB = "adverb"
     DETERMINER = "determiner"
     OTHER = "other"
@@ -44,9 +48,10 @@ _KEYS: Final[Mapping[Role, tuple[str, ...]]] = {
     Role.VERB: ("VERB",),
     Role.PAST: ("VBD", "VBN", "VERB"),
     Role.ADJECTIVE: ("ADJ",),
+    Role.ATTRIBUTE: ("ADJ", "NOUN"),
     Role.ADVERB: ("ADV",),
     Role.DETERMINER: ("DT",),
-    Role.OTHER: ("OTHER", "ADJ"),
+    Role.OTHER: ("OTHER",),
 }
 
 
@@ -75,36 +80,48 @@ def _general(words: Sequence[str], index: int) -> Role:
     if by_left is not None:
         return by_left
     if _is_break(left):
-        return Role.VERB if _at(words, index + 1) in OBJECTS else Role.PLAIN
+        return Role.VERB if _is_command(words, index) else Role.PLAIN
     if left in CONJUNCTIONS:
         return _coordinated(words, index)
     return _after_open_word(words, index, left)
 
 
 def _from_left(words: Sequence[str], index: int, left: str) -> Role | None:
-    """The role where the word to the left settles it."""
-    if left in MODALS or left.endswith("'ll") or (left == "to" and not _is_noun_to(words, index)):
+    """The role where the words to the left settle it."""
+    if left in MODALS or left.endswith("'ll") or _is_bare_infinitive(words, index, left):
         return Role.VERB if not _is_plural(words[index]) else Role.NOUN
-    if left in HAVE:
+    if left in HAVE or (left in SUBJECTS and _at(words, index - 2) in HAVE):
         return Role.PAST if words[index] in PAST_FORMS else _nominal(words, index)
     if left in BE:
         return _predicate(words, index)
     if left in SUBJECTS or left in SINGULAR_SUBJECTS:
-        return Role.VERB
+        return _after_subject(words, index, left)
     if left in DETERMINERS or left in PREPOSITIONS or left == "to" or left.endswith("'s") or left.isdigit():
         return _nominal(words, index)
     return None
 
 
+def _after_subject(words: Sequence[str], index: int, left: str) -> Role:
+    """`she objects`, `they object`, `did she object`; but not `everyone present` or `the people present`."""
+    word, following = words[index], _at(words, index + 1)
+    if left in SINGULAR_SUBJECTS:
+        inverted = _at(words, index - 2) in MODALS
+        return Role.VERB if _is_plural(word) or word in PAST_FORMS or inverted else Role.PLAIN
+    named_after_be = left in PEOPLE and _is_break(following) and not BE.isdisjoint(words[:index])
+    return Role.PLAIN if named_after_be else Role.VERB
+
+
 def _nominal(words: Sequence[str], index: int) -> Role:
     """Inside a noun phrase: an adjective where a noun still follows, else the noun."""
-    following = _at(words, index + 1)
+    word, following = words[index], _at(words, index + 1)
     closed = _is_break(following) or following in CONJUNCTIONS or following in AUXILIARIES
     if closed or following in PREPOSITIONS or following in DETERMINERS or following in OBJECTS or following == "to":
         return Role.NOUN
     if following in SUBJECTS or following in SINGULAR_SUBJECTS or following in ADVERBS or following.endswith("ed"):
         return Role.NOUN
-    return Role.NOUN if _is_plural(words[index]) else Role.ADJECTIVE
+    if _is_plural(word):
+        return Role.NOUN
+    return Role.ADJECTIVE if word in ADJECTIVES else Role.ATTRIBUTE
 
 
 def _predicate(words: Sequence[str], index: int) -> Role:
@@ -136,6 +153,8 @@ def _after_open_word(words: Sequence[str], index: int, left: str) -> Role:
         return Role.NOUN
     if following in OBJECTS or left.startswith("help"):
         return Role.VERB
+    if _is_plural(word) and _at(words, index - 2) in ("the", "a", "an", "my", "this") and _follows_verb(following):
+        return Role.VERB
     if _is_plural(left) and not _is_plural(word) and not _after_article(words, index - 1):
         return Role.VERB
     return Role.NOUN
@@ -144,9 +163,9 @@ def _after_open_word(words: Sequence[str], index: int, left: str) -> Role:
 def _read(words: Sequence[str], index: int) -> Role:
     """`read` is past after have and be, after he or she, and where the sentence tells of the past."""
     left = _left(words, index)
-    if left in HAVE or left in BE:
+    if left in HAVE or left in BE or (left in SUBJECTS and _at(words, index - 2) in HAVE):
         return Role.PAST
-    if left in MODALS or left == "to" or left.endswith("'ll"):
+    if left in MODALS or left.endswith("'ll") or _is_bare_infinitive(words, index, left):
         return Role.VERB
     if left in DETERMINERS and left not in ("that", "which", "what"):
         return Role.NOUN
@@ -183,7 +202,7 @@ def _wound(words: Sequence[str], index: int) -> Role:
 def _live(words: Sequence[str], index: int) -> Role:
     """To live, against a live show and going live."""
     left, following = _left(words, index), _at(words, index + 1)
-    if left in GO_LIVE or left.endswith("ing") or left in BE:
+    if left in GO_LIVE or left.endswith("ing") or left in BE or (left == "it" and _at(words, index - 2) in GO_LIVE):
         return Role.ADJECTIVE
     if left in DETERMINERS and left not in ("that", "which", "who", "all", "both"):
         return Role.ADJECTIVE
@@ -203,6 +222,25 @@ def _lives(words: Sequence[str], index: int) -> Role:
     placed = _at(words, index + 1) in ("in", "at", "on", "with", "near", "here", "there", "alone", "by", "next", "off")
     singular = not _is_plural(left) and not left.endswith(("ed", "ing", "y", "e", "ny"))
     return Role.VERB if placed and (singular or left.endswith("y")) else Role.NOUN
+
+
+def _close(words: Sequence[str], index: int) -> Role:
+    """To close, against close by."""
+    left, following = _left(words, index), _at(words, index + 1)
+    role = _from_left(words, index, left)
+    if role in (Role.VERB, Role.ADJECTIVE, Role.ATTRIBUTE):
+        return role
+    if role is Role.NOUN:
+        return Role.NOUN if following == "of" else Role.ADJECTIVE
+    beside = _is_break(following) or following in ("by", "to", "together", "enough", "behind", "at")
+    return Role.VERB if following in OBJECTS or (_is_plural(left) and not beside) else Role.ADJECTIVE
+
+
+def _lead(words: Sequence[str], index: int) -> Role:
+    """Made of lead, against in the lead."""
+    following = _at(words, index + 1)
+    ends = _is_break(following) or following in AUXILIARIES or following in CONJUNCTIONS
+    return Role.OTHER if _at(words, index - 1) == "of" and ends else Role.PLAIN
 
 
 def _content(words: Sequence[str], index: int) -> Role:
@@ -228,6 +266,8 @@ _PARTICULAR: Final = {
     "live": _live,
     "lives": _lives,
     "content": _content,
+    "close": _close,
+    "lead": _lead,
     "that": _that,
 }
 
@@ -264,6 +304,23 @@ def _is_plural(word: str) -> bool:
 
 def _after_article(words: Sequence[str], index: int) -> bool:
     return any(_at(words, back) in ("a", "an", "this", "each", "every") for back in (index - 1, index - 2))
+
+
+def _is_command(words: Sequence[str], index: int) -> bool:
+    """Whether a clause that opens with the word is an order: its object follows, or whom it goes to."""
+    following = _at(words, index + 1)
+    return following in OBJECTS or (following in ("to", "with") and words[index] not in ADJECTIVES)
+
+
+def _is_bare_infinitive(words: Sequence[str], index: int, left: str) -> bool:
+    """After `to` where an action follows, and after `let me`."""
+    if left == "to":
+        return not _is_noun_to(words, index)
+    return left in ("me", "him", "her", "us", "them", "it") and _at(words, index - 2) in LET
+
+
+def _follows_verb(word: str) -> bool:
+    return word in ("to", "over", "through", "with", "by", "around", "when", "as", "if", "every") or word in ADVERBS
 
 
 def _is_noun_to(words: Sequence[str], index: int) -> bool:

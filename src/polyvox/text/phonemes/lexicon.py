@@ -8,6 +8,8 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Literal
 
+from polyvox.text.phonemes.british import british
+
 Variant = Literal["us", "gb"]
 
 Entry = str | Mapping[str, str | None]
@@ -19,18 +21,22 @@ A part of speech whose phonemes are None is an acronym, to be spelled out.
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Words of one variant of English. `gold` was checked by hand and knows cases; `silver` is lower case."""
+    """Words of one variant of English.
+
+    `gold` was checked by hand and knows cases; `silver` and `names` are lower case, and `names` American.
+    """
 
     variant: Variant
     gold: Mapping[str, Entry]
     silver: Mapping[str, Entry]
-
-    def exact(self, word: str) -> Entry | None:
-        """The entry written just so."""
-        return self.gold.get(word) or self.silver.get(word)
+    names: Mapping[str, str]
 
     def find(self, word: str) -> Entry | None:
-        """The entry in whatever case comes nearest: as written, lower, then capitalised."""
+        """The entry in whatever case comes nearest, from the dictionaries and then from the names."""
+        return self.dictionary(word) or self._name(word.lower())
+
+    def dictionary(self, word: str) -> Entry | None:
+        """The dictionaries' entry: as written, in lower case, or capitalised."""
         lower = word.lower()
         for form in (word, lower, lower.capitalize()):
             entry = self.gold.get(form)
@@ -44,13 +50,24 @@ class Lexicon:
         assert isinstance(name, str)
         return name
 
+    def _name(self, lower: str) -> str | None:
+        sound = self.names.get(lower)
+        return british(sound, lower) if sound and self.variant == "gb" else sound
+
 
 @cache
 def lexicon(variant: Variant) -> Lexicon:
     """The dictionaries of a variant, read from disk once."""
-    extra = _supplement(variant)
-    gold = _dictionary(f"{variant}_gold.json")
-    return Lexicon(variant, MappingProxyType(gold | extra), MappingProxyType(_dictionary(f"{variant}_silver.json")))
+    gold = _dictionary(f"{variant}_gold.json") | _supplement(variant)
+    silver = _dictionary(f"{variant}_silver.json")
+    return Lexicon(variant, MappingProxyType(gold), MappingProxyType(silver), _names())
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """Names and other words from the CMU pronouncing dictionary, one to a line with its sound."""
+    fields = _own("names.txt").split()
+    return MappingProxyType(dict(zip(fields[::2], fields[1::2], strict=True)))
 
 
 def _dictionary(name: str) -> dict[str, Entry]:
@@ -60,7 +77,10 @@ def _dictionary(name: str) -> dict[str, Entry]:
 
 
 def _supplement(variant: Variant) -> dict[str, Entry]:
-    """Names and new words that the dictionaries lack, or read otherwise than most people do today."""
-    text = resources.files(__package__).joinpath("supplement.json").read_text(encoding="utf-8")
-    entries: dict[str, dict[str, str] | str] = json.loads(text)
+    """Own entries: new words, and words that the dictionaries read otherwise than most people do."""
+    entries: dict[str, dict[Variant, Entry] | str] = json.loads(_own("supplement.json"))
     return {word: sound if isinstance(sound, str) else sound[variant] for word, sound in entries.items()}
+
+
+def _own(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

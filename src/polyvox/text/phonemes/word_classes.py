@@ -19,7 +19,8 @@ PREPOSITIONS: Final = _words(
     "after before until till since except inside outside"
 )
 CONJUNCTIONS: Final = _words("and or nor but then yet &")
-SUBJECTS: Final = _words("i you we they who people children men women folks i'd you'd we'd they'd y'all")
+PEOPLE: Final = _words("people children men women folks students members guests")
+SUBJECTS: Final = PEOPLE | _words("i you we they who i'd you'd we'd they'd y'all")
 SINGULAR_SUBJECTS: Final = _words(
     "he she it he'd she'd everyone someone anyone nobody everybody somebody anybody everything nothing something"
 )
@@ -49,7 +50,10 @@ GO_LIVE: Final = _words(
     "go goes went gone broadcast broadcasts stream streams streamed air aired airs watch watched perform performed "
     "performs play played plays see saw seen heard hear show shown reported came come"
 )
-PAST_FORMS: Final = _words("read reread wound used learned rewound")
+PAST_FORMS: Final = _words("read reread wound used learned rewound dove")
+LET: Final = _words("let lets make makes made help helps helped see sees saw hear hears heard watch watched")
+# Heteronyms that are adjectives in their own right, not nouns put before a noun.
+ADJECTIVES: Final = _words("close closer invalid upset overweight overhead inside subject present appropriate separate")
 PAST_CUES: Final = _words(
     "yesterday ago last was were had did didn't wasn't weren't said told went came took saw got thought knew made "
     "found gave felt left kept began wrote heard became brought bought sat stood earlier previously once when"
@@ -81,9 +85,5 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
     "does": _words("bucks fawns stags deer fawn"),
     "sow": _words("piglets pig pigs boar boars pen farrowing"),
     "sows": _words("piglets pig pigs boar boars pen farrowing"),
-    "dove": _words("into headfirst beneath"),
-    "number": _words("fingers toes colder"),
     "resume": _words("cv employer employers recruiter recruiters applicant applicants cover send sent job"),
-    "aged": _words("bottle cheese wine whisky whiskey"),
-    "axes": _words("graph coordinate vertical horizontal rotation symmetry"),
 }

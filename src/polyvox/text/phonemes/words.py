@@ -10,11 +10,13 @@ from polyvox.text.phonemes.digits import digit_words
 from polyvox.text.phonemes.heteronyms import Role, chosen
 from polyvox.text.phonemes.inflection import inflected, with_s
 from polyvox.text.phonemes.lexicon import Lexicon
-from polyvox.text.phonemes.stress import audible, compounded, emphasised
+from polyvox.text.phonemes.stress import audible, compounded, emphasised, weakened
 
 _PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
 _THOUSANDS_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
 _ACRONYM_ENDING: Final = re.compile(r"([A-Z]{2,})('?s)")
+_DRAWN_OUT: Final = re.compile(r"([A-Za-z])\1{2,}")
+_VOWELS: Final = frozenset("aeiouy")
 _SHORT_CAPITALS: Final = 3
 
 
@@ -41,6 +43,8 @@ class WordReader:
         """Phonemes of a run of ASCII letters, digits, hyphens and apostrophes; a space parts what is said apart."""
         if "." in run and not any(char.isdigit() for char in run):
             return spelled(run, self.lexicon)
+        if _DRAWN_OUT.search(run) and self.lexicon.find(run) is None:
+            run = self._shortened(run)
         known = self._known(run, setting)
         if known is not None:
             return known
@@ -102,17 +106,26 @@ class WordReader:
         if word.endswith("'s"):
             return with_s(self.read(word[:-2], setting), self.lexicon.variant)
         letters = word.replace("'", "")
-        if len(letters) == 1:
-            return self.lexicon.letter(letters)
         parts = camel_parts(letters)
         if len(parts) > 1:
-            return "".join(compounded([self._part(part, setting) for part in parts]))
-        if letters.isupper() and not is_pronounceable(letters):
+            return "".join(self._camel(parts, setting))
+        if not _VOWELS & set(letters.lower()) or (letters.isupper() and not is_pronounceable(letters)):
             return spelled(letters, self.lexicon)
         return self.unknown(letters.lower())
 
-    def _part(self, part: str, setting: Setting) -> str:
-        return "mək" if part == "Mc" else self.read(part, setting)
+    def _camel(self, parts: list[str], setting: Setting) -> list[str]:
+        """The parts of a name in mixed case; the first has the beat, unless the last is initials."""
+        sounds = ["mək" if part == "Mc" else self.read(part, setting) for part in parts]
+        beat = len(parts) - 1 if parts[-1].isupper() or parts[0] == "Mc" else 0
+        return [emphasised(sound) if index == beat else weakened(sound) for index, sound in enumerate(sounds)]
+
+    def _shortened(self, word: str) -> str:
+        """A drawn-out word as the dictionary has it: `sooo` is `so`, `hmmm` is `hmm`."""
+        for kept in (r"\1\1", r"\1"):
+            shorter = _DRAWN_OUT.sub(kept, word)
+            if self.lexicon.dictionary(shorter) is not None:
+                return shorter
+        return _DRAWN_OUT.sub(r"\1\1", word)
 
     def _compound(self, parts: list[str], setting: Setting) -> str:
         """Words joined by hyphens are one word; numbers and longer chains are said word by word."""
