@@ -42,13 +42,15 @@ def clauses(text: TrackedText) -> list[TrackedText]:
 
 def _cut(text: TrackedText, ends: Iterable[int]) -> list[TrackedText]:
     parts: list[TrackedText] = []
-    start = 0
+    start = reached = 0
     for mark_end in (*ends, len(text)):
+        if mark_end <= reached:
+            continue
         space = _SPACE.match(text.text, mark_end)
-        end = space.end() if space else mark_end
-        if end > start and not text.text[start:end].isspace():
-            parts.append(text[start:end])
-            start = end
+        reached = space.end() if space else mark_end
+        if not text.text[start:reached].isspace():
+            parts.append(text[start:reached])
+            start = reached
     return parts
 
 

@@ -21,6 +21,7 @@ from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
+_DIGIT: Final = re.compile(r"\d")
 _OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])\((?:es|s)\)")
 _VULGAR_FRACTION: Final = re.compile("(?P<digit>(?<=\\d))?[¼-¾⅐-⅞↉](?P<more>(?=\\d))?")
 
@@ -36,17 +37,26 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     if options.optional_pluralization_normalization:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     text = text.sub(_VULGAR_FRACTION, _fraction_in_figures)
+    if _DIGIT.search(text.text):
+        text = _quantities(text, options)
+    text = roman.read(abbreviations.read(dates.read_names(text)))
+    if options.replace_remaining_symbols:
+        text = symbols.read(text)
+    if _DIGIT.search(text.text):
+        text = figures.read(text)
+    return tidy(text, keep_symbols=not options.replace_remaining_symbols)
+
+
+def _quantities(text: TrackedText, options: NormalizationOptions) -> TrackedText:
+    """What figures say together with what stands around them."""
+    text = abbreviations.read_before_figures(text)
     text = times.read(dates.read(figures.read_marked(text)))
     if options.phone_normalization:
         text = phones.read(text)
     text = money.read(text)
     if options.unit_normalization:
         text = units.read(text)
-    text = abbreviations.read(codes.read(figures.read_ordinals(text)))
-    text = roman.read(text)
-    if options.replace_remaining_symbols:
-        text = symbols.read(text)
-    return tidy(figures.read(text), keep_symbols=not options.replace_remaining_symbols)
+    return codes.read(figures.read_ordinals(text))
 
 
 def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:

@@ -22,7 +22,7 @@ _OTHER_DIGIT: Final = re.compile(
     "\u2776-\u277e\u2780-\u2788\u278a-\u2792\U00010a40-\U00010a43\U00010e60-\U00010e68\U00011052-\U0001105a"
     "\U0001f100-\U0001f10a]"
 )
-_HYPHEN: Final = re.compile("[\u2010-\u2012\u2212\ufe63]")
+_HYPHEN: Final = re.compile("[\u2010-\u2012\ufe63]|\u2212(?=[.\\d])")
 _SOLIDUS: Final = re.compile("[\u2044\u2215]")
 _APOSTROPHE: Final = re.compile(r"(?<=[^\W\d_])[’‘ʼ`´](?=[^\W\d_])")
 
@@ -45,28 +45,40 @@ _CLOSING: Final = re.compile("[‟»」』〞〟》〉]|''")
 _OPEN_BRACKET: Final = re.compile(r"[\[{〔【［｛]")
 _CLOSE_BRACKET: Final = re.compile(r"[\]}〕】］｝]")
 _ELLIPSIS: Final = re.compile(r"\.{2,}|\.(?: \.)+|…[.…]*|⋯+")
-_LONG_DASH: Final = re.compile(r"-{2,}|[—―⸺⸻](?: ?[-–—―⸺⸻])*|(?<![^\s])[-–](?!\S)|–(?![^\W\d_])|(?<![^\W\d_])–|~{2,}")
+# A lookbehind behind the first character, not in front of it, lets the search skip to that character.
+_LONG_DASH: Final = re.compile(r"-{2,}|[—―⸺⸻](?: ?[-–—―⸺⸻])*|[-–](?<!\S[-–])(?!\S)|–(?![^\W\d_])|–(?<![^\W\d_]–)")
+_FULL_STOP: Final = re.compile("[。｡।॥۔]")
+_COMMA: Final = re.compile("[、﹐﹑،]")
+_OTHER_MARKS: Final = {"؟": "?", "؛": ";", "¿": "", "¡": ""}
+_OTHER_MARK: Final = re.compile("[" + "".join(_OTHER_MARKS) + "]")
 _SHORT_DASH: Final = re.compile("–")
 _SHOUTED: Final = re.compile(r"[!?][!?]+")
 _REPEATED: Final = re.compile(r"([,;:])\1+")
 _UNKNOWN: Final = re.compile(r"[^\w\s'\"“”();:,.!?—…\ue000-\uf8ff-]|_")
-_LOOSE_HYPHEN: Final = re.compile(r"(?<![^\W_])-+|-+(?![^\W_])")
+_LOOSE_HYPHEN: Final = re.compile(r"-(?<![^\W_]-)-*+(?!\d)|-+(?![^\W_])")
 _HOLLOW: Final = re.compile(r"\( *\)|“ *”")
 _MARK_AFTER_MARK: Final = re.compile(r"(?<=[,;:—])(?: ?[,;:—])+(?=[ \n]|$)|[,;:](?= ?[.!?…])")
 _SPACES: Final = re.compile(r" {2,}")
-_SPACE_AT_MARK: Final = re.compile(r" (?=[,.;:!?…)”\n])|(?<=[(“\n]) ")
+_SPACE_AT_MARK: Final = re.compile(r"\A +| +\Z| (?=[,.;:!?…)”\n])|(?<=[(“\n]) ")
+
+# Chinese and Japanese write no space behind a mark; with one, every language ends its sentences alike.
+_TIGHT: Final = re.compile(
+    '(?<=[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff”)])[,.;:!?…]++[”")]*+(?=[^\\s—])'
+    '|(?<![,.;:!?…])[,.;:!?…]++[”")]*+(?=[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff“(])'
+)
 
 
 def tidy(text: TrackedText, *, keep_symbols: bool = False) -> TrackedText:
     """Marks in the voices' forms, nothing repeated, and nothing left that has no sound."""
     text = text.sub(_OPENING, "“").sub(_CLOSING, "”").sub(_OPEN_BRACKET, "(").sub(_CLOSE_BRACKET, ")")
+    text = text.sub(_FULL_STOP, ".").sub(_COMMA, ",").sub(_OTHER_MARK, lambda match: _OTHER_MARKS[match.group()])
     text = text.sub(_ELLIPSIS, "…").sub(_LONG_DASH, "—").sub(_SHORT_DASH, "-")
     text = text.sub(_SHOUTED, _calmer).sub(_REPEATED, r"\1")
     text = resolve_single_quotes(text)
     text = text.sub(_UNKNOWN, _symbol_kept if keep_symbols else _letter_kept).sub(_LOOSE_HYPHEN, "")
     for pattern in (_HOLLOW, _SPACES, _SPACE_AT_MARK, _MARK_AFTER_MARK):
         text = text.sub(pattern, " " if pattern is _SPACES else "")
-    return text
+    return text.sub(_TIGHT, lambda match: match.group() + " ")
 
 
 def _calmer(match: re.Match[str]) -> str:

@@ -10,14 +10,10 @@ from polyvox.types import NormalizationOptions
 
 _CJK: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 _COMMA: Final = re.compile("[，、﹐﹑]")
-_STOP: Final = re.compile("[。｡]")
 _DOT_IN_NAME: Final = re.compile(f"(?<=[{_CJK}])[·・•](?=[{_CJK}])")
 _SINGLE_OPEN: Final = re.compile("‘")
 _SINGLE_CLOSE: Final = re.compile("’(?![A-Za-z])")
 _TILDE: Final = re.compile("[~～]")
-_TIGHT: Final = re.compile(
-    rf"(?<=[{_CJK}”)])[,.;:!?…]+[”\")]*(?=[^\s,.;:!?…”\")—])|[,;:!?…]+[”\")]*(?=[{_CJK}“(])|\.[”\")]*(?=[{_CJK}])"
-)
 
 
 def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
@@ -27,7 +23,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """
     if not options.normalize:
         return speakable(text)
-    text = fold(text.sub(_COMMA, ", ").sub(_STOP, ". "))
+    text = fold(text.sub(_COMMA, ", "))
     if options.email_normalization:
         text = addresses.read_emails(text)
     if options.url_normalization:
@@ -45,7 +41,6 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 
 def _marks(text: TrackedText, options: NormalizationOptions) -> TrackedText:
-    """Chinese marks in the voices' forms, with the space behind them that shows where a sentence ends."""
+    """Chinese marks in the voices' forms."""
     text = text.sub(_DOT_IN_NAME, "").sub(_TILDE, "").sub(_SINGLE_OPEN, "“").sub(_SINGLE_CLOSE, "”")
-    text = tidy(text, keep_symbols=not options.replace_remaining_symbols)
-    return text.sub(_TIGHT, lambda match: match.group() + " ")
+    return tidy(text, keep_symbols=not options.replace_remaining_symbols)

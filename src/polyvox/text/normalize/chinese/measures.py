@@ -86,19 +86,20 @@ _MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
 _SCALE: Final = "(?P<scale>[千万亿兆]{0,3})"
 _MONEY_BEFORE: Final = re.compile(
-    rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}"
-    rf" ?{_SCALE}元?"
+    rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"{NUMBER_END} ?{_SCALE}元?"
 )
 _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
     r" ?(?P<sign>[¥￥€£]|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD)(?![A-Za-z]))"
 )
 _PERCENT: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?"
+    rf"(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
 )
 _DEGREES: Final = re.compile(
-    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END}"
-    r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
+    rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zμ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(

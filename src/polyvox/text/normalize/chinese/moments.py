@@ -12,7 +12,8 @@ _YEAR: Final = re.compile(r"(?<![\d.,])([12]\d{3})(?=年)|(?<![\d.,])(\d\d)(?=�
 _GENERATION: Final = re.compile(r"(?<![\d.,])[5-9017]0(?=后(?!来|面|续|天|期))")
 _TIMES: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
 _TIME: Final = re.compile(
-    r"(?<![\d:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])(?: ?(?P<half>[aApP])\.?[mM]\b\.?)?"
+    r"(?<![\d:.,])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\d:])"
+    r"(?: ?(?P<half>[aApP])\.?[mM]\b\.?)?"
 )
 _UNTIL: Final = re.compile(r"(?<=[年月日号点时分秒天周岁])[-–—~～](?=\d)")
 

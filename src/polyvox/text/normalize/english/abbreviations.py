@@ -95,6 +95,8 @@ WITHIN: Final = {
     "excl": "excluding",
     "resp": "respectively",
     "esp": "especially",
+    "avg": "average",
+    "Avg": "average",
 }
 # May also end a sentence, and then leave it their full stop.
 ANYWHERE: Final = {
@@ -120,6 +122,8 @@ ANYWHERE: Final = {
     "govt": "government",
     "Intl": "International",
     "misc": "miscellaneous",
+    "est": "estimated",
+    "pts": "points",
     "al": "al",
     "min": "minimum",
     "max": "maximum",
@@ -143,16 +147,24 @@ _ALWAYS: Final = frozenset("Mr Mrs Ms Mx Messrs Mme Mlle Prof Sgt Cmdr Wm Chas T
 
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
 _DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|D\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
-_INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= ?[A-Z])")
+_INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)++(?= [A-Z])")
+_INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
+_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,4})\.(?= ?\d)")
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
 
 
+def read_before_figures(text: TrackedText) -> TrackedText:
+    """Abbreviations that a figure follows: "No. 5", "pp. 5-6"."""
+    return text.sub(_BEFORE_FIGURE, lambda match: BEFORE_FIGURES.get(match[1]))
+
+
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
-    text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)
+    text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
+    text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
     return text.sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
 
@@ -167,7 +179,16 @@ def _degree(match: re.Match[str]) -> str:
 
 def _dotted_letters(match: re.Match[str]) -> str:
     phrase = DOTTED.get(match.group().rstrip(".").lower())
-    return (phrase or match.group().replace(".", "").upper()) + _final_stop(match)
+    return (phrase or spelled_letters(match.group().replace(".", "").upper())) + _final_stop(match)
+
+
+def spelled_letters(letters: str) -> str:
+    """Capitals that are called one by one; a pair keeps a stop between, since it is often a word as well."""
+    return ".".join(letters) if len(letters) == 2 else letters
+
+
+def _initials(match: re.Match[str]) -> str:
+    return spelled_letters(match.group().replace(".", "").replace(" ", ""))
 
 
 def _initial(match: re.Match[str]) -> str | None:
@@ -202,8 +223,6 @@ def _with_stop(match: re.Match[str]) -> str | None:
     word = match[1]
     if word in TITLES and (word in _ALWAYS or _before_name(match)):
         return TITLES[word]
-    if word in BEFORE_FIGURES and match.string[match.end() : match.end() + 2].strip()[:1].isdigit():
-        return BEFORE_FIGURES[word]
     if word in WITHIN:
         return WITHIN[word]
     if word in ANYWHERE and (word != "al" or word_before(match) == "et"):

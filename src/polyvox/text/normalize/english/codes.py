@@ -13,7 +13,7 @@ _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
 _ZIP: Final = re.compile(r"(?<=\b[A-Z]{2} )\d{5}(?:-\d{4})?(?![\w-])")
 _AGENT: Final = re.compile(r"\b007\b")
-_LABELLED: Final = re.compile(r"(?<=[A-Za-z] )\d{3,4}(?!\w|[.,:]\d)")
+_LABELLED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,4}(?!\w|[.,:]\d)")
 _MODEL: Final = re.compile(r"(?<=[A-Z])-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B)(?!\w)")
@@ -25,7 +25,7 @@ _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 _VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 _LABELS: Final = frozenset(
-    "Airbus Apartment Apt Area Boeing Bus Flight Highway Hwy Interstate RTX Rolls Room Route Suite flight highway room "
+    "Airbus Apartment Apt Area Boeing Bus Flight Highway Hwy Interstate RTX Room Rm Route Suite flight highway room "
     "route suite".split()
 )
 _SCALES: Final = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion"}
@@ -90,7 +90,7 @@ def _times(match: re.Match[str]) -> str:
 
 def _mixed(match: re.Match[str]) -> str:
     runs = _RUN.findall(match.group())
-    plural = len(runs) > 1 and runs[-1] == "s" and runs[-2].isdigit()
+    plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
     words = [code(run) if run.isdigit() else _letters(run) for run in (runs[:-1] if plural else runs)]
     return " ".join([*words[:-1], _plural(words[-1])] if plural else words)
 

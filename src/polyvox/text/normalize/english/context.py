@@ -10,17 +10,17 @@ _REACH: Final = 24
 # Words that seldom follow an abbreviation inside a sentence when they have a capital.
 STARTERS: Final = frozenset(
     (
-        "A After All Also Although An And Another Any As At Because Before Both But By Can Could Did Do Does Each Even "
-        "Every Few Finally For From Had Has Have He Her Here His How However I If In Instead Is It Its Just Later Let "
-        "Many May Maybe Meanwhile Most Much My Nearly Never No Nobody None Nor Not Nothing Now Of Oh On Once One Only "
-        "Or Other Others Our Perhaps Please She Should Since So Some Someone Soon Still Such Suddenly Surely "
-        "Than Thanks That The Their Them Then There These They This Those Though Three Through Thus To Today Tomorrow Too Two "
-        "Under Unless Until Very Was We Well Were What When Where Whether Which While Who Why Will With Within Without Would "
-        "Yes Yesterday Yet You Your"
+        "A After All Also Although An And Another Any As At Because Before Both But By Can Could Did Do Does Each "
+        "Even Every Few Finally For From Had Has Have He Her Here His How However I If In Instead Is It Its Just "
+        "Later Let Many May Maybe Meanwhile Most Much My Nearly Never No Nobody None Nor Not Nothing Now Of Oh On "
+        "Once One Only Or Other Others Our Perhaps Please She Should Since So Some Someone Soon Still Such "
+        "Suddenly Surely Than Thanks That The Their Them Then There These They This Those Though Three Through "
+        "Thus To Today Tomorrow Too Two Under Unless Until Very Was We Well Were What When Where Whether Which "
+        "While Who Why Will With Within Without Would Yes Yesterday Yet You Your"
     ).split()
 )
 _WORD: Final = re.compile(r"[A-Za-z]+")
-_CLOSERS: Final = "\"”’')]"
+_CLOSERS: Final = "\"”’'"
 _OPENERS: Final = "\"“‘'(["
 # Words behind "a $5 …" that show that the noun has not come yet, or never comes.
 _NOT_NOUNS: Final = frozenset(
@@ -43,7 +43,10 @@ def word_after(match: re.Match[str]) -> str:
 
 def ends_sentence(match: re.Match[str]) -> bool:
     """Whether a full stop at the end of the match, which belongs to an abbreviation, also ends the sentence."""
-    rest = match.string[match.end() : match.end() + _REACH].lstrip(_CLOSERS)
+    rest = match.string[match.end() : match.end() + _REACH]
+    if rest.startswith((")", "]")):
+        return False
+    rest = rest.lstrip(_CLOSERS)
     following = rest.lstrip()
     gap = rest[: len(rest) - len(following)]
     if not following or "\n" in gap:

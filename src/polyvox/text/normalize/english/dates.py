@@ -49,11 +49,15 @@ _BEFORE_MONTH: Final = frozenset(
 
 
 def read(text: TrackedText) -> TrackedText:
-    """Dates in figures, dates with a month's name, and abbreviated months and weekdays."""
-    text = text.sub(_ISO, _iso).sub(_SLASHED, _slashed).sub(_DAY_OF_MONTH, _day_of_month)
-    text = text.sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday).sub(_DOTTED_WEEKDAY, _dotted_weekday)
-    text = text.sub(_MONTH_RANGE, _months).sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month)
-    return text.sub(_MONTH_YEAR, _month_year).sub(_DOTTED_MONTH, _dotted_month)
+    """Dates in figures, and dates with a month's name."""
+    text = text.sub(_ISO, _iso).sub(_SLASHED, _slashed).sub(_DAY_OF_MONTH, _day_of_month).sub(_WEEKDAY, _weekday)
+    return text.sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month).sub(_MONTH_YEAR, _month_year)
+
+
+def read_names(text: TrackedText) -> TrackedText:
+    """Abbreviated months and weekdays that stand alone or mark the two ends of a time."""
+    text = text.sub(_WEEKDAYS, _weekdays).sub(_DOTTED_WEEKDAY, _dotted_weekday)
+    return text.sub(_MONTH_RANGE, _months).sub(_DOTTED_MONTH, _dotted_month)
 
 
 def _is_day(month: int, day: int) -> bool:

@@ -20,8 +20,8 @@ from polyvox.text.normalize.english.numbers import (
 )
 from polyvox.text.tracked import TrackedText
 
-_DECADE: Final = re.compile(r"(?<![\w.,$])(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
-_SHORT_DECADE: Final = re.compile(r"(?<![\w.,$'’])(?P<mark>['’])?(?P<tens>[2-9])0['’]?s\b")
+_DECADE: Final = re.compile(r"(?:(?<=[a-z])-|(?<![\w.,$-]))(?P<century>1\d|20)(?P<tens>\d)0['’]?s\b")
+_SHORT_DECADE: Final = re.compile(r"(?:(?<=\bmid)-|(?<![\w.,$'’-])(?P<mark>['’])?)(?P<tens>[2-9])0['’]?s\b")
 _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w.'’])")
 _ERA: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
@@ -33,6 +33,7 @@ _FRACTION: Final = re.compile(
 )
 _YEARS: Final = re.compile(rf"(?<![\w.,/-])(1[1-9]\d\d|20\d\d){DASH}(\d{{4}}|\d\d)(?![\w/-]|[.,]\d)")
 _YEAR: Final = re.compile(r"(?<![\w.])(?<!\d,)(1\d{3}|20\d\d)(?!\w|[.,/]\d)")
+_SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![\w/]|[.,]\d)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
@@ -69,6 +70,7 @@ def read_ordinals(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
+    text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
     text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_YEAR, _year).sub(_RANGE, _range)
     text = text.sub(_RATIO, lambda match: f"{number(match[1])} to {number(match[2])}")
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
@@ -80,15 +82,16 @@ def _tens_plural(tens: int) -> str:
 
 def _decade(match: re.Match[str]) -> str:
     century, tens = int(match["century"]), int(match["tens"])
+    space = " " if match.group()[0] == "-" else ""
     if tens:
-        return f"{cardinal(str(century))} {'tens' if tens == 1 else _tens_plural(tens)}"
-    return f"{year(century * 100)}s"
+        return f"{space}{cardinal(str(century))} {'tens' if tens == 1 else _tens_plural(tens)}"
+    return f"{space}{year(century * 100)}s"
 
 
 def _short_decade(match: re.Match[str]) -> str | None:
-    known = (
-        match["mark"] or word_before(match).lower() in _DECADE_WORDS or match.string.endswith("mid-", 0, match.start())
-    )
+    if match.group()[0] == "-":
+        return " " + _tens_plural(int(match["tens"]))
+    known = match["mark"] or word_before(match).lower() in _DECADE_WORDS
     return _tens_plural(int(match["tens"])) if known else None
 
 

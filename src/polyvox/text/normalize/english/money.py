@@ -95,7 +95,7 @@ _CODE: Final = "|".join(_CODES)
 _NO_LETTER: Final = r"(?<![A-Za-z])"
 _BEFORE: Final = re.compile(
     rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{NUMBER})"
-    rf"(?:(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}(?P<per>/(?=[A-Za-z]))?"
+    rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}(?P<per>/(?=\w))?"
 )
 _BEHIND: Final = re.compile(
     rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}"
@@ -126,8 +126,9 @@ def _sum(match: re.Match[str]) -> str:
 def _counted(match: re.Match[str], currency: Currency, scale: str) -> list[str]:
     """A range, a round sum or a price before its noun: one number, then the currency."""
     words = [number(match["amount"])]
+    low = _SCALES.get((match.groupdict().get("low") or "").lower(), scale)
     if match["upto"]:
-        words += ("to", number(match["upto"]))
+        words += ((low, "to") if low != scale else ("to",)) + (number(match["upto"]),)
     if scale:
         words.append(scale)
     return [*words, currency.one if is_adjective(match) else currency.many]

@@ -21,7 +21,7 @@ _IRREGULAR_ORDINALS: Final = {
 }
 
 # Regular-expression pieces. A number never begins inside another, so a search that fails goes on behind it.
-NUMBER_START: Final = r"(?<![\w.])(?<!\d,)"
+NUMBER_START: Final = r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)"
 NUMBER: Final = r"(?:(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+|\.\d++)"
 NUMBER_END: Final = r"(?![.,]?\d)"
 FRACTION: Final = r"(?:\d{1,3}+[ -])?\d{1,3}+/\d{1,4}+(?![/\d])"
@@ -126,7 +126,7 @@ def fraction(numerator: str, denominator: str, *, singular: bool = False) -> str
     top, bottom = int(numerator), int(denominator)
     if not (0 < top < bottom and (bottom <= 100 or bottom == 1000)):
         return f"{cardinal(numerator)} over {cardinal(denominator)}"
-    name = {2: "half", 4: "quarter"}.get(bottom) or ordinal(denominator)
+    name = {2: "half", 4: "quarter"}.get(bottom) or ordinal(denominator).removeprefix("one ")
     plural = "halves" if bottom == 2 else name + "s"
     return f"{cardinal(numerator)} {name if top == 1 or singular else plural}"
 

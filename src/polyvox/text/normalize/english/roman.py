@@ -20,9 +20,9 @@ _LABELS: Final = frozenset(
 )
 _RULERS: Final = frozenset(
     "Albert Alexander Alfonso Benedict Boniface Carlos Catherine Charles Christian Clement Constantine Darius Edward "
-    "Elizabeth Felipe Ferdinand Francis Frederick George Gregory Gustav Harald Henry Innocent Ivan James John Juan "
-    "Julius Leo Leopold Louis Mary Mehmed Murad Napoleon Nicholas Olaf Otto Paul Peter Philip Pius Ptolemy Ramesses Ramses "
-    "Richard Robert Rudolf Selim Sixtus Umberto Urban Victor Wilhelm William Xerxes".split()
+    "Elizabeth Felipe Ferdinand Francis Frederick George Gregory Gustav Harald Harold Henry Innocent Ivan James John "
+    "Juan Julius Leo Leopold Louis Mary Mehmed Murad Napoleon Nicholas Olaf Otto Paul Peter Philip Pius Ptolemy "
+    "Ramesses Ramses Richard Robert Rudolf Selim Sixtus Umberto Urban Victor Wilhelm William Xerxes".split()
 )
 _TITLES: Final = frozenset("King Queen Pope Emperor Empress Tsar Czar Kaiser Prince Sultan Saint St".split())
 _NAME_BEFORE: Final = re.compile(r"([A-Z][a-z]+) [A-Z][a-z]+ $")

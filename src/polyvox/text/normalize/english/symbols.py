@@ -15,6 +15,7 @@ _WORDS: Final = {
     "+": "plus",
     "±": "plus or minus",
     "×": "times",
+    "−": "minus",
     "÷": "divided by",
     "≈": "approximately",
     "≃": "approximately",
@@ -78,7 +79,10 @@ _SHORT_FORMS: Final = {
 }
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 
+# Whether there is anything to do: most text has letters, digits and plain marks only.
+_ANY: Final = re.compile(r"[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-']?[()]")
 _EMOTICON: Final = re.compile(r"(?<!\S)[:;][-']?[()](?!\S)")
+_FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
@@ -96,7 +100,7 @@ _FILE_PATH: Final = re.compile(r"(?<![\w/])(?:~|\.{1,2})?(?:/[\w@+-][\w.@+-]*)++
 _PATH_MARK: Final = re.compile(r"[~./]")
 _PATH_WORDS: Final = {"~": " tilde ", ".": " dot ", "/": " slash "}
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
-_SLASH: Final = re.compile(r" ?/+ ?")
+_SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
 _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?![\w.])|(?=[A-Za-z(]))")
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
@@ -111,14 +115,16 @@ _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■]+ ?")
 _GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
 _NEXT_SENTENCE: Final = re.compile(r"(?<=[a-z])\.(?=[A-Z][a-z])")
 _DOT: Final = re.compile(r"(?<=[A-Za-z0-9])\.(?=[a-z])")
-_SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + r"])\1?")
+_SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "])&?")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Signs as words, where they mean something; decoration is left for the tidying to drop."""
+    if _ANY.search(text.text) is None:
+        return text
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
-    text = _slashes(text)
+    text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
     text = text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, _power)
     text = text.sub(_NUMBER_SIGN, "number ").sub(_SHARP, " sharp").sub(_ABOUT, "about ")
     text = text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")

@@ -43,7 +43,7 @@ def _time(match: re.Match[str]) -> str | None:
 
 def _on_24_hours(hour: int, minute: int, following: str) -> str:
     if minute:
-        return f"{cardinal(str(hour))} {two_digits(minute)}" if hour else f"twelve {two_digits(minute)} AM"
+        return f"{cardinal(str(hour))} {two_digits(minute)}" if hour else f"twelve {two_digits(minute)} A.M"
     if hour == 0:
         return "midnight"
     if following in ("noon", "midnight"):
@@ -52,7 +52,7 @@ def _on_24_hours(hour: int, minute: int, following: str) -> str:
 
 
 def _half(match: re.Match[str]) -> str:
-    letters = "AM" if match["half"].strip()[0] in "aA" else "PM"
+    letters = "A.M" if match["half"].strip()[0] in "aA" else "P.M"
     return letters + ("." if match["dot"] and ends_sentence(match) else "")
 
 

@@ -17,7 +17,7 @@ from polyvox.text.normalize.english.numbers import (
 )
 from polyvox.text.tracked import TrackedText
 
-_PLURALS: Final = {"foot": "feet", "inch": "inches", "hertz": "hertz", "lux": "lux", "horsepower": "horsepower"}
+_PLURALS: Final = {"foot": "feet", "inch": "inches", "lux": "lux", "horsepower": "horsepower"}
 
 _UNITS: Final = {
     # length, area
@@ -164,19 +164,20 @@ _RATES: Final = {
 }
 _POWERS: Final = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
 _PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
+_LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
-_SYMBOL: Final = r"(?P<{0}>[A-Za-zµΩ]{{1,5}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
+_SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc\u03a9\u2126]{{1,5}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?"
-    r"(?P<dot>\.(?= [a-z(]|[,;]))?+(?![\w'])"
+    r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?![\w'])"
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
-    r" ?(?:° ?(?P<letter>[CFK](?![A-Za-z]))?|(?P<sign>[℃℉]))"
+    r" ?(?:°(?: ?(?P<letter>[CFK](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
 _SCALES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
 _PERCENT: Final = re.compile(
@@ -201,10 +202,11 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def _measure(match: re.Match[str]) -> str | None:
-    rate = _RATES.get(match["unit"])
+    symbol = match["unit"].translate(_LOOKALIKES)
+    rate = _RATES.get(symbol)
     if rate and not match["per"]:
         return _counted(match, *rate)
-    unit = _UNITS.get(match["unit"])
+    unit = _UNITS.get(symbol)
     if unit is None or _is_preposition(match):
         return None
     qualifier = _PREFIXES.get(match["prefix"] or "") or _power(match, "unit")
@@ -259,12 +261,14 @@ def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:
 
 def _part_of(fraction: str, unit: str) -> list[str]:
     article = "an" if unit[0] in "aeio" or unit == "hour" else "a"
-    return ["half" if fraction == "1/2" else f"{amount(fraction)} of", article, unit]
+    if fraction.startswith("1/"):
+        return ["half", article, unit] if fraction == "1/2" else [amount(fraction), unit]
+    return [f"{amount(fraction)} of", article, unit]
 
 
 def _plural(unit: str) -> str:
     head, space, last = unit.rpartition(" ")
-    return head + space + _PLURALS.get(last, last + "s")
+    return head + space + (last if last.endswith("hertz") else _PLURALS.get(last, last + "s"))
 
 
 def _degrees(match: re.Match[str]) -> str:

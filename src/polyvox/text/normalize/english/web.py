@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.numbers import code
+from polyvox.text.normalize.english.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
 
 _EMAIL: Final = re.compile(
@@ -23,6 +23,7 @@ _FILE: Final = re.compile(
     r"net|ogg|onnx|pdf|php|png|pptx?|py|rar|rb|rs|sh|sql|svg|tar|tsx?|txt|wav|webp|xlsx?|xml|ya?ml|zip)(?!\w)"
 )
 _SCHEME: Final = re.compile(r"(?:https?|ftp|wss?)://|mailto:", re.IGNORECASE)
+_IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HOST_END: Final = re.compile(r"(?=[/?#:])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
 _VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
@@ -76,9 +77,11 @@ def _tag(name: str) -> str:
 def _aloud(address: str) -> str:
     plain = _SCHEME.sub("", address, count=1).replace("%20", " ").rstrip("/")
     host, *path = _HOST_END.split(plain, maxsplit=1)
+    if _IP.fullmatch(host):
+        return " ".join([" dot ".join(spelled(part) for part in host.split(".")), *_pieces("".join(path))])
     name, _, last = host.rpartition(".")
-    spelled = (len(last) == 2 and last.isalpha() and last not in _SAID) or last == "edu"
-    ending = [last.upper()] if spelled else _pieces(last)
+    letters = (len(last) == 2 and last.isalpha() and last not in _SAID) or last == "edu"
+    ending = [last.upper()] if letters else _pieces(last)
     return " ".join([*_pieces(f"{name}." if name else ""), *ending, *_pieces("".join(path))])
 
 
@@ -96,4 +99,6 @@ def _pieces(part: str) -> list[str]:
 
 def _letters(word: str) -> str:
     """Letters that can only be spelled are given as capitals."""
-    return word.upper() if len(word) <= 5 and not _VOWEL.search(word) else word
+    if word == "www":
+        return "W W W"
+    return word.upper() if len(word) == 1 or (len(word) <= 5 and not _VOWEL.search(word)) else word
