@@ -52,6 +52,10 @@ class NotFoundError(PolyvoxError):
     """No such resource."""
 
 
+class ConflictError(PolyvoxError):
+    """The name is taken."""
+
+
 class AuthenticationError(PolyvoxError):
     """A bearer key is required and was absent or wrong."""
 
@@ -113,6 +117,7 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     FetchError: ErrorStatus(400, "invalid_request_error", "fetch_failed", "INVALID_ARGUMENT"),
     UnknownModelError: ErrorStatus(404, "invalid_request_error", "model_not_found", "NOT_FOUND"),
     NotFoundError: ErrorStatus(404, "invalid_request_error", "not_found", "NOT_FOUND"),
+    ConflictError: ErrorStatus(409, "invalid_request_error", "conflict", "ALREADY_EXISTS"),
     AuthenticationError: ErrorStatus(401, "authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
     ForbiddenError: ErrorStatus(403, "permission_error", "forbidden", "PERMISSION_DENIED"),
     RequestTooLargeError: ErrorStatus(413, "invalid_request_error", "request_too_large", "RESOURCE_EXHAUSTED"),

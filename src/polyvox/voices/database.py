@@ -1,0 +1,177 @@
+"""The form in which SQLite keeps voices."""
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import structlog
+
+from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.voices.names import name_key
+from polyvox.voices.records import Transcription, VoiceQuery, VoiceRecord
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+BUSY_SECONDS = 30.0
+"""How long a writer waits for the others before it gives up."""
+
+_SCHEMA_VERSION = 1
+_SCHEMA = (
+    """CREATE TABLE voices (
+        id TEXT PRIMARY KEY,
+        owner TEXT NOT NULL,
+        name TEXT NOT NULL,
+        name_key TEXT NOT NULL,
+        transcript TEXT NOT NULL,
+        transcription TEXT NOT NULL,
+        language TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        consent INTEGER NOT NULL,
+        consent_note TEXT NOT NULL,
+        duration REAL NOT NULL,
+        sample_rate INTEGER NOT NULL,
+        report TEXT NOT NULL,
+        audio_digest TEXT NOT NULL,
+        created REAL NOT NULL,
+        used REAL NOT NULL,
+        embedding BLOB,
+        UNIQUE (owner, name_key)
+    ) STRICT""",
+    "CREATE INDEX voices_by_audio ON voices (audio_digest)",
+    "CREATE INDEX voices_by_age ON voices (created, id)",
+    """CREATE TABLE forgotten (
+        serial INTEGER PRIMARY KEY AUTOINCREMENT,
+        audio_digest TEXT NOT NULL,
+        at REAL NOT NULL
+    ) STRICT""",
+    f"PRAGMA user_version = {_SCHEMA_VERSION}",
+)
+_COLUMNS = (*(column.name for column in fields(VoiceRecord)), "name_key")
+_EDITABLE = ("name", "name_key", "transcript", "transcription", "language", "tags", "consent", "consent_note")
+
+INSERT = f"INSERT INTO voices ({', '.join(_COLUMNS)}) VALUES (:{', :'.join(_COLUMNS)})"  # noqa: S608 - of constants
+"""Stores a new voice, from a row of `row_of`."""
+UPDATE = f"UPDATE voices SET {', '.join(f'{column} = :{column}' for column in _EDITABLE)} WHERE id = :id"  # noqa: S608
+"""Stores what an owner may change of a voice, from a row of `row_of`."""
+
+_CURSOR = re.compile(r"(\d{1,12}\.\d{1,9})~(voice_[0-9a-f]{32})")
+_POLL_SECONDS = 0.02
+
+
+def connected(path: Path) -> sqlite3.Connection:
+    """A connection whose commits are on the disk when they return, and which overwrites what it deletes."""
+    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    db.row_factory = sqlite3.Row
+    _switch_to_wal(db)
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA secure_delete = ON")
+    return db
+
+
+def prepare_schema(db: sqlite3.Connection) -> None:
+    """Make the tables in a new database; refuse one that a later version has changed. Needs the write lock."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > _SCHEMA_VERSION:
+        raise UnavailableError("The voice store was written by a later version of Polyvox; update this one.")
+    if version == 0:
+        for statement in _SCHEMA:
+            db.execute(statement)
+
+
+def row_of(record: VoiceRecord) -> dict[str, Any]:
+    """A record as values for SQLite."""
+    row = {column.name: getattr(record, column.name) for column in fields(VoiceRecord)}
+    return row | {
+        "name_key": name_key(record.name),
+        "tags": json.dumps(record.tags),
+        "report": json.dumps(dict(record.report)),
+        "embedding": None if record.embedding is None else record.embedding.astype("<f4").tobytes(),
+    }
+
+
+def record_of(row: sqlite3.Row) -> VoiceRecord:
+    """The inverse of `row_of`."""
+    values = {column.name: row[column.name] for column in fields(VoiceRecord)}
+    embedding = values["embedding"]
+    return VoiceRecord(
+        **values
+        | {
+            "transcription": Transcription(values["transcription"]),
+            "tags": tuple(json.loads(values["tags"])),
+            "consent": bool(values["consent"]),
+            "report": json.loads(values["report"]),
+            "embedding": None if embedding is None else np.frombuffer(embedding, "<f4").astype(np.float32),
+        }
+    )
+
+
+def conditions(query: VoiceQuery) -> tuple[str, list[Any]]:
+    """A query as an SQL condition and its values."""
+    found: list[tuple[str, list[Any]]] = []
+    if query.owners is not None:
+        found.append((f"owner IN ({', '.join('?' * len(query.owners))})", list(query.owners)))
+    if query.text:
+        found.append(("instr(name_key, ?) > 0", [name_key(query.text)]))
+    if query.tag:
+        found.append(("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", [query.tag.lower()]))
+    if query.language:
+        found.append(("(language = ? OR substr(language, 1, ?) = ?)", _language_or_region(query.language)))
+    if query.consent is not None:
+        found.append(("consent = ?", [query.consent]))
+    if query.after:
+        order = "<" if query.newest_first else ">"
+        found.append((f"(created, id) {order} (?, ?)", list(_position(query.after))))
+    where = " AND ".join(condition for condition, _ in found) or "TRUE"
+    return where, [value for _, values in found for value in values]
+
+
+def cursor_after(record: VoiceRecord) -> str:
+    """Where the list goes on after this voice, even if the voice is deleted meanwhile."""
+    return f"{record.created:.6f}~{record.id}"
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Give callers a sentence for what the disk or the database cannot do; the log has the rest."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise UnavailableError("The voice store is busy with other writers; try again in a moment.") from error
+        log.exception("voice store failed")
+        raise UnavailableError("The voice store cannot be read or written; the server's log has the cause.") from error
+
+
+def _switch_to_wal(db: sqlite3.Connection) -> None:
+    """WAL is a property of the file; SQLite does not wait its turn for the switch, so this does."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            mode = db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_POLL_SECONDS)
+            continue
+        if mode != "wal":
+            raise UnavailableError("The disk of the voice store cannot be shared safely; put data_dir on a local disk.")
+        return
+
+
+def _language_or_region(language: str) -> list[Any]:
+    start = f"{language.lower()}-"
+    return [language.lower(), len(start), start]
+
+
+def _position(cursor: str) -> tuple[float, str]:
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise InvalidRequestError("'after' must be the 'next' of the page before.", field="after")
+    return float(match[1]), match[2]

@@ -1,0 +1,136 @@
+"""A registered voice as the store keeps it, and the part of it that its owner writes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.types import Pcm
+from polyvox.voices.names import note_text, transcript_text, voice_language, voice_name, voice_tags
+
+HOUSE = ""
+"""Owner of the voices that belong to nobody in particular: everyone may speak with them."""
+
+Embedding = npt.NDArray[np.float32]
+
+
+class Transcription(StrEnum):
+    """Where a voice's transcript comes from, or why there is none."""
+
+    GIVEN = "given"
+    HEARD = "heard"
+    PENDING = "pending"
+    FAILED = "failed"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceRecord:
+    """One registered voice. Times are seconds since 1970; `used` is 0 until it first speaks.
+
+    `audio_digest` is the SHA-256 of the stored recording's file, and the only thing its path is made of. `embedding`
+    says how the speaker sounds, for finding the same one again; it is None where no encoder was installed.
+    """
+
+    id: str
+    name: str
+    owner: str
+    transcript: str
+    transcription: Transcription
+    language: str
+    tags: tuple[str, ...]
+    consent: bool
+    consent_note: str
+    duration: float
+    sample_rate: int
+    report: Mapping[str, Any]
+    audio_digest: str
+    created: float
+    used: float = 0.0
+    embedding: Embedding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """Everything a new voice is made of; the store adds its id, its digest and the time."""
+
+    name: str
+    owner: str
+    pcm: Pcm
+    sample_rate: int
+    transcript: str = ""
+    transcription: Transcription = Transcription.NONE
+    language: str = ""
+    tags: tuple[str, ...] = ()
+    consent: bool = False
+    consent_note: str = ""
+    report: Mapping[str, Any] = field(default_factory=dict)
+    embedding: Embedding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceDetails:
+    """What an owner says about a voice, checked. None leaves a field as it is, or at its default."""
+
+    name: str | None = None
+    transcript: str | None = None
+    language: str | None = None
+    tags: tuple[str, ...] | None = None
+    consent: bool | None = None
+    consent_note: str | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        name: str | None = None,
+        transcript: str | None = None,
+        language: str | None = None,
+        tags: Sequence[str] | None = None,
+        consent: bool | None = None,
+        consent_note: str | None = None,
+    ) -> "VoiceDetails":
+        """The details as they will be stored; whatever a caller must not write is refused by field."""
+        return cls(
+            name=None if name is None else voice_name(name),
+            transcript=None if transcript is None else transcript_text(transcript),
+            language=None if language is None else voice_language(language),
+            tags=None if tags is None else voice_tags(list(tags)),
+            consent=consent,
+            consent_note=None if consent_note is None else note_text(consent_note),
+        )
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The fields that are not None."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return MappingProxyType({name: value for name, value in fields.items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceQuery:
+    """Which voices a list shows: those of `owners` (everyone's, if None) for which every filter that is set holds.
+
+    `after` is the `VoicePage.next` of the page before.
+    """
+
+    owners: tuple[str, ...] | None = None
+    text: str = ""
+    tag: str = ""
+    language: str = ""
+    consent: bool | None = None
+    newest_first: bool = True
+    after: str = ""
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class VoicePage:
+    """A stretch of a list; `next` asks for the one after it, and is empty where there is none."""
+
+    voices: tuple[VoiceRecord, ...]
+    next: str
