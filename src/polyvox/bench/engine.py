@@ -122,7 +122,7 @@ def _overheads(requests: int, audio_format: str) -> list[Heard]:
 def as_table(checks: Sequence[Check]) -> Table:
     """The checks for a reader at a terminal."""
     table = Table()
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for name in ("median", "least", "most", "limit"):
         table.add_column(name, justify="right")
     table.add_column("")
@@ -135,5 +135,5 @@ def as_table(checks: Sequence[Check]) -> Table:
 
 
 def _figure(value: float, unit: str) -> str:
-    digits = {"%": 1, "ms": 2}.get(unit, 3)
+    digits = 0 if value >= 100 else {"%": 1, "ms": 2}.get(unit, 3)
     return f"{value:.{digits}f} {unit}".rstrip()
