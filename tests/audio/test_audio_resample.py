@@ -4,7 +4,7 @@ from audio_signals import at_rate, matched, pieces, tone, voice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyvox.audio.resample import StreamResampler
+from polyvox.audio.resample import StreamResampler, resampled
 from polyvox.errors import InvalidRequestError
 
 rates = st.sampled_from([4_000, 8_000, 11_025, 16_000, 22_050, 24_000, 37_123, 44_100, 48_000, 192_000])
@@ -46,6 +46,12 @@ def test_the_channels_of_stereo_stay_apart() -> None:
     both = at_rate(np.stack([left, right], axis=1), 24_000, 16_000)
     np.testing.assert_allclose(both[:, 0], at_rate(left, 24_000, 16_000), atol=1e-6)
     np.testing.assert_allclose(both[:, 1], at_rate(right, 24_000, 16_000), atol=1e-6)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_a_whole_recording_comes_out_as_its_stream_does(channels: int) -> None:
+    pcm = voice(0.5, 24_000, channels)
+    np.testing.assert_array_equal(resampled(pcm, 24_000, 16_000), at_rate(pcm, 24_000, 16_000))
 
 
 def test_equal_rates_change_nothing_and_hold_nothing_back() -> None:

@@ -10,7 +10,7 @@ from av.audio.frame import AudioFrame
 from av.audio.stream import AudioStream
 from av.container import InputContainer
 
-from polyvox.audio.pcm import MAX_RATE, MIN_RATE, bounded
+from polyvox.audio.pcm import MAX_RATE, MIN_RATE
 from polyvox.errors import AudioDecodeError
 from polyvox.types import Pcm
 
@@ -48,7 +48,7 @@ def decode(data: bytes, *, max_seconds: float, max_samples: int) -> tuple[Pcm, i
     """
     if not data:
         raise AudioDecodeError("The recording is empty; send one with audio in it.")
-    form = _container_of(data)
+    form = container_of(data)
     try:
         with av.open(
             io.BytesIO(_bare_wav(data) if form == "wav" else data),
@@ -68,7 +68,8 @@ def _unreadable() -> AudioDecodeError:
     return AudioDecodeError(f"The recording cannot be read; send {_READABLE}.")
 
 
-def _container_of(data: bytes) -> str:
+def container_of(data: bytes) -> str:
+    """The container that the first bytes announce; nothing is decoded. AudioDecodeError if it is none of audio."""
     for offset, magic, container in _MAGIC:
         if data.startswith(magic, offset):
             return container
@@ -161,8 +162,11 @@ def _as_float(frame: AudioFrame) -> Pcm:
     channels = frame.layout.nb_channels
     raw = frame.to_ndarray()
     interleaved = raw.T if frame.format.is_planar else raw.reshape(-1, channels)
-    samples = interleaved.astype(np.float32)
+    with np.errstate(over="ignore"):
+        samples = interleaved.astype(np.float32)
+    if not np.isfinite(samples).all():
+        raise AudioDecodeError("The recording has samples that are not numbers; send one that was not damaged.")
     if raw.dtype.kind != "f":
         full_scale = _FULL_SCALE[raw.dtype.str[1:]]
         samples = (samples - (128.0 if raw.dtype.kind == "u" else 0.0)) / np.float32(full_scale)
-    return bounded(samples[:, 0] if channels == 1 else samples)
+    return np.clip(samples[:, 0] if channels == 1 else samples, -1.0, 1.0)

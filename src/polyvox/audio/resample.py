@@ -39,3 +39,9 @@ class StreamResampler:
         assert self._stream is not None
         resampled: Pcm = self._stream.resample_chunk(samples, last=last)
         return resampled
+
+
+def resampled(pcm: Pcm, source_rate: int, target_rate: int) -> Pcm:
+    """A whole recording at another rate."""
+    resampler = StreamResampler(source_rate, target_rate, 1 if pcm.ndim == 1 else pcm.shape[1])
+    return np.concatenate((resampler.push(pcm), resampler.finish()))

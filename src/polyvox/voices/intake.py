@@ -1,9 +1,34 @@
-"""The one way in for reference recordings: read within limits, cleaned, and judged."""
+"""The one way in for reference recordings: decoded within limits, cleaned, and judged."""
 
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
-from polyvox.types import Pcm
-from polyvox.voices.quality import QualityReport
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.audio.resample import resampled
+from polyvox.config import Settings
+from polyvox.errors import OverloadedError, PromptError
+from polyvox.types import Pcm, Span
+from polyvox.voices.decoder import decode_bounded
+from polyvox.voices.limits import PromptLimits
+from polyvox.voices.quality import QualityReport, assess, clipped_ratio, noise_power
+
+_SILENT_PEAK = 1e-3
+_KEPT_SECONDS = 0.1
+# Twice over this long, the running mean leaves in place what any voice has: 60 Hz and up.
+_OFFSET_SECONDS = 0.1
+_RETRY_SECONDS = 2.0
+
+
+class Detector(Protocol):
+    """Whoever finds speech; `vad.SpeechDetector` does."""
+
+    def speech(self, pcm: Pcm, rate: int) -> list[Span]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +42,87 @@ class Recording:
     sample_rate: int
     digest: str
     report: QualityReport
+
+
+class Intake:
+    """Takes recordings in, a few at a time; the others wait their turn."""
+
+    def __init__(self, settings: Settings, detector: Detector) -> None:
+        self._detector = detector
+        self._min_score = settings.prompt_min_score
+        self._places = asyncio.Semaphore(settings.prompt_workers)
+        self._most_waiting = settings.max_queue
+        self._waiting = 0
+
+    async def take(self, data: bytes, limits: PromptLimits) -> Recording:
+        """What is in a file that may come from anybody, fit for an engine.
+
+        AudioDecodeError and RequestTooLargeError tell of a file that cannot be read, PromptError of one that can but
+        does not serve; each gives the reason.
+        """
+        async with self._place():
+            pcm, rate = await decode_bounded(data, limits)
+            return await asyncio.to_thread(self._judged, data, pcm, rate, limits)
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        if self._places.locked() and self._waiting >= self._most_waiting:
+            raise OverloadedError("Too many recordings wait to be read; try again later.", retry_after=_RETRY_SECONDS)
+        self._waiting += 1
+        try:
+            await self._places.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._places.release()
+
+    def _judged(self, data: bytes, decoded: Pcm, rate: int, limits: PromptLimits) -> Recording:
+        if len(decoded) < limits.min_seconds * rate:
+            raise PromptError(f"The recording is too short; send at least {limits.min_seconds:g} seconds.")
+        pcm = _centred(resampled(_mono(decoded), rate, limits.sample_rate), limits.sample_rate)
+        if np.abs(pcm).max(initial=0.0) < _SILENT_PEAK:
+            raise PromptError("The recording is silent; send one in which somebody speaks.")
+        speech = self._detector.speech(pcm, limits.sample_rate)
+        if not speech:
+            raise PromptError("No speech was found in the recording; send one in which somebody speaks.")
+        kept, within = _trimmed(pcm, limits.sample_rate, speech)
+        _check_length(len(kept) / limits.sample_rate, limits)
+        noise = noise_power(pcm, limits.sample_rate, speech)
+        report = assess(kept, limits.sample_rate, within, clipped=clipped_ratio(decoded), noise=noise)
+        if report.score < self._min_score:
+            score = f"score {report.score:.2f}, needed {self._min_score:.2f}"
+            raise PromptError(f"The recording is too poor to use ({score}). {' '.join(report.warnings)}")
+        return Recording(kept, limits.sample_rate, hashlib.sha256(data).hexdigest(), report)
+
+
+def _mono(decoded: Pcm) -> Pcm:
+    return decoded if decoded.ndim == 1 else decoded.mean(axis=1, dtype=np.float32)
+
+
+def _centred(pcm: Pcm, rate: int) -> Pcm:
+    """The recording around zero: an offset is taken out, also one that drifts or stands only in a part of it."""
+    window = round(_OFFSET_SECONDS * rate)
+    offset = _running_mean(_running_mean(pcm.astype(np.float64), window), window)
+    return (pcm - offset).astype(np.float32)
+
+
+def _running_mean(values: npt.NDArray[np.float64], window: int) -> npt.NDArray[np.float64]:
+    padded = np.pad(values, (window // 2 + 1, window - window // 2 - 1), mode="edge")
+    sums = np.cumsum(padded)
+    return (sums[window:] - sums[:-window]) / window
+
+
+def _trimmed(pcm: Pcm, rate: int, speech: Sequence[Span]) -> tuple[Pcm, list[Span]]:
+    """The recording from shortly before the first speech to shortly after the last, and where the speech is now."""
+    margin = round(_KEPT_SECONDS * rate)
+    start = max(speech[0].start - margin, 0)
+    kept = pcm[start : speech[-1].end + margin].copy()
+    return kept, [Span(span.start - start, span.end - start) for span in speech]
+
+
+def _check_length(seconds: float, limits: PromptLimits) -> None:
+    bounds = f"send one of {limits.min_seconds:g} to {limits.max_seconds:g} seconds"
+    if not limits.min_seconds <= seconds <= limits.max_seconds:
+        raise PromptError(f"The recording has {seconds:.1f} seconds from its first word to its last; {bounds}.")

@@ -1,0 +1,124 @@
+"""Decoding of recordings from anywhere, in a process of its own that is bounded in memory, time and reach."""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import numpy as np
+import structlog
+
+from polyvox.audio.decode import container_of
+from polyvox.audio.pcm import MAX_RATE, MIN_RATE
+from polyvox.errors import AudioDecodeError, RequestTooLargeError, UnavailableError
+from polyvox.types import Pcm
+from polyvox.voices import decode_child
+from polyvox.voices.decode_child import READY, REFUSAL, REPLY, REQUEST, SAMPLES
+from polyvox.voices.limits import PromptLimits
+
+_log = structlog.get_logger(__name__)
+
+_STARTING_SECONDS = 15.0
+_DECODING_SECONDS = 4.0
+_ENDING_SECONDS = 0.2
+_LONGEST_REFUSAL = 1_000
+# The child holds nothing of this server's environment, where keys may be; only what finding its libraries may need.
+_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+
+async def decode_bounded(data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
+    """The samples of a recording, mono or stereo, and their rate; AudioDecodeError if it is broken or over a limit.
+
+    A file that is no audio by its first bytes is refused before a process is started.
+    """
+    if len(data) > limits.max_bytes:
+        raise RequestTooLargeError(f"The recording is over {limits.max_bytes} bytes; send a shorter or smaller one.")
+    container_of(data)
+    async with _child() as child:
+        try:
+            async with asyncio.timeout(_DECODING_SECONDS):
+                return await _ask(child, data, limits)
+        except TimeoutError as error:
+            raise AudioDecodeError("The recording takes too long to decode; save it anew and send that.") from error
+        except (EOFError, OSError) as error:
+            _log.warning("decoding a recording ended early", bytes=len(data), status=await _status(child))
+            raise AudioDecodeError("The recording cannot be decoded; save it anew and send that.") from error
+
+
+async def _ask(child: Process, data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(REQUEST.pack(limits.decoded_seconds, limits.decoded_samples, len(data)))
+    child.stdin.write(data)
+    await child.stdin.drain()
+    kind, rate, channels, size = REPLY.unpack(await child.stdout.readexactly(REPLY.size))
+    if kind == REFUSAL and size <= _LONGEST_REFUSAL:
+        raise AudioDecodeError((await child.stdout.readexactly(size)).decode(errors="replace"))
+    # A file that has taken the child over may have it say anything.
+    whole = channels in (1, 2) and size > 0 and size % (4 * channels) == 0
+    if kind != SAMPLES or not whole or size > 4 * limits.decoded_samples or not MIN_RATE <= rate <= MAX_RATE:
+        raise EOFError("the reply is not one")
+    samples = np.frombuffer(await child.stdout.readexactly(size), "<f4").astype(np.float32, copy=False)
+    return (samples if channels == 1 else samples.reshape(-1, channels)), rate
+
+
+@asynccontextmanager
+async def _child() -> AsyncIterator[Process]:
+    """A process that waits for its recording. It is gone when the block is left, with all that it may have started."""
+    child = await _started()
+    try:
+        await _until_ready(child)
+        yield child
+    finally:
+        await asyncio.shield(_end(child))
+
+
+async def _started() -> Process:
+    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    command = [sys.executable, "-I", "-m", decode_child.__name__]
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            stdin=PIPE,
+            stdout=PIPE,
+            cwd="/",
+            env={"OPENBLAS_NUM_THREADS": "1", **kept},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise UnavailableError(f"The decoder for recordings cannot be started: {error.strerror}.") from error
+
+
+async def _until_ready(child: Process) -> None:
+    assert child.stdout is not None
+    try:
+        async with asyncio.timeout(_STARTING_SECONDS):
+            if await child.stdout.read(1) == READY:
+                return
+    except TimeoutError:
+        _log.error("the decoder does not start", seconds=_STARTING_SECONDS)
+    raise UnavailableError("The decoder for recordings did not start; its reason is on the server's error output.")
+
+
+async def _status(child: Process) -> int | None:
+    """How the child ended; None if it has not."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_ENDING_SECONDS):
+            await child.wait()
+    return child.returncode
+
+
+async def _end(child: Process) -> None:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    if child.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+    child.stdin.close()
+    # What it still wrote is read, so that the pipe closes.
+    while await child.stdout.read(1 << 16):
+        pass
+    await child.wait()
