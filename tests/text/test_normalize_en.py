@@ -1,8 +1,16 @@
 """How English is read aloud: written form on the left, spoken form on the right."""
 
-import pytest
+import re
+import time
+import unicodedata
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyvox.text.normalize import normalizer_for
 from polyvox.text.normalize.en import normalize
+from polyvox.text.normalize.english.numbers import LONGEST_CARDINAL, cardinal, ordinal, year
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
@@ -32,7 +40,8 @@ CARDINALS = {
     "3456 apples": "three thousand four hundred fifty six apples",
     "12345678": "twelve million three hundred forty five thousand six hundred seventy eight",
     "1234567890123456789012": (
-        "one two three, four five six, seven eight nine, zero one two, three four five, six seven eight, nine zero one, two"
+        "one two three, four five six, seven eight nine, zero one two, "
+        "three four five, six seven eight, nine zero one, two"
     ),
     "0042": "zero zero four two",
     "Agent 007": "Agent double oh seven",
@@ -573,14 +582,203 @@ PUNCTUATION = {
     "Plain words stay plain.": "Plain words stay plain.",
 }
 
-TABLES = {
-    name: table
-    for name, table in globals().items()
-    if name.isupper() and isinstance(table, dict) and name != "TABLES"
-}
-CASES = [(written, heard) for table in TABLES.values() for written, heard in table.items()]
+TABLES = (
+    CARDINALS,
+    ORDINALS,
+    YEARS,
+    FRACTIONS_AND_RANGES,
+    PERCENT,
+    MONEY,
+    DATES,
+    TIMES,
+    PHONES,
+    UNITS,
+    ABBREVIATIONS,
+    ROMAN,
+    CODES,
+    WEB,
+    SYMBOLS,
+    PUNCTUATION,
+)
+CASES = [case for table in TABLES for case in table.items()]
 
 
 @pytest.mark.parametrize(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
+
+
+def test_there_are_many_readings() -> None:
+    assert len(CASES) >= 250
+
+
+def test_reads_a_paragraph_as_a_narrator_would() -> None:
+    written = (
+        "Dr. J. A. Smith-Jones, Ph.D., paid $5.25 for 3 3/4 lbs of flour on Tue., Nov. 3, 2026 at 9:30 a.m. in "
+        "Rm. 204 (see p. 12). The S&P 500 fell 0.3%, i.e. 12.3 points… “That’s it?” she asked -- 'twas the '80s!"
+    )
+    assert spoken(written) == (
+        "Doctor J.A Smith-Jones, PHD, paid five dollars and twenty five cents for three and three quarters pounds of "
+        "flour on Tuesday, November third, twenty twenty six at nine thirty A.M in Room two oh four (see page twelve). "
+        "The S and P five hundred fell zero point three percent, that is twelve point three points… “That's it?” she "
+        "asked — 'twas the eighties!"
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "written", "heard"),
+    [
+        ("unit_normalization", "5km", "five KM"),
+        ("url_normalization", "at example.com", "at example dot com"),
+        ("url_normalization", "www.x.org/a-b", "www dot x dot org a-b"),
+        ("email_normalization", "me@home.org", "me at home dot org"),
+        ("email_normalization", "a_b@home.org", "a b at home dot org"),
+        ("optional_pluralization_normalization", "dog(s)", "dog(s)"),
+        ("phone_normalization", "555-1234", "five hundred fifty five to one thousand two hundred thirty four"),
+        ("replace_remaining_symbols", "a & b", "a & b"),
+        ("normalize", "Dr. No paid $5 at 3:05…\u200b 😀\x07", "Dr. No paid $5 at 3:05…  "),
+    ],
+)
+def test_each_option_switches_its_part(option: str, written: str, heard: str) -> None:
+    assert spoken(written, **{option: False}) == heard
+
+
+@pytest.mark.parametrize("language", ["en", "en-us", "en-gb", "en_US"])
+def test_english_has_its_own_normaliser(language: str) -> None:
+    assert normalizer_for(language) is normalize
+
+
+@pytest.mark.parametrize(
+    ("written", "heard"),
+    [
+        ("Ça coûte 5 € — « vraiment » !", "Ça coûte 5 € — “vraiment”!"),
+        ("¿Qué tal? ¡Bien!", "Qué tal? Bien!"),
+        ("l’eau... [sic] 😀", "l'eau… (sic)"),
+        ("यह अच्छा है। ठीक।", "यह अच्छा है. ठीक."),
+        ("今日は。元気？", "今日は. 元気?"),
+        ("-5 °C", "-5 °C"),
+    ],
+)
+def test_other_languages_keep_their_numbers(written: str, heard: str) -> None:
+    assert normalizer_for("fr")(TrackedText.of(written), NormalizationOptions()).text == heard
+
+
+SMALL = "zero one two three four five six seven eight nine".split()
+
+
+@given(st.integers(0, 10**LONGEST_CARDINAL - 1))
+def test_a_number_is_read_from_its_thousands(value: int) -> None:
+    """What a listener writes down again is the number."""
+    values = {cardinal(str(small)): small for small in range(1000)}
+    scales = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+    scales |= {"quadrillion": 10**15, "quintillion": 10**18}
+    total, group = 0, ""
+    for word in cardinal(str(value)).split():
+        if word in scales:
+            total, group = total + values[group.strip()] * scales[word], ""
+        else:
+            group += f" {word}"
+    assert total + values.get(group.strip(), 0) == value
+
+
+@given(st.integers(1100, 2099))
+def test_years_are_short(value: int) -> None:
+    assert len(year(value).split()) <= 4
+
+
+@given(st.integers(0, 10**6))
+def test_ordinals_end_as_ordinals_do(value: int) -> None:
+    assert ordinal(str(value)).endswith(("th", "first", "second", "third"))
+
+
+@given(st.text("0123456789", min_size=LONGEST_CARDINAL + 1, max_size=60))
+def test_endless_figures_are_read_digit_by_digit(digits: str) -> None:
+    assert [SMALL.index(word.strip(",")) for word in cardinal(digits).split()] == [int(digit) for digit in digits]
+
+
+PIECES = [
+    *"0123456789", *" .,-–—/:;'’“”\"()[]{}#@&*_`~^+=<>|\\%$€£°½²\n", "km", "am", "p.m.", "Dr.", "St. ", "No. ", "Jan ",
+    "I", "V", "II", "the ", "in ", "http://", "www.", ".com", "st", "th", "s", "x", "k", "million", "a", "B", "é", "中",
+    "😀", "\u200b", "\x00", "\ue000", "①", "٣",
+]  # fmt: skip
+anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+
+
+@given(anything)
+@settings(max_examples=400)
+def test_any_text_becomes_speakable(raw: str) -> None:
+    result = normalize(TrackedText.of(raw), NormalizationOptions())
+    assert not any(char.isdigit() for char in result.text)
+    assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs") for char in result.text.replace("\n", ""))
+    marks = {
+        char for char in result.text if not char.isalnum() and unicodedata.category(char) not in ("Mn", "Mc", "Co")
+    }
+    assert marks <= set(" \n'-;:,.!?—…\"()“”")
+    assert "  " not in result.text
+
+
+@given(anything)
+@settings(max_examples=400)
+def test_spans_stay_inside_the_text_and_in_order(raw: str) -> None:
+    result = normalize(TrackedText.of(raw), NormalizationOptions())
+    assert len(result.starts) == len(result.ends) == len(result.text)
+    assert all(0 <= start < end <= len(raw) for start, end in zip(result.starts, result.ends, strict=True))
+    assert list(result.starts) == sorted(result.starts)
+    assert list(result.ends) == sorted(result.ends)
+
+
+@given(anything)
+@settings(max_examples=400)
+def test_no_word_is_dropped(raw: str) -> None:
+    result = normalize(TrackedText.of(raw), NormalizationOptions())
+    covered = {at for start, end in zip(result.starts, result.ends, strict=True) for at in range(start, end)}
+    for word in re.finditer("[A-Za-z]+", raw):
+        assert covered.intersection(range(*word.span()))
+
+
+@given(st.lists(st.from_regex(r"[a-z]{4,12}", fullmatch=True), min_size=1).map(" ".join))
+def test_plain_words_stay(words: str) -> None:
+    assert spoken(words) == words
+
+
+@given(anything)
+def test_the_plain_reading_touches_only_what_cannot_be_spoken(raw: str) -> None:
+    result = normalize(TrackedText.of(raw), NormalizationOptions(normalize=False))
+    kept = [char for char in raw if char.isalnum()]
+    assert [char for char in result.text if char.isalnum()] == kept
+
+
+def test_a_word_points_at_what_was_written() -> None:
+    raw = "He paid $5 today."
+    result = normalize(TrackedText.of(raw), NormalizationOptions())
+    at = result.text.index("dollars")
+    span = result.span(at, at + len("dollars"))
+    assert raw[span.start : span.end] == "$5"
+    at = result.text.index("today")
+    assert raw[result.starts[at] : result.ends[at + 4]] == "today"
+
+
+def seconds(raw: str) -> float:
+    text = TrackedText.of(raw)
+    start = time.process_time()
+    normalize(text, NormalizationOptions())
+    return time.process_time() - start
+
+
+HOSTILE = [
+    "1", "1,", "1,111,", "1.", "1-", "1/", "1:", "$1", "+1 ", "v1.", "a.", "A. ", "[", "(", "](", "@", "a@", "#", "'",
+    "-", "- ", "...", "…. ", "www.", "http://", "1 1/2", "x^", " ", "\n", "é", "1x", "Mon-", "Jan 1 ", "a-", "_",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_with_the_length_alone(piece: str) -> None:
+    short, long = piece * (3_000 // len(piece)), piece * (6_000 // len(piece))
+    seconds(short)
+    assert min(seconds(long) for _ in range(2)) <= 3 * max(seconds(short) for _ in range(2)) + 0.05
+
+
+def test_a_long_text_takes_about_a_second_at_most() -> None:
+    sentence = "In 1905, Dr. Smith paid $5.25 for 3 3/4 lbs of flour; he lived at 123 Main St. in St. Louis. "
+    prose = "It was a bright cold day, and the clocks of the town were striking as the old man came home again. "
+    assert seconds((sentence + prose * 4) * 200) < 2.5

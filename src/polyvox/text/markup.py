@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.errors import MarkupError
+from polyvox.text.characters import INSERTS, INVISIBLE, SPACES
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
@@ -55,15 +56,10 @@ def insert_at(char: str, inserts: Sequence[Insert]) -> Insert | None:
     return inserts[index] if 0 <= index < len(inserts) else None
 
 
-# Controls, invisible format characters, variation selectors, tags, lone surrogates, and private use, which belongs to
-# the inserts.
-_UNSPEAKABLE: Final = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\U000f0000-\U0010ffff]+"
-)
+_UNSPEAKABLE: Final = re.compile(f"[{INVISIBLE}{INSERTS}]+")
 _LINE_END: Final = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028]")
 _PARAGRAPH_END: Final = re.compile("\u2029")
-_SPACE: Final = re.compile("[\t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_SPACE: Final = re.compile(f"[{SPACES}]")
 # Letters typed as a base and loose accents; a longer pile of accents than this is decoration.
 _LOOSE_ACCENT: Final = re.compile("[^\\W\\d_][\u0300-\u036f]{1,4}")
 
@@ -75,7 +71,7 @@ def _speakable(text: TrackedText) -> TrackedText:
 
 # Every repeated class stops at a character that begins the next candidate, which keeps the search linear.
 _INSERT: Final = re.compile(
-    r"\[(?P<word>[^\[\]\n]+)\]\(/(?P<phonemes>[^/]*)/\)"
+    r"\[(?P<word>[^\[\]\n]+)\]\(/(?P<phonemes>[^/()\[\]]*)/\)"
     r"|\[\s*pause(?:\s*:\s*(?P<given>[^\[\]\n]*)|\s+(?P<number>[+-]?\.?\d[^\[\]\n]*))\]",
     re.IGNORECASE,
 )

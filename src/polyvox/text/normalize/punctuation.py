@@ -8,13 +8,11 @@ import re
 import unicodedata
 from typing import Final
 
+from polyvox.text.characters import INSERTS, INVISIBLE, SPACES
 from polyvox.text.tracked import TrackedText
 
-_SPACE: Final = re.compile("[\t\r\x0b\x0c\x1f\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-_INVISIBLE: Final = re.compile(
-    "[\x00-\x08\x0e-\x1e\x7f-\x9f\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff"
-    "\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\U000f0000-\U0010ffff]+"
-)
+_SPACE: Final = re.compile(f"[{SPACES}]")
+_INVISIBLE: Final = re.compile(f"[{INVISIBLE}]+")
 _COMPATIBLE: Final = re.compile("[\uff01-\uff5e\ufb00-\ufb06\U0001d400-\U0001d7ff]")
 # Digits of other scripts, in circles, and below the line; those above the line are powers and stay.
 _OTHER_DIGIT: Final = re.compile(
@@ -54,7 +52,7 @@ _OTHER_MARK: Final = re.compile("[" + "".join(_OTHER_MARKS) + "]")
 _SHORT_DASH: Final = re.compile("–")
 _SHOUTED: Final = re.compile(r"[!?][!?]+")
 _REPEATED: Final = re.compile(r"([,;:])\1+")
-_UNKNOWN: Final = re.compile(r"[^\w\s'\"“”();:,.!?—…\ue000-\uf8ff-]|_")
+_UNKNOWN: Final = re.compile(rf"[^\w\s'\"“”();:,.!?—…{INSERTS}-]|_")
 _LOOSE_HYPHEN: Final = re.compile(r"-(?<![^\W_]-)-*+(?!\d)|-+(?![^\W_])")
 _HOLLOW: Final = re.compile(r"\( *\)|“ *”")
 _MARK_AFTER_MARK: Final = re.compile(r"(?<=[,;:—])(?: ?[,;:—])+(?=[ \n]|$)|[,;:](?= ?[.!?…])")
@@ -91,8 +89,13 @@ def _letter_kept(match: re.Match[str]) -> str | None:
     return None if unicodedata.category(match.group()) in ("Mn", "Mc") else " "
 
 
+_READ_SIGNS: Final = frozenset("°©®№℃℉")
+
+
 def _symbol_kept(match: re.Match[str]) -> str | None:
-    return None if unicodedata.category(match.group()) not in ("So", "Sk", "Me", "Cn", "Co", "Cs") else " "
+    """None for signs that may mean something to a reader; pictures and stray modifiers become a space."""
+    sign = match.group()
+    return None if sign in _READ_SIGNS or unicodedata.category(sign) not in ("So", "Sk", "Me", "Cn", "Cs") else " "
 
 
 _SINGLE_QUOTE: Final = re.compile("['’‘‚‛ʼ`´′]|\n")

@@ -19,10 +19,12 @@ _SCORE: Final = re.compile(rf"(?<=[分以了])(\d{{1,3}}){DASH}(\d{{1,3}})(?=[�
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
-_PAIR: Final = re.compile(
-    "(?<![\\d.第])(?<!\\d,)2(?=[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句"
-    "段页滴颗粒把顶艘架轮届项类股份秒万亿千]|小时|分钟|星期|公里|公斤|厘米|毫米|千米)"
+_MEASURE_WORD: Final = (
+    "(?:[个只位人名条张本天周年次遍种件家部台辆岁点倍块元米斤吨升杯碗瓶座场支片群批对双套头匹棵朵根间所篇首句段页滴颗粒把顶艘架轮届项类"
+    "股份秒万亿千]|小时|分钟|星期|公里|公斤|厘米|毫米)"
 )
+_PAIR: Final = re.compile(rf"(?<![\d.第])(?<!\d,)2(?={_MEASURE_WORD})")
+_COUNTED: Final = re.compile(_MEASURE_WORD)
 _NUMBER: Final = re.compile(NUMBER)
 _SIGNS: Final = {
     "+": "加",
@@ -78,4 +80,5 @@ def _fraction(match: re.Match[str]) -> str:
 
 def _range(match: re.Match[str]) -> str:
     first, unit, last = match.groups()
-    return f"{counted(first) if unit else number(first)}{unit}到{number(last)}"
+    upper = counted(last) if _COUNTED.match(match.string, match.end()) else number(last)
+    return f"{counted(first) if unit else number(first)}{unit}到{upper}"

@@ -71,7 +71,7 @@ def read_ordinals(text: TrackedText) -> TrackedText:
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_SLASHED_YEARS, lambda match: f"{year(int(match[1]))} {two_digits(int(match[2]))}")
-    text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_YEAR, _year).sub(_RANGE, _range)
+    text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_RANGE, _range).sub(_YEAR, _year)
     text = text.sub(_RATIO, lambda match: f"{number(match[1])} to {number(match[2])}")
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
 

@@ -90,7 +90,7 @@ def _pieces(part: str) -> list[str]:
     for piece in _PIECE.findall(part):
         if piece.isascii() and piece.isdigit():
             words.append(code(piece))
-        elif piece.isalpha():
+        elif piece[0].isalnum():
             words.append(_letters(piece))
         elif piece in _MARKS:
             words.append(_MARKS[piece])

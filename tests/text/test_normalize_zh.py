@@ -1,0 +1,252 @@
+"""How Chinese is read aloud: written form on the left, spoken form on the right."""
+
+import time
+import unicodedata
+
+import cn2an
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyvox.text.normalize.chinese.numbers import cardinal
+from polyvox.text.normalize.zh import normalize
+from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions
+
+
+def spoken(text: str, **options: bool) -> str:
+    return normalize(TrackedText.of(text), NormalizationOptions(**options)).text
+
+
+NUMBERS = {
+    "0": "零",
+    "10": "十",
+    "12": "十二",
+    "105": "一百零五",
+    "110": "一百一十",
+    "1005": "一千零五",
+    "10010": "一万零一十",
+    "120000": "十二万",
+    "123456789": "一亿两千三百四十五万六千七百八十九",
+    "1,234": "一千二百三十四",
+    "100000000": "一亿",
+    "2000": "两千",
+    "20000": "两万",
+    "200": "二百",
+    "22": "二十二",
+    "007": "零零七",
+    "12345678901234567": "一二三四五六七八九零一二三四五六七",
+    "3.14": "三点一四",
+    "0.5": "零点五",
+    "温度-5": "温度负五",
+    "-3.5": "负三点五",
+    "１２３": "一百二十三",
+    "第3名": "第三名",
+    "第2天": "第二天",
+    "2个": "两个",
+    "12个": "十二个",
+    "2人": "两人",
+    "2月": "二月",
+    "2号楼": "二号楼",
+    "2.5个": "二点五个",
+    "3万": "三万",
+}
+
+DATES_AND_TIMES = {
+    "2026年": "二零二六年",
+    "2026年11月15日": "二零二六年十一月十五日",
+    "2026-11-15": "二零二六年十一月十五日",
+    "2026/1/5": "二零二六年一月五日",
+    "2026.11.15": "二零二六年十一月十五日",
+    "1990-1995年": "一九九零到一九九五年",
+    "1990年~1995年": "一九九零年到一九九五年",
+    "98年5月": "九八年五月",
+    "90年代": "九十年代",
+    "90后": "九零后",
+    "5000年": "五千年",
+    "10年": "十年",
+    "3月-5月": "三月到五月",
+    "14:30": "十四点三十分",
+    "14:05": "十四点零五分",
+    "14:00": "十四点",
+    "2:00": "两点",
+    "8:30:15": "八点三十分十五秒",
+    "3:05 PM": "下午三点零五分",
+    "9:00-17:30": "九点到十七点三十分",
+    "8点30分": "八点三十分",
+    "25:99": "二十五比九十九",
+}
+
+MONEY_AND_MEASURES = {
+    "¥100": "一百元",
+    "￥12.50": "十二点五元",
+    "¥3.5亿": "三点五亿元",
+    "$100": "一百美元",
+    "€20": "二十欧元",
+    "100元": "一百元",
+    "2元": "两元",
+    "USD 30": "三十美元",
+    "30 RMB": "三十元",
+    "$10-20": "十到二十美元",
+    "50%": "百分之五十",
+    "3.5%": "百分之三点五",
+    "-2%": "负百分之二",
+    "10%-20%": "百分之十到百分之二十",
+    "10-20%": "百分之十到二十",
+    "5‰": "千分之五",
+    "25℃": "二十五摄氏度",
+    "25°C": "二十五摄氏度",
+    "-5℃": "零下五摄氏度",
+    "-5℃～3℃": "零下五到三摄氏度",
+    "90°": "九十度",
+    "5km": "五公里",
+    "2 kg": "两千克",
+    "100 km/h": "一百公里每小时",
+    "50m²": "五十平方米",
+    "3 m3": "三立方米",
+    "9.8m/s²": "九点八米每平方秒",
+    "5-10kg": "五到十千克",
+    "3万km": "三万公里",
+    "500ml": "五百毫升",
+    "60Hz": "六十赫兹",
+    "30min": "三十分钟",
+}
+
+PHONES_AND_CODES = {
+    "13812345678": "幺三八, 幺二三四, 五六七八",
+    "138-1234-5678": "幺三八, 幺二三四, 五六七八",
+    "+86 13812345678": "加八六, 幺三八, 幺二三四, 五六七八",
+    "010-12345678": "零幺零, 幺二三四五六七八",
+    "400-800-1234": "四零零, 八零零, 幺二三四",
+    "请拨打110。": "请拨打幺幺零.",
+    "验证码：123456": "验证码: 一二三四五六",
+    "订单号20261115": "订单号二零二六一一一五",
+    "302房间": "三零二房间",
+    "192.168.1.1": "一九二点一六八点一点一",
+    "v2.1.3": "v二点一点三",
+    "5G": "五G",
+    "A380": "A三八零",
+    "MP3": "MP三",
+    "GPT-4": "GPT 四",
+    "COVID-19": "COVID 十九",
+    "https://example.com/a1": "example 点 com 斜杠 a 一",
+    "a@b.cn": "a 艾特 b 点 cn",
+}
+
+RELATIONS = {
+    "1/2": "二分之一",
+    "3又1/2": "三又二分之一",
+    "3:2": "三比二",
+    "比分3-2。": "比分三比二.",
+    "10-15个": "十到十五个",
+    "10~15": "十到十五",
+    "1-2个": "一到两个",
+    "5+3=8": "五加三等于八",
+    "8-3=5": "八减三等于五",
+    "3×4": "三乘以四",
+    "8÷2": "八除以二",
+    "≥5": "大于等于五",
+    "±5": "正负五",
+    "A&B": "A和B",
+}
+
+MARKS = {
+    "你好，世界。": "你好, 世界.",
+    "真的吗？真的！": "真的吗? 真的!",
+    "苹果、梨；桃：": "苹果, 梨; 桃:",
+    "“你好。”他说。": "“你好.” 他说.",
+    "‘你好’": "“你好”",
+    "「你好」": "“你好”",
+    "《红楼梦》": "“红楼梦”",
+    "（注）": "(注)",
+    "走了……": "走了…",
+    "真的——假的": "真的—假的",
+    "列奥纳多·达·芬奇": "列奥纳多达芬奇",
+    "你好~": "你好",
+    "你好😀": "你好",
+    "100，200个": "一百, 二百个",
+    "我爱Python。": "我爱Python.",
+    "Hello 世界": "Hello 世界",
+}
+
+TABLES = (NUMBERS, DATES_AND_TIMES, MONEY_AND_MEASURES, PHONES_AND_CODES, RELATIONS, MARKS)
+CASES = [case for table in TABLES for case in table.items()]
+
+
+@pytest.mark.parametrize(("written", "heard"), CASES)
+def test_reads(written: str, heard: str) -> None:
+    assert spoken(written) == heard
+
+
+def test_there_are_many_readings() -> None:
+    assert len(CASES) >= 60
+
+
+@given(st.integers(0, 10**16 - 1))
+def test_numbers_agree_with_another_reader(value: int) -> None:
+    assert cardinal(str(value)).replace("两", "二") == cn2an.an2cn(str(value), "low")
+
+
+PIECES = [
+    *"0123456789",
+    *"年月日号点分秒个元第百千万亿，。、：；！？“”（）《》…—·~～%‰℃¥￥$€+-*/=<>.,:;",
+    "km",
+    "A",
+    "v",
+    " ",
+    "\n",
+    "你好",
+]
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)))
+@settings(max_examples=300)
+def test_any_text_becomes_speakable(raw: str) -> None:
+    result = normalize(TrackedText.of(raw), NormalizationOptions())
+    assert not any(char.isdigit() for char in result.text)
+    assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs") for char in result.text.replace("\n", ""))
+    assert all(0 <= start < end <= len(raw) for start, end in zip(result.starts, result.ends, strict=True))
+    assert list(result.starts) == sorted(result.starts)
+    assert list(result.ends) == sorted(result.ends)
+
+
+@given(st.text("春夏秋冬山水天地人心你我他好中文", min_size=1))
+def test_plain_words_stay(raw: str) -> None:
+    assert spoken(raw) == raw
+
+
+def test_a_word_points_at_what_was_written() -> None:
+    raw = "涨了3.5%。"
+    result = normalize(TrackedText.of(raw), NormalizationOptions())
+    at = result.text.index("百")
+    span = result.span(at, at + 1)
+    assert raw[span.start : span.end] == "3.5%"
+
+
+@pytest.mark.parametrize(
+    ("option", "written", "heard"),
+    [
+        ("unit_normalization", "5km", "五km"),
+        ("url_normalization", "example.com", "example.com"),
+        ("email_normalization", "me@home", "me艾特home"),
+        ("phone_normalization", "13812345678", "一百三十八亿一千二百三十四万五千六百七十八"),
+        ("replace_remaining_symbols", "A&B", "A&B"),
+        ("normalize", "2026年3.5%，😀好", "2026年3.5%，好"),
+    ],
+)
+def test_each_option_switches_its_part(option: str, written: str, heard: str) -> None:
+    assert spoken(written, **{option: False}).replace(" ", "") == heard
+
+
+@pytest.mark.parametrize(
+    "piece", ["1", "1,", "1,111,", "1.", "1-", "1:", "1/", "…. ", "，", "。”", "a@", "www.", "¥1", "1年"]
+)
+def test_time_grows_with_the_length_alone(piece: str) -> None:
+    def seconds(size: int) -> float:
+        text = TrackedText.of((piece * size)[:size])
+        start = time.process_time()
+        normalize(text, NormalizationOptions())
+        return time.process_time() - start
+
+    seconds(2_000)
+    assert min(seconds(8_000) for _ in range(2)) <= 3 * max(seconds(4_000) for _ in range(2)) + 0.05
