@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+import structlog
 
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
@@ -8,6 +9,12 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import load
 from polyvox.errors import BundleError
 from polyvox.voices.transcribe import Moonshine
+
+
+@pytest.fixture(autouse=True)
+def fresh_logging() -> None:
+    """No test inherits the log level that another one set."""
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -200,25 +200,53 @@ class StreamEncoder:
         self.close()
 
 
+class FileEncoder:
+    """Encodes one whole file piece by piece, with the true sizes and durations that a stream's header cannot know.
+
+    Only encoded bytes are held, so that a long file costs what it weighs.
+    """
+
+    def __init__(self, format: AudioFormat, sample_rate: int, channels: int = 1) -> None:  # noqa: A002
+        check_rate(sample_rate)
+        self._format = format
+        self._rate = sample_rate
+        self._channels = check_channels(channels)
+        self._file = io.BytesIO()
+        plain = format in (AudioFormat.PCM, AudioFormat.WAV)
+        self._codec = None if plain else _CodecWriter(_CODECS[format], sample_rate, channels, self._file)
+
+    def encode(self, pcm: Pcm) -> None:
+        """Take samples."""
+        samples = shaped(pcm, self._channels)
+        if self._codec is None:
+            self._file.write(to_pcm16(samples))
+        elif len(samples):
+            self._codec.encode(samples)
+
+    def finish(self) -> bytes:
+        """The whole file."""
+        if self._codec is not None:
+            self._codec.finish()
+            self.close()
+            return self._file.getvalue()
+        data = self._file.getvalue()
+        is_wav = self._format is AudioFormat.WAV
+        return wav_header(self._rate, self._channels, len(data)) + data if is_wav else data
+
+    def close(self) -> None:
+        """Free the codec; may be called at any time, any number of times."""
+        if self._codec is not None:
+            self._codec.close()
+
+
 def encode(pcm: Pcm, format: AudioFormat, sample_rate: int) -> bytes:  # noqa: A002
-    """A whole file, with the true sizes and durations that a stream's header cannot know."""
-    check_rate(sample_rate)
-    channels = check_channels(1 if pcm.ndim == 1 else pcm.shape[1])
-    samples = shaped(pcm, channels)
-    if format is AudioFormat.PCM:
-        return to_pcm16(samples)
-    if format is AudioFormat.WAV:
-        data = to_pcm16(samples)
-        return wav_header(sample_rate, channels, len(data)) + data
-    file = io.BytesIO()
-    writer = _CodecWriter(_CODECS[format], sample_rate, channels, file)
+    """A whole file at once."""
+    encoder = FileEncoder(format, sample_rate, 1 if pcm.ndim == 1 else pcm.shape[1])
     try:
-        if len(samples):
-            writer.encode(samples)
-        writer.finish()
+        encoder.encode(pcm)
+        return encoder.finish()
     finally:
-        writer.close()
-    return file.getvalue()
+        encoder.close()
 
 
 _OPEN_END = 0xFFFFFFFF

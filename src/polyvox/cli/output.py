@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-
-from polyvox.audio.encode import AudioFormat, StreamEncoder, encode, parse_format
+from polyvox.audio.encode import AudioFormat, FileEncoder, StreamEncoder, parse_format
 from polyvox.cli.loudspeaker import find_player, play
 from polyvox.errors import InvalidRequestError
 from polyvox.types import Pcm
@@ -71,9 +69,13 @@ class File:
     format: AudioFormat
 
     async def take(self, sound: Sound) -> None:
-        pieces = [piece async for piece in sound.pieces]
-        data = await asyncio.to_thread(encode, np.concatenate(pieces), self.format, sound.sample_rate)
-        self._write(data)
+        encoder = FileEncoder(self.format, sound.sample_rate, sound.channels)
+        try:
+            async for piece in sound.pieces:
+                await asyncio.to_thread(encoder.encode, piece)
+            self._write(await asyncio.to_thread(encoder.finish))
+        finally:
+            encoder.close()
 
     def _write(self, data: bytes) -> None:
         if self.path.exists() and not self.path.is_file():

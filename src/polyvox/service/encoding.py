@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
-
-from polyvox.audio.encode import AudioFormat, StreamEncoder, encode
+from polyvox.audio.encode import AudioFormat, FileEncoder, StreamEncoder
 from polyvox.errors import EngineError
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.service.session import Session
-from polyvox.types import AudioChunk, Pcm
+from polyvox.types import AudioChunk
 
 T = TypeVar("T")
 
@@ -45,18 +43,22 @@ async def encode_whole(
     on_chunk: Callable[[AudioChunk], None] = lambda chunk: None,
 ) -> bytes:
     """The whole session as one file, its header true to its length; `on_chunk` sees each chunk that goes in."""
-    parts: list[Pcm] = []
+    calls = _InTurn(session.executor)
+    encoder = await calls.run(partial(FileEncoder, format, session.sample_rate, session.channels))
     seconds = 0.0
-    async for chunk in session:
-        on_chunk(chunk)
-        parts.append(chunk.pcm)
-        seconds += chunk.duration
-        if seconds > session.max_audio_seconds:
-            raise EngineError(
-                f"The engine {session.engine!r} made over {session.max_audio_seconds:.0f} s of audio, more than the "
-                "text is worth; send less text or ask for a stream."
-            )
-    return await session.executor.run(lambda: encode(np.concatenate(parts), format, session.sample_rate))
+    try:
+        async for chunk in session:
+            on_chunk(chunk)
+            await calls.run(partial(encoder.encode, chunk.pcm))
+            seconds += chunk.duration
+            if seconds > session.max_audio_seconds:
+                raise EngineError(
+                    f"The engine {session.engine!r} made over {session.max_audio_seconds:.0f} s of audio, more than "
+                    "the text is worth; send less text or ask for a stream."
+                )
+        return await calls.run(encoder.finish)
+    finally:
+        await calls.run(encoder.close)
 
 
 class _InTurn:

@@ -123,3 +123,4 @@ def _install(handlers: list[logging.Handler], level: int) -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
+        logger.setLevel(logging.NOTSET)
