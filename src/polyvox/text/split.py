@@ -24,7 +24,7 @@ _SPACE: Final = re.compile(r"\s*")
 
 _REACH: Final = 32
 _FOLLOWING: Final = re.compile(r"\s*[\"'“‘«(\[]*(?P<word>[^\W_]*)(?P<stop>\.?)")
-_LAST_WORDS: Final = re.compile(r"(?:(?P<before>[A-Za-z]+) )?(?P<edge>^|[^\w.])(?P<word>\w(?:[\w.]*\w)?)$")
+_LAST_WORDS: Final = re.compile(r"(?:(?P<before>[A-Za-z]+) |^|[^\w.])(?P<word>\w(?:[\w.]*\w)?)$")
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
 _MAY_END: Final = frozenset(ANYWHERE) | _CALENDAR | {"St"}
