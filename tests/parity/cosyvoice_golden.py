@@ -13,7 +13,12 @@ from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
 from polyvox.models.cosyvoice3_flow import Flow3Config, load_flow3
 from polyvox.models.cosyvoice_flow import Flow, FlowConfig, FlowPrompt
 from polyvox.models.cosyvoice_lm import SpeechLm, SpeechLmConfig, SpeechPrompt, load_lm
+from polyvox.models.cosyvoice_noise import source_noise
 from polyvox.models.dit import DiTConfig
+from polyvox.models.hift import Hift, HiftConfig, load_hift
+from polyvox.models.hift_causal import CausalHift, load_causal_hift
+from polyvox.models.hift_filter import FilterConfig
+from polyvox.models.hift_source import SourceConfig
 from polyvox.models.qwen import QwenConfig
 from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.unet import UNetConfig
@@ -64,12 +69,12 @@ TINY_DIT = DiTConfig(width=64, depth=3, heads=4, head_width=16, feed_forward=128
 
 
 @cache
-def flow(version: int, steps: int = 10) -> Flow:
+def flow(version: int, steps: int = 10, dtype: torch.dtype = torch.float32) -> Flow:
     common, weights = FlowConfig(tokens=SPEECH_IDS, steps=steps), golden(version, "weights_flow")
     if version == 2:
         encoder = ConformerConfig(width=64, heads=4, feed_forward=128, blocks=2)
-        return load_flow2(Flow2Config(common, encoder, TINY_UNET), weights)
-    return load_flow3(Flow3Config(common, lookahead=96, estimator=TINY_DIT), weights)
+        return load_flow2(Flow2Config(common, encoder, TINY_UNET), weights, dtype)
+    return load_flow3(Flow3Config(common, lookahead=96, estimator=TINY_DIT), weights, dtype)
 
 
 def flow_prompt(version: int) -> FlowPrompt:
@@ -77,7 +82,28 @@ def flow_prompt(version: int) -> FlowPrompt:
     return FlowPrompt(tensors["in.prompt_token"], tensors["in.prompt_feat"].transpose(1, 2), tensors["in.embedding"])
 
 
+TINY_HIFT = HiftConfig(SourceConfig(channels=32), FilterConfig(channels=64))
+
+
 @cache
-def flow_noise() -> Tensor:
-    """The original's: the same for every request and both versions."""
-    return torch.randn(1, 80, 15_000, generator=seeded(0))
+def hift(dtype: torch.dtype = torch.float32) -> Hift:
+    return load_hift(TINY_HIFT, golden(2, "weights_hift"), dtype)
+
+
+@cache
+def causal_hift(dtype: torch.dtype = torch.float32) -> CausalHift:
+    return load_causal_hift(TINY_HIFT, golden(3, "weights_hift"), dtype)
+
+
+@cache
+def causal_hift_noise() -> Tensor:
+    """Enough for 400 frames, with the sizes of the tiny weights."""
+    return source_noise(400 * 480, tokens=SPEECH_IDS, channels=32)
+
+
+def hift_noise(generator: torch.Generator, frames: int) -> Tensor:
+    """What the original draws for one call of version 2: a phase and a second noise, both unused, around the first."""
+    torch.rand(1, 9, generator=generator)
+    noise = torch.empty(1, 9, 480 * frames).transpose(1, 2).normal_(generator=generator)
+    torch.randn(1, 480 * frames, 1, generator=generator)
+    return noise

@@ -12,7 +12,6 @@ from cosyvoice_golden import (
     TINY_UNET,
     assert_near,
     flow,
-    flow_noise,
     flow_prompt,
     golden,
     manifest,
@@ -24,6 +23,7 @@ from polyvox.models import conformer, dit, unet
 from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
 from polyvox.models.cosyvoice3_flow import Flow3Config, load_flow3
 from polyvox.models.cosyvoice_flow import FlowPrompt
+from polyvox.models.cosyvoice_noise import flow_noise
 from polyvox.models.euler import FlowPoint, cosine_schedule
 from polyvox.models.loading import load, renamed, under
 from polyvox.models.memory import Memory

@@ -100,7 +100,7 @@ class Flow(nn.Module):
         block = self.config.block
         ready = (known if final else max(0, known - self.config.ahead) // block * block) - state.tokens
         if ready <= 0:
-            return state.speaker.new_zeros(tokens.shape[0], self.config.bins, 0, dtype=torch.float32), state
+            return state.noise.new_zeros(tokens.shape[0], self.config.bins, 0), state
         return self._advance(state, ready, block, final=final, remember=not final)
 
     def render(self, prompt: FlowPrompt, tokens: Tensor, noise: Tensor, *, streaming: bool, final: bool) -> Tensor:

@@ -55,10 +55,11 @@ Velocity = Callable[[int, FlowPoint], Tensor]
 
 
 def solve(start: FlowPoint, deltas: Sequence[float], guidance: float, velocity: Velocity) -> Tensor:
-    """The mel that `velocity(step, point)` leads to. The mel itself stays in single precision."""
-    mel, fixed = start.mel.float(), start.with_unguided()
+    """The mel that `velocity(step, point)` leads to. It is in single precision also where the velocity is in half."""
+    precision = torch.promote_types(start.mu.dtype, torch.float32)
+    mel, fixed = start.mel.to(precision), start.with_unguided()
     for step, delta in enumerate(deltas):
-        doubled = torch.cat((mel, mel)).to(fixed.mu.dtype)
-        guided, unguided = velocity(step, FlowPoint(doubled, fixed.mu, fixed.speaker, fixed.condition)).float().chunk(2)
+        point = FlowPoint(torch.cat((mel, mel)).to(fixed.mu.dtype), fixed.mu, fixed.speaker, fixed.condition)
+        guided, unguided = velocity(step, point).to(precision).chunk(2)
         mel = mel + delta * ((1.0 + guidance) * guided - guidance * unguided)
     return mel

@@ -1,0 +1,123 @@
+"""CosyVoice 2's vocoder: mel to samples, at once or in pieces that are faded into each other."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from polyvox.models import hift_filter
+from polyvox.models.hift_filter import FilterConfig, HiftFilter
+from polyvox.models.hift_source import Pitch, Source, SourceConfig
+from polyvox.models.loading import StateDict, WeightsError, fold_weight_norm, load, renamed, under, without_prefix
+from polyvox.models.memory import Memory
+from polyvox.models.spectrum import analysed, frames_of, overlapped, weights_of
+
+KEPT_FRAMES = 8
+"""Mel frames that a piece repeats from the one before it, and over whose samples the two are faded."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiftConfig:
+    """All sizes of the vocoder."""
+
+    source: SourceConfig = field(default_factory=SourceConfig)
+    filter: FilterConfig = field(default_factory=FilterConfig)
+    limit: float = 0.99
+
+
+class HiftParts(NamedTuple):
+    """What a vocoder is made of."""
+
+    pitch: Pitch
+    source: Source
+    filter: HiftFilter
+
+
+@dataclass(frozen=True, slots=True)
+class HiftState:
+    """The end of the piece before: mel frames, source and samples."""
+
+    mel: Tensor
+    source: Tensor
+    samples: Tensor
+
+
+class Hift(nn.Module):
+    """Looks both ways in time, so that pieces agree only nearly where they meet."""
+
+    def __init__(self, config: HiftConfig, parts: HiftParts) -> None:
+        super().__init__()
+        self.config = config
+        self.pitch, self.source, self.filter = parts
+
+    def excitation(self, mel: Tensor, noise: Tensor) -> Tensor:
+        """The source [batch, 480 frames] of mel [batch, bins, frames]; `noise` [batch, 480 frames, harmonics]."""
+        pitch = self.pitch(mel, Memory(remember=False))
+        excitation: Tensor = self.source(pitch, self.source.turns(pitch), noise)
+        return excitation
+
+    def forward(self, mel: Tensor, source: Tensor) -> Tensor:
+        """The samples [batch, 480 frames]."""
+        size, hop = self.config.filter.fft, self.config.filter.hop
+        spectra = analysed(functional.pad(source[:, None], (size // 2, size // 2), mode="reflect")[:, 0], size, hop)
+        magnitude, phase = self.filter(mel, spectra, Memory(remember=False), first=True)
+        frames = frames_of(magnitude, phase, size)
+        samples = overlapped(frames, hop) / overlapped(weights_of(frames), hop).clamp(min=1e-11)
+        return samples[:, size // 2 : -(size // 2)].clamp(-self.config.limit, self.config.limit)
+
+    def step(
+        self, mel: Tensor, noise: Tensor, state: HiftState | None = None, *, final: bool = False
+    ) -> tuple[Tensor, HiftState | None]:
+        """More mel frames; the samples up to the last 8 frames, which the next piece renders once more.
+
+        `noise` covers the frames of this call behind those kept from the last.
+        """
+        if state is not None:
+            mel = torch.cat((state.mel, mel), dim=2)
+        source = self.excitation(mel, noise)
+        if state is not None:
+            source = torch.cat((state.source, source[:, state.source.shape[1] :]), dim=1)
+        samples: Tensor = self(mel, source)
+        if state is not None:
+            samples = faded(state.samples, samples)
+        if final:
+            return samples, None
+        kept = KEPT_FRAMES * self.config.source.samples_per_frame
+        after = HiftState(mel[:, :, -KEPT_FRAMES:], source[:, -kept:], samples[:, -kept:])
+        return samples[:, :-kept], after
+
+
+def faded(before: Tensor, after: Tensor) -> Tensor:
+    """`after`, which begins as `before` ends, with the two faded over the length of `before`."""
+    length = before.shape[1]
+    shape = torch.hamming_window(2 * length, periodic=False, dtype=torch.float64, device=after.device)
+    seam = after[:, :length] * shape[:length] + before * shape[length:]
+    return torch.cat((seam.to(after.dtype), after[:, length:]), dim=1)
+
+
+def at_speed(mel: Tensor, speed: float) -> Tensor:
+    """Mel frames of a whole utterance, as many as last for 1 / `speed` of its time."""
+    return functional.interpolate(mel, size=int(mel.shape[2] / speed), mode="linear")
+
+
+def load_hift(config: HiftConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> Hift:
+    """The model of a published `hift` state dict of version 2."""
+    return Hift(config, load_parts(config, state, dtype, causal=False))
+
+
+def load_parts(config: HiftConfig, state: StateDict, dtype: torch.dtype, *, causal: bool) -> HiftParts:
+    """The parts of a published `hift` state dict; `dtype` is the filter's.
+
+    The pitch is computed in double precision, for a phase is the sum of thousands of pitches.
+    """
+    precise = {name: tensor.double() for name, tensor in without_prefix("generator.", state).items()}
+    ours = renamed(hift_filter.RENAMED, fold_weight_norm(precise))
+    if unknown := [name for name in ours if not name.startswith(("pitch.", "source.", "filter."))]:
+        raise WeightsError(f"The weights of Hift hold {unknown[0]} that the model does not have.")
+    return HiftParts(
+        load(lambda: Pitch(config.source, causal=causal), under("pitch.", ours), torch.float64),
+        load(lambda: Source(config.source, smooth=not causal), under("source.", ours)),
+        load(lambda: HiftFilter(config.filter, causal=causal), under("filter.", ours), dtype),
+    )

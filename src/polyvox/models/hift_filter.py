@@ -1,0 +1,142 @@
+"""HiFT's filter: mel frames and the spectra of a source in, the spectra of speech out."""
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from polyvox.models.convolution import (
+    CausalConv,
+    CausalDown,
+    CausalUp,
+    CenteredConv,
+    CenteredDown,
+    RightConv,
+    TransposedUp,
+)
+from polyvox.models.memory import Memory
+
+RENAMED = (
+    (r"^f0_predictor\.condnet\.0\.", "pitch.convs.0."),
+    (r"^f0_predictor\.condnet\.2\.", "pitch.convs.1."),
+    (r"^f0_predictor\.condnet\.4\.", "pitch.convs.2."),
+    (r"^f0_predictor\.condnet\.6\.", "pitch.convs.3."),
+    (r"^f0_predictor\.condnet\.8\.", "pitch.convs.4."),
+    (r"^f0_predictor\.classifier\.", "pitch.classifier."),
+    (r"^m_source\.l_linear\.", "source.mix."),
+    (r"^((conv_|ups|source_|resblocks).*)$", r"filter.\1"),
+)
+"""Published names and ours."""
+
+_SNAKE_EPS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class FilterConfig:
+    """The sizes of the filter; the defaults are the released ones."""
+
+    bins: int = 80
+    channels: int = 512
+    rates: tuple[int, ...] = (8, 5, 3)
+    up_kernels: tuple[int, ...] = (16, 11, 7)
+    kernels: tuple[int, ...] = (3, 7, 11)
+    source_kernels: tuple[int, ...] = (7, 7, 11)
+    dilations: tuple[int, ...] = (1, 3, 5)
+    fft: int = 16
+    hop: int = 4
+    ahead: int = 4
+    """Mel frames after one that the causal filter has to know."""
+
+    @property
+    def spectra_per_frame(self) -> int:
+        """Spectra for each mel frame."""
+        return math.prod(self.rates)
+
+
+class HiftFilter(nn.Module):
+    """Raises mel frames to the rate of the spectra in three stages, each of which hears the source."""
+
+    def __init__(self, config: FilterConfig, *, causal: bool) -> None:
+        super().__init__()
+        self.config = config
+        conv, up = (CausalConv, CausalUp) if causal else (CenteredConv, TransposedUp)
+        widths = [config.channels >> stage for stage in range(len(config.rates) + 1)]
+        spectrum = config.fft + 2
+        self.conv_pre = (
+            RightConv(config.bins, widths[0], config.ahead + 1) if causal else CenteredConv(config.bins, widths[0], 7)
+        )
+        self.ups = nn.ModuleList(
+            up(*sizes) for sizes in zip(widths, widths[1:], config.up_kernels, config.rates, strict=False)
+        )
+        strides = [*accumulate(config.rates[:0:-1], initial=1, func=lambda total, rate: total * rate)][::-1]
+        self.source_downs = nn.ModuleList(
+            _down(spectrum, width, stride, causal=causal) for width, stride in zip(widths[1:], strides, strict=True)
+        )
+        self.source_resblocks = nn.ModuleList(
+            _ResBlock(width, kernel, config.dilations, conv)
+            for width, kernel in zip(widths[1:], config.source_kernels, strict=True)
+        )
+        self.resblocks = nn.ModuleList(
+            _ResBlock(width, kernel, config.dilations, conv) for width in widths[1:] for kernel in config.kernels
+        )
+        self.conv_post = conv(widths[-1], spectrum, 7)
+
+    def forward(self, mel: Tensor, source: Tensor, memory: Memory, *, first: bool) -> tuple[Tensor, Tensor]:
+        """Magnitudes and phases [batch, fft / 2 + 1, n] for as many spectra of the `source` [batch, fft + 2, n].
+
+        There is one spectrum more than the mel frames account for, at the start: that of the `first` call.
+        """
+        dtype = self.conv_post.weight.dtype
+        source = source.to(dtype)
+        frames = self.conv_pre(mel.to(dtype), memory)
+        for stage, up in enumerate(self.ups):
+            frames = up(functional.leaky_relu(frames, 0.1), memory)
+            if first and stage == len(self.ups) - 1:
+                frames = torch.cat((frames[:, :, 1:2], frames), dim=2)
+            heard = self.source_resblocks[stage](self.source_downs[stage](source, memory), memory)
+            frames = frames + heard
+            kinds = len(self.config.kernels)
+            blocks = self.resblocks[stage * kinds : (stage + 1) * kinds]
+            frames = sum(block(frames, memory) for block in blocks) / kinds
+        spectra = self.conv_post(functional.leaky_relu(frames), memory).to(torch.promote_types(dtype, torch.float32))
+        cut = self.config.fft // 2 + 1
+        return spectra[:, :cut].exp().clamp(max=1e2), spectra[:, cut:].sin()
+
+
+def _down(spectrum: int, width: int, stride: int, *, causal: bool) -> nn.Module:
+    if stride == 1:
+        return CausalConv(spectrum, width, 1)
+    return (CausalDown if causal else CenteredDown)(spectrum, width, stride)
+
+
+class _ResBlock(nn.Module):
+    def __init__(
+        self, width: int, kernel: int, dilations: tuple[int, ...], conv: type[CausalConv] | type[CenteredConv]
+    ) -> None:
+        super().__init__()
+        self.convs1 = nn.ModuleList(conv(width, width, kernel, dilation=dilation) for dilation in dilations)
+        self.convs2 = nn.ModuleList(conv(width, width, kernel) for _ in dilations)
+        self.activations1 = nn.ModuleList(_Snake(width) for _ in dilations)
+        self.activations2 = nn.ModuleList(_Snake(width) for _ in dilations)
+
+    def forward(self, samples: Tensor, memory: Memory) -> Tensor:
+        for first, second, before, between in zip(
+            self.convs1, self.convs2, self.activations1, self.activations2, strict=True
+        ):
+            samples = samples + second(between(first(before(samples), memory)), memory)
+        return samples
+
+
+class _Snake(nn.Module):
+    """Adds a squared sine, whose rate is learned, to each sample."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.alpha = nn.Parameter(torch.empty(channels))
+
+    def forward(self, samples: Tensor) -> Tensor:
+        rate = self.alpha[:, None]
+        return samples + (samples * rate).sin().square() / (rate + _SNAKE_EPS)
