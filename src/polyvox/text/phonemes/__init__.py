@@ -1,13 +1,14 @@
 """Phonemes: from normalised text to the symbols that the voices were trained on."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from polyvox.errors import UnavailableError
 from polyvox.text.phonemes.base import Phonemizer
 from polyvox.text.phonemes.chinese import ChinesePhonemizer
 from polyvox.text.phonemes.english import EnglishPhonemizer
+from polyvox.text.phonemes.espeak import VOICES, EspeakPhonemizer
 
 __all__ = ["LANGUAGES", "Phonemizer", "phonemizer_for"]
 
@@ -15,6 +16,7 @@ _MAKERS: Final[Mapping[str, Callable[[str], Phonemizer]]] = {
     "en-us": lambda espeak: EnglishPhonemizer("us"),
     "en-gb": lambda espeak: EnglishPhonemizer("gb"),
     "zh": lambda espeak: ChinesePhonemizer(EnglishPhonemizer("us")),
+    **{language: partial(EspeakPhonemizer, language) for language in VOICES},
 }
 LANGUAGES: Final = tuple(_MAKERS)
 

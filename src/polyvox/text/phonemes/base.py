@@ -9,6 +9,8 @@ from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
+MAX_WORD_PHONEMES: Final = 120
+
 _log = logging.getLogger(__name__)
 # Ways to write a sound in plain IPA that the model has its own symbol for.
 _FROM_IPA: Final = {
@@ -25,6 +27,15 @@ class Phonemizer(Protocol):
     """
 
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]: ...
+
+
+def heard_words(phonemes: str) -> list[str]:
+    """Phonemes cut at their spaces; what is too long for a word is cut up, so that it fits into the model."""
+    return [
+        word[start : start + MAX_WORD_PHONEMES]
+        for word in only_alphabet(phonemes).split()
+        for start in range(0, len(word), MAX_WORD_PHONEMES)
+    ]
 
 
 def spoken_insert(insert: Insert, read: Callable[[str], str]) -> Spoken:

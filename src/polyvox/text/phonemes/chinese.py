@@ -4,10 +4,11 @@ import logging
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import zip_longest
 from typing import Any, Final
 
 from polyvox.text.markup import Insert
-from polyvox.text.phonemes.base import Phonemizer
+from polyvox.text.phonemes.base import Phonemizer, heard_words
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.phonemes.scripts import HAN
 from polyvox.text.spoken import Spoken, SpokenWord
@@ -17,6 +18,7 @@ _log = logging.getLogger(__name__)
 _STRETCH: Final = re.compile(
     rf"(?P<han>[{HAN}]+)|(?P<number>(?<![A-Za-z\d])\d{{1,16}}(?![A-Za-z\d]))|(?P<other>\s+|\S)"
 )
+_OPENING: Final = ("“", "(")
 _LOOSE_DIGITS: Final = str.maketrans("0123456789", "零一二三四五六七八九")
 
 
@@ -37,7 +39,8 @@ class ChinesePhonemizer:
             spoken += han_words(part) if match["han"] else _number_words(part)
             start = match.end()
         spoken += self._latin(text[start:], inserts)
-        return [_spaced(word, following) for word, following in zip(spoken, [*spoken[1:], None], strict=True)]
+        ends_open = text.text[-1:].isspace()
+        return [_spaced(word, following, ends_open) for word, following in zip_longest(spoken, spoken[1:])]
 
 
 def han_words(text: TrackedText) -> list[SpokenWord]:
@@ -45,9 +48,8 @@ def han_words(text: TrackedText) -> list[SpokenWord]:
     words: list[SpokenWord] = []
     place = 0
     for word in _cutter().lcut(text.text):
-        phonemes = _phonemes(word)
-        if phonemes:
-            words.append(SpokenWord(word, phonemes, text.span(place, place + len(word)), True))
+        span = text.span(place, place + len(word))
+        words += [SpokenWord(word, sound, span, True) for sound in heard_words(_phonemes(word))]
         place += len(word)
     return words
 
@@ -59,7 +61,7 @@ def _number_words(text: TrackedText) -> list[SpokenWord]:
     digits = "".join(str(int(char)) for char in text.text)
     han = digits.translate(_LOOSE_DIGITS) if digits.startswith("0") else str(cn2an.an2cn(digits, "low"))
     span = text.span(0, len(text))
-    return [SpokenWord(han, phonemes, span, True) for phonemes in [_phonemes(han)] if phonemes]
+    return [SpokenWord(han, sound, span, True) for sound in heard_words(_phonemes(han))]
 
 
 def _phonemes(word: str) -> str:
@@ -72,14 +74,16 @@ def _phonemes(word: str) -> str:
     return "".join(sound for sound in sounds if sound)
 
 
-def _spaced(word: Spoken, following: Spoken | None) -> Spoken:
+def _spaced(word: Spoken, following: Spoken | None, ends_open: bool) -> Spoken:
     """Chinese has no spaces: words are parted by one, and marks cling to the word before them."""
-    if not isinstance(word, SpokenWord) or not isinstance(following, SpokenWord):
+    if not isinstance(word, SpokenWord):
         return word
-    opening = following.phonemes in ("“", "(")
-    space = opening or not following.is_punctuation
-    if word.phonemes in ("“", "("):
+    if not isinstance(following, SpokenWord):
+        space = ends_open if following is None else True
+    elif word.phonemes in _OPENING:
         space = False
+    else:
+        space = following.phonemes in _OPENING or not following.is_punctuation
     return SpokenWord(word.text, word.phonemes, word.span, space)
 
 

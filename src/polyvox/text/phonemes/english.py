@@ -1,16 +1,18 @@
 """English text to phonemes: dictionary, inflection, heteronyms, weak forms, acronyms, and every word besides."""
 
 import logging
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
+from itertools import groupby
 from typing import Final
 
 from polyvox.text.markup import Insert
 from polyvox.text.phonemes import g2p
-from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION, only_alphabet
-from polyvox.text.phonemes.base import spoken_insert
+from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION
+from polyvox.text.phonemes.base import heard_words, spoken_insert
 from polyvox.text.phonemes.folding import folded, romanised
 from polyvox.text.phonemes.heteronyms import Role, role_of
 from polyvox.text.phonemes.lexicon import Lexicon, Variant, lexicon
@@ -22,6 +24,7 @@ from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
 _log = logging.getLogger(__name__)
+_PLAIN_WORD: Final = re.compile(r"[A-Za-z]+|\d+")
 # The voices learned the American flap as T, and a glottal stop as the t that it stands for.
 _AS_TRAINED: Final = str.maketrans({"ɾ": "T", "ʔ": "t"})
 
@@ -62,11 +65,11 @@ class EnglishPhonemizer:
     def _spoken(self, text: TrackedText, sentence: "_Sentence", index: int, ahead: Ahead) -> list[Spoken]:
         token = sentence.tokens[index]
         if token.insert is not None:
-            return [spoken_insert(token.insert, self._plain)]
+            return [_as_trained(spoken_insert(token.insert, self._plain))]
         if token.kind is Kind.HAN:
             return list(_han(text[token.start : token.end]))
         if token.kind is Kind.FOREIGN:
-            return self._said(text, token, romanised(token.text))
+            return self._said(text, token, _foreign_words(token.text))
         if token.kind is Kind.MARK:
             return self._mark(text, token)
         return self._said(text, token, [token.text], partial(self._run, sentence, index, ahead))
@@ -84,7 +87,7 @@ class EnglishPhonemizer:
             SpokenWord(word, sound, span, True)
             for word in words
             for phonemes in [(read or self._plain)(word)]
-            for sound in only_alphabet(phonemes.translate(_AS_TRAINED)).split()
+            for sound in heard_words(phonemes.translate(_AS_TRAINED))
         ]
         if not spoken:
             _log.debug("nothing to say for %r", token.text)
@@ -98,10 +101,7 @@ class EnglishPhonemizer:
         symbol = punctuation(token.text, before, after)
         if symbol:
             return [SpokenWord(symbol, symbol, text.span(token.start, token.end), False)]
-        compatible = unicodedata.normalize("NFKC", token.text[0])
-        if compatible != token.text[0] and compatible.isalnum():
-            return self._said(text, token, [compatible])
-        return self._said(text, token, [])
+        return self._said(text, token, _compatible_words(token.text[0]))
 
     def _run(self, sentence: "_Sentence", index: int, ahead: Ahead, text: str) -> str:
         word = self._folded(text)
@@ -165,6 +165,28 @@ def _weak_form(word: str, ahead: Ahead, words: Lexicon) -> str:
         assert isinstance(versus, str)
         return versus
     return _WEAK[word][ahead.value] if word in _WEAK else ""
+
+
+def _foreign_words(text: str) -> list[str]:
+    """Words for letters of another script and for number signs, as `½` and `Ⅳ`, in whatever order they stand."""
+    words: list[str] = []
+    for are_numbers, chars in groupby(text, lambda char: unicodedata.category(char).startswith("N")):
+        if are_numbers:
+            words += [word for char in chars for word in spoken_sign(char, "", "").split() or _compatible_words(char)]
+        else:
+            words += romanised("".join(chars))
+    return words
+
+
+def _compatible_words(sign: str) -> list[str]:
+    """The letters and digits that a sign is made of, where Unicode says so."""
+    return _PLAIN_WORD.findall(unicodedata.normalize("NFKC", sign))
+
+
+def _as_trained(part: Spoken) -> Spoken:
+    if not isinstance(part, SpokenWord):
+        return part
+    return SpokenWord(part.text, part.phonemes.translate(_AS_TRAINED), part.span, part.space)
 
 
 def _ahead(parts: Sequence[Spoken], before: Ahead) -> Ahead:

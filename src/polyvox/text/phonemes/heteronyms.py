@@ -42,6 +42,7 @@ class Role(StrEnum):
     OTHER = "other"
 
 
+_NEAR: Final = 16  # words to either side that may tell the time of a sentence
 _KEYS: Final[Mapping[Role, tuple[str, ...]]] = {
     Role.PLAIN: (),
     Role.NOUN: ("NOUN",),
@@ -107,7 +108,7 @@ def _after_subject(words: Sequence[str], index: int, left: str) -> Role:
     if left in SINGULAR_SUBJECTS:
         inverted = _at(words, index - 2) in MODALS
         return Role.VERB if _is_plural(word) or word in PAST_FORMS or inverted else Role.PLAIN
-    named_after_be = left in PEOPLE and _is_break(following) and not BE.isdisjoint(words[:index])
+    named_after_be = left in PEOPLE and _is_break(following) and not BE.isdisjoint(words[max(0, index - _NEAR) : index])
     return Role.PLAIN if named_after_be else Role.VERB
 
 
@@ -171,7 +172,8 @@ def _read(words: Sequence[str], index: int) -> Role:
         return Role.NOUN
     if left in SINGULAR_SUBJECTS:
         return Role.PAST
-    told = any(word in PAST_CUES or (word.endswith("ed") and len(word) > 4) for word in words)
+    near = words[max(0, index - _NEAR) : index + _NEAR]
+    told = any(word in PAST_CUES or (word.endswith("ed") and len(word) > 4) for word in near)
     if told:
         return Role.PAST
     known = left in SUBJECTS or left in ADVERBS or left in CONJUNCTIONS or left in PREPOSITIONS or _is_break(left)

@@ -22,13 +22,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A stretch of the text, from `start` to `end`, and whether white space follows it."""
+    """A stretch of the text, from `start` to `end`; a mark that is repeated is one token."""
 
     kind: Kind
     text: str
     start: int
     end: int
-    space: bool
     insert: Insert | None = None
 
 
@@ -49,7 +48,7 @@ _TOKEN: Final = re.compile(
       )
     | (?P<han>[{HAN}]+)
     | (?P<foreign>[^\W\d_{LATIN}{HAN}]+)
-    | (?P<mark>\S)
+    | (?P<mark>(?P<sign>\S)(?P=sign)*)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -57,38 +56,36 @@ _TOKEN: Final = re.compile(
 
 def tokens(text: TrackedText, inserts: Sequence[Insert]) -> list[Token]:
     """The tokens of a text in order; nothing but white space is left out."""
-    found: list[Token] = []
-    for token in _scan(text.text, inserts):
-        last = found[-1] if found else None
-        if last and last.end == token.start and _continues(last, token):
-            token = Token(last.kind, last.text + token.text, last.start, token.end, token.space)
-            found.pop()
-        found.append(token)
-    return found
+    whole = text.text
+    found: list[tuple[Kind, int, int]] = []
+    for kind, start, end in _scan(whole):
+        if found and found[-1][2] == start and _continues(found[-1][0], kind, whole[start]):
+            kind, start, _ = found.pop()
+        found.append((kind, start, end))
+    return [_token(kind, whole, start, end, inserts) for kind, start, end in found]
 
 
-def _scan(text: str, inserts: Sequence[Insert]) -> Iterator[Token]:
+def _scan(text: str) -> Iterator[tuple[Kind, int, int]]:
     body = len(text.rstrip())
     for match in _TOKEN.finditer(text):
         start, end = match.span()
-        kind = match.lastgroup or "mark"
-        if kind == "dotted" and end == body and text[end - 1] == ".":
-            yield Token(Kind.RUN, text[start : end - 1], start, end - 1, False)
-            yield Token(Kind.MARK, ".", end - 1, end, text[end : end + 1].isspace())
-            continue
-        insert = insert_at(match.group(), inserts) if kind == "insert" else None
-        name = Kind.RUN if kind == "dotted" else Kind(kind)
-        if name is Kind.INSERT and insert is None:
-            name = Kind.MARK
-        yield Token(name, match.group(), start, end, text[end : end + 1].isspace(), insert)
+        if match.lastgroup != "dotted":
+            yield Kind(match.lastgroup or "mark"), start, end
+        elif end == body and text[end - 1] == ".":
+            yield Kind.RUN, start, end - 1
+            yield Kind.MARK, end - 1, end
+        else:
+            yield Kind.RUN, start, end
 
 
-def _continues(last: Token, token: Token) -> bool:
-    """Vowel signs go with the letters before them, and a mark that is repeated counts once."""
-    if token.kind is Kind.FOREIGN:
-        return last.kind is Kind.FOREIGN
-    if token.kind is not Kind.MARK:
+def _continues(last: Kind, kind: Kind, first: str) -> bool:
+    """Vowel signs go with the letters of another script before them, and so do further letters."""
+    if last is not Kind.FOREIGN:
         return False
-    if last.kind is Kind.FOREIGN:
-        return unicodedata.category(token.text).startswith("M")
-    return last.kind is Kind.MARK and last.text[-1] == token.text
+    return kind is Kind.FOREIGN or (kind is Kind.MARK and unicodedata.category(first).startswith("M"))
+
+
+def _token(kind: Kind, text: str, start: int, end: int, inserts: Sequence[Insert]) -> Token:
+    insert = insert_at(text[start], inserts) if kind is Kind.INSERT else None
+    known = Kind.MARK if kind is Kind.INSERT and insert is None else kind
+    return Token(known, text[start:end], start, end, insert)

@@ -17,6 +17,8 @@ _THOUSANDS_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
 _ACRONYM_ENDING: Final = re.compile(r"([A-Z]{2,})('?s)")
 _DRAWN_OUT: Final = re.compile(r"([A-Za-z])\1{2,}")
 _VOWELS: Final = frozenset("aeiouy")
+_WEAK_INSIDE: Final = {"the": "ðə", "to": "tə", "a": "ɐ"}  # in a chain such as man-of-the-match
+_LEADING_PARTS: Final = frozenset({"Mc", "O", "D", "De", "Di", "Van", "Von"})
 _SHORT_CAPITALS: Final = 3
 
 
@@ -114,9 +116,9 @@ class WordReader:
         return self.unknown(letters.lower())
 
     def _camel(self, parts: list[str], setting: Setting) -> list[str]:
-        """The parts of a name in mixed case; the first has the beat, unless the last is initials."""
+        """The parts of a name in mixed case; the first has the beat, or the last after Mc and O', or as initials."""
         sounds = ["mək" if part == "Mc" else self.read(part, setting) for part in parts]
-        beat = len(parts) - 1 if parts[-1].isupper() or parts[0] == "Mc" else 0
+        beat = len(parts) - 1 if parts[-1].isupper() or parts[0] in _LEADING_PARTS else 0
         return [emphasised(sound) if index == beat else weakened(sound) for index, sound in enumerate(sounds)]
 
     def _shortened(self, word: str) -> str:
@@ -139,4 +141,7 @@ class WordReader:
             between = 0 < index < len(parts) - 1 and parts[index - 1].isalpha() and parts[index + 1].isalpha()
             words = ["to"] if part == "2" and between else digit_words(part)
             return " ".join(self.read(word) for word in words)
+        following = parts[index + 1] if index + 1 < len(parts) else "a"
+        if index and part in _WEAK_INSIDE and following[0].lower() not in _VOWELS:
+            return _WEAK_INSIDE[part]
         return self.read("point" if part == "." else part, setting)

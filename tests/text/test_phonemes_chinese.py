@@ -1,0 +1,93 @@
+"""Chinese text becomes phonemes with tones; other scripts inside it are read as English."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyvox.text import markup
+from polyvox.text.phonemes.alphabet import ALPHABET
+from polyvox.text.phonemes.chinese import ChinesePhonemizer
+from polyvox.text.phonemes.english import EnglishPhonemizer
+from polyvox.text.phonemes.pinyin import syllable
+from polyvox.text.spoken import Pause, SpokenWord
+from polyvox.text.tracked import TrackedText
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden/kokoro_frontend.json").read_text(encoding="utf-8"))
+CHINESE = ChinesePhonemizer(EnglishPhonemizer("us"))
+
+
+def said(text: str) -> str:
+    parts = CHINESE(TrackedText.of(text), ())
+    return "".join(part.phonemes + " " * part.space for part in parts if isinstance(part, SpokenWord))
+
+
+@pytest.mark.parametrize("case", GOLDEN["chinese"], ids=lambda case: case["text"])
+def test_sentences_sound_as_the_voices_were_trained(case: dict[str, str]) -> None:
+    assert said(case["text"]) == case["phonemes"]
+
+
+@pytest.mark.parametrize(
+    ("pinyin", "phonemes"),
+    [
+        ("ma1", "ma→"), ("ma2", "ma↗"), ("ma3", "ma↓"), ("ma4", "ma↘"), ("ma5", "ma"), ("zhong1", "ꭧʊ→ŋ"),
+        ("shi4", "ʂɨ↘"), ("si4", "sɨ↘"), ("xi3", "ɕi↓"), ("lv4", "ly↘"), ("nü3", "ny↓"), ("ju1", "ʨy→"),
+        ("xue2", "ɕɥe↗"), ("yuan2", "ɥɛ↗n"), ("yi1", "i→"), ("wu3", "u↓"), ("wen4", "wə↘n"), ("you3", "jou↓"),
+        ("er2", "ɚ↗"), ("bo1", "pwo→"), ("qiong2", "ʨʰjʊ↗ŋ"), ("hui4", "xwei↘"), ("o1", "ɔ→"), ("m2", "m↗"),
+    ],
+)  # fmt: skip
+def test_syllables(pinyin: str, phonemes: str) -> None:
+    assert syllable(pinyin) == phonemes
+
+
+@pytest.mark.parametrize("text", ["", "x", "hello", "zh1", "1", "㐂"])
+def test_what_is_not_pinyin_has_no_sound(text: str) -> None:
+    assert syllable(text) is None
+
+
+def test_english_words_and_numbers_inside_chinese() -> None:
+    assert said("我用 GPU。") == "wo↓jʊ↘ŋ ʤˌipˌijˈu."
+    assert said("共5个") == "kʊ↘ŋ u↓ kɤ↘"
+    assert said("2024年").startswith("ɚ↘ʨʰjɛ→n")
+
+
+def test_words_point_at_their_places() -> None:
+    text = "他说：“我用iPhone”。"
+    parts = [part for part in CHINESE(TrackedText.of(text), ()) if isinstance(part, SpokenWord)]
+    assert [text[part.span.start : part.span.end] for part in parts] == [
+        "他", "说", "：", "“", "我用", "iPhone", "”", "。",
+    ]  # fmt: skip
+
+
+def test_inserts_are_said_as_given() -> None:
+    marked = markup.parse("你好[pause:1s]世界")
+    assert [type(part) for part in CHINESE(marked.text, marked.inserts)] == [SpokenWord, Pause, SpokenWord]
+
+
+HAN = st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.text(st.one_of(HAN, st.sampled_from("，。！？a1 \n“”")), max_size=30))
+def test_any_text_becomes_words_of_the_alphabet_in_order(text: str) -> None:
+    place = 0
+    for part in CHINESE(TrackedText.of(text), ()):
+        assert isinstance(part, SpokenWord)
+        assert set(part.phonemes) <= ALPHABET
+        assert place <= part.span.start < part.span.end <= len(text)
+        place = part.span.start
+
+
+def test_the_tokenizer_prints_nothing_and_leaves_no_cache(tmp_path: Path) -> None:
+    script = (
+        "from polyvox.text.phonemes.chinese import han_words; from polyvox.text.tracked import TrackedText;"
+        "assert han_words(TrackedText.of('你好'))"
+    )
+    environment = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
+    assert done.stdout == done.stderr == b""
+    assert not list(tmp_path.rglob("*jieba*"))
