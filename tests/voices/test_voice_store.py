@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from voice_samples import RATE, noise, registration
 
 from polyvox.errors import ConflictError, InvalidRequestError, UnavailableError
 from polyvox.voices.recordings import digest_of, read_wav, wav_bytes
 from polyvox.voices.records import Transcription, VoiceDetails, VoiceQuery
 from polyvox.voices.store import VoiceStore
-from voice_samples import RATE, noise, registration
 
 
 @pytest.fixture
