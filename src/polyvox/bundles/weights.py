@@ -1,0 +1,38 @@
+"""Weights as PyTorch tensors, from safetensors or from PyTorch's own format; neither may run code."""
+
+import pickle
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from polyvox.errors import BundleError
+
+_TORCH_SUFFIXES = frozenset({".pt", ".pth", ".bin", ".ckpt"})
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The state dict of a `.safetensors` file or of a PyTorch file, in memory."""
+    if path.suffix == ".safetensors":
+        try:
+            return load_file(path)
+        except (SafetensorError, OSError) as error:
+            raise BundleError(f"{path.name} cannot be read as safetensors ({error}); fetch it again.") from error
+    content = read_plain(path)
+    if not isinstance(content, dict) or not all(isinstance(tensor, Tensor) for tensor in content.values()):
+        raise BundleError(f"{path.name} is not a state dict: it should hold tensors by name and nothing else.")
+    return {str(name): tensor for name, tensor in content.items()}
+
+
+def read_plain(path: Path) -> object:
+    """What a PyTorch file holds, if that is tensors, numbers, strings and containers of them."""
+    if path.suffix not in _TORCH_SUFFIXES:
+        raise BundleError(f"{path.name} is no kind of weights known here; .safetensors and .pt are.")
+    try:
+        content: object = torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
+        reason = str(error).split("\n", 1)[0]
+        raise BundleError(f"{path.name} cannot be read as plain tensors ({reason}); fetch it again.") from error
+    return content
