@@ -84,7 +84,9 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(30.0, ge=0, description="How long open streams may finish at shutdown.")
 
     # Reference recordings
-    prompt_max_bytes: int = Field(10_485_760, ge=1024, description="Largest reference recording, in bytes.")
+    prompt_max_bytes: int = Field(
+        10_485_760, ge=1024, le=33_554_432, description="Largest reference recording, in bytes."
+    )
     prompt_min_seconds: float = Field(1.0, gt=0, description="Shortest reference recording, silence cut from its ends.")
     prompt_max_seconds: float = Field(
         30.0, gt=0, le=60, description="Longest reference recording, silence cut from its ends."

@@ -13,11 +13,11 @@ import structlog
 
 from polyvox.audio.decode import container_of
 from polyvox.audio.pcm import MAX_RATE, MIN_RATE
-from polyvox.errors import AudioDecodeError, RequestTooLargeError, UnavailableError
+from polyvox.errors import AudioDecodeError, UnavailableError
 from polyvox.types import Pcm
 from polyvox.voices import decode_child
 from polyvox.voices.decode_child import READY, REFUSAL, REPLY, REQUEST, SAMPLES
-from polyvox.voices.limits import PromptLimits
+from polyvox.voices.limits import PromptLimits, too_large
 
 _log = structlog.get_logger(__name__)
 
@@ -35,7 +35,7 @@ async def decode_bounded(data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
     A file that is no audio by its first bytes is refused before a process is started.
     """
     if len(data) > limits.max_bytes:
-        raise RequestTooLargeError(f"The recording is over {limits.max_bytes} bytes; send a shorter or smaller one.")
+        raise too_large(limits.max_bytes)
     container_of(data)
     async with _child() as child:
         try:

@@ -1,8 +1,10 @@
 """How large, how short and how long a reference recording may be."""
 
+from collections.abc import AsyncIterable
 from dataclasses import dataclass
 
 from polyvox.config import Settings
+from polyvox.errors import RequestTooLargeError
 
 SAMPLE_RATE = 24_000
 
@@ -39,3 +41,18 @@ class PromptLimits:
     def decoded_samples(self) -> int:
         """Most samples that are decoded, all channels together: as many as in 48 kHz stereo of that length."""
         return int(self.decoded_seconds * _SAMPLES_PER_SECOND)
+
+
+async def read_at_most(chunks: AsyncIterable[bytes], max_bytes: int) -> bytes:
+    """All that arrives, given up as soon as it is too much."""
+    data = bytearray()
+    async for chunk in chunks:
+        if len(data) + len(chunk) > max_bytes:
+            raise too_large(max_bytes)
+        data += chunk
+    return bytes(data)
+
+
+def too_large(max_bytes: int, field: str | None = None) -> RequestTooLargeError:
+    """The refusal of a recording with more bytes than allowed."""
+    return RequestTooLargeError(f"The recording is over {max_bytes} bytes; send a shorter or smaller one.", field=field)

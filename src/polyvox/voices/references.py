@@ -5,7 +5,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from polyvox.errors import InvalidRequestError, RequestTooLargeError
+from polyvox.errors import InvalidRequestError
+from polyvox.voices.limits import too_large
 
 _AUDIO_MEDIA = re.compile(r"(audio/[a-z0-9.+-]+|application/(ogg|octet-stream)|video/(mp4|ogg|webm))", re.ASCII)
 _LONGEST_MEDIA_TYPE = 200
@@ -81,7 +82,7 @@ def _from_data_url(rest: str, max_bytes: int, field: str) -> bytes:
 def _from_base64(text: str, max_bytes: int, field: str) -> bytes:
     """Both alphabets are read, with or without padding, broken into lines or not; anything else is refused."""
     if len(text) > 2 * max_bytes + 64:
-        raise _too_large(max_bytes, field)
+        raise too_large(max_bytes, field)
     joined = _WHITE_SPACE.sub("", unquote(text) if "%" in text else text).translate(_URL_SAFE)
     bare = joined.removesuffix("=").removesuffix("=")
     try:
@@ -89,9 +90,5 @@ def _from_base64(text: str, max_bytes: int, field: str) -> bytes:
     except ValueError as error:
         raise InvalidRequestError(f"{field} is not valid base64; encode the recording again.", field=field) from error
     if len(data) > max_bytes:
-        raise _too_large(max_bytes, field)
+        raise too_large(max_bytes, field)
     return data
-
-
-def _too_large(max_bytes: int, field: str) -> RequestTooLargeError:
-    return RequestTooLargeError(f"The recording is over {max_bytes} bytes; send a shorter or smaller one.", field=field)

@@ -1,0 +1,52 @@
+"""Hand every hostile file to the intake and print what became of it: a process of its own, so that its memory tells.
+
+The peak given for the children is that of the largest decoder, or of this process when it started one if that is more.
+"""
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from hostile import FILES
+
+from polyvox.bundles.validate import open_bundle
+from polyvox.config import Settings
+from polyvox.errors import PolyvoxError, status_of
+from polyvox.voices.intake import Intake
+from polyvox.voices.limits import PromptLimits
+from polyvox.voices.vad import SpeechDetector
+
+
+async def outcome(intake: Intake, limits: PromptLimits, data: bytes) -> dict[str, object]:
+    started = time.perf_counter()
+    try:
+        await intake.take(data, limits)
+    except PolyvoxError as error:
+        refusal = {"error": type(error).__name__, "status": status_of(error).http, "message": error.message}
+    else:
+        refusal = {"error": "none", "status": 200, "message": ""}
+    return {**refusal, "seconds": time.perf_counter() - started}
+
+
+async def work(intake: Intake, limits: PromptLimits, names: Iterator[str], outcomes: dict[str, object]) -> None:
+    for name in names:
+        outcomes[name] = await outcome(intake, limits, FILES[name]())
+
+
+async def main(models_dir: Path) -> None:
+    settings = Settings()
+    intake = Intake(settings, SpeechDetector(open_bundle("silero-vad", models_dir)))
+    names, outcomes = iter(FILES), {}
+    await asyncio.gather(*(work(intake, PromptLimits.of(settings), names, outcomes) for _ in range(2)))
+    peaks = {
+        "own": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "children": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss,
+    }
+    sys.stdout.write(json.dumps({"outcomes": outcomes, "kilobytes": peaks}))
+
+
+asyncio.run(main(Path(sys.argv[1])))
