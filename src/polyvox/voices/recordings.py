@@ -45,6 +45,11 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def prompt_digest(audio_digest: str, transcript: str) -> str:
+    """The name of a recording together with what is said in it; it starts with the recording's own."""
+    return f"{audio_digest}-{digest_of(transcript.encode())}"
+
+
 class Recordings:
     """The audio folder of a store.
 
@@ -99,5 +104,6 @@ class Recordings:
                 yield digest
 
     def _path(self, digest: str) -> Path:
-        assert _DIGEST.fullmatch(digest), "a recording's name is the hash of its content"
+        if not _DIGEST.fullmatch(digest):
+            raise ValueError("a recording's file is named by the hash of its content")
         return self._folder / digest[:2] / f"{digest[2:]}.wav"

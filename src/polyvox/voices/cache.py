@@ -1,0 +1,224 @@
+"""What was fetched, decoded or prepared, kept for a while: bounded by bytes and age, the least used goes first."""
+
+import re
+import time
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from io import BytesIO
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+import structlog
+
+from polyvox import __version__
+from polyvox.bundles.disk import write_whole
+from polyvox.types import PreparedVoice
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+Value = TypeVar("Value")
+
+
+class CacheEvent(StrEnum):
+    """What a cache reports."""
+
+    HIT = "hit"
+    MISS = "miss"
+    EVICTION = "eviction"
+
+
+CacheObserver = Callable[[str, CacheEvent], None]
+"""Told of every event, with the cache's kind."""
+
+_FILE_NAME = re.compile(r"[0-9a-f]{64}-[0-9a-f]{64}\.[a-z0-9_.-]{1,64}\.npz")
+_ABANDONED_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[Value]):
+    value: Value
+    nbytes: int
+    expires: float
+
+
+class BoundedCache(Generic[Value]):
+    """A cache in memory. It is used from one thread, the event loop's."""
+
+    def __init__(
+        self,
+        kind: str,
+        *,
+        max_bytes: int,
+        max_age: float,
+        observer: CacheObserver,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.kind = kind
+        self.nbytes = 0
+        self._max_bytes = max_bytes
+        self._max_age = max_age
+        self._observer = observer
+        self._clock = clock
+        self._entries: OrderedDict[str, _Entry[Value]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: str) -> Value | None:
+        """The value, if it is here and not too old."""
+        entry = self._entries.get(key)
+        if entry is not None and entry.expires <= self._clock():
+            self._evict(key)
+            entry = None
+        if entry is None:
+            self._observer(self.kind, CacheEvent.MISS)
+            return None
+        self._entries.move_to_end(key)
+        self._observer(self.kind, CacheEvent.HIT)
+        return entry.value
+
+    def put(self, key: str, value: Value, nbytes: int) -> None:
+        """Keep a value; others make room for it, and one that is larger than the whole cache is not kept."""
+        self._drop(key)
+        if nbytes > self._max_bytes:
+            return
+        while self.nbytes + nbytes > self._max_bytes:
+            self._evict(next(iter(self._entries)))
+        self._entries[key] = _Entry(value, nbytes, self._clock() + self._max_age)
+        self.nbytes += nbytes
+
+    def remove(self, matches: Callable[[str, Value], bool]) -> int:
+        """Drop what matches, by key or value; returns how many."""
+        found = [key for key, entry in self._entries.items() if matches(key, entry.value)]
+        for key in found:
+            self._drop(key)
+        return len(found)
+
+    def clear(self) -> int:
+        """Drop everything; returns how many."""
+        return self.remove(lambda key, value: True)
+
+    def expire(self) -> None:
+        """Drop what is too old, so that it does not stay only because nobody asks for it."""
+        now = self._clock()
+        for key in [key for key, entry in self._entries.items() if entry.expires <= now]:
+            self._evict(key)
+
+    def _evict(self, key: str) -> None:
+        self._drop(key)
+        self._observer(self.kind, CacheEvent.EVICTION)
+
+    def _drop(self, key: str) -> None:
+        entry = self._entries.pop(key, None)
+        self.nbytes -= 0 if entry is None else entry.nbytes
+
+
+class PreparedFiles:
+    """Prepared voices as files of plain arrays, which outlive the process and are shared by all on one folder.
+
+    Their age counts from their last use. What another release has prepared is not read. Methods block.
+    """
+
+    kind = "prepared_disk"
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        max_bytes: int,
+        max_age: float,
+        observer: CacheObserver,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._folder = folder
+        self._own = folder / __version__
+        self._max_bytes = max_bytes
+        self._max_age = max_age
+        self._observer = observer
+        self._clock = clock
+
+    def read(self, engine: str, digest: str) -> PreparedVoice | None:
+        """What the engine once made of the prompt with this digest."""
+        path = self._path(engine, digest)
+        try:
+            data = path.read_bytes()
+            with np.load(BytesIO(data), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            path.touch()
+        except FileNotFoundError:
+            self._observer(self.kind, CacheEvent.MISS)
+            return None
+        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+            log.warning("prepared voice damaged", reason=str(error))
+            path.unlink(missing_ok=True)
+            self._observer(self.kind, CacheEvent.MISS)
+            return None
+        self._observer(self.kind, CacheEvent.HIT)
+        return PreparedVoice(engine, digest, arrays)
+
+    def write(self, voice: PreparedVoice) -> None:
+        """Keep a prepared voice; the least recently used make room for it."""
+        if any(array.dtype.hasobject for array in voice.arrays.values()):
+            raise ValueError(f"{voice.engine} prepares objects, which no file takes")
+        buffer = BytesIO()
+        np.savez(buffer, allow_pickle=False, **voice.arrays)
+        if buffer.tell() > self._max_bytes:
+            return
+        self._own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(self._path(voice.engine, voice.digest), buffer.getvalue())
+        self.trim()
+
+    def remove(self, audio_digest: str) -> int:
+        """Delete whatever was prepared from a recording; returns how many."""
+        return sum(_unlinked(path) for path in self._files() if path.name.startswith(f"{audio_digest}-"))
+
+    def clear(self) -> int:
+        """Delete everything; returns how many."""
+        return sum(_unlinked(path) for path in self._files())
+
+    def trim(self) -> None:
+        """Delete what is too old, then what was used longest ago until the rest fits; and what a crash left behind."""
+        now = self._clock()
+        left = 0
+        for used, nbytes, path in sorted(_states(self._files()), key=lambda state: state[0], reverse=True):
+            left += nbytes
+            if (left > self._max_bytes or used < now - self._max_age) and _unlinked(path):
+                left -= nbytes
+                self._observer(self.kind, CacheEvent.EVICTION)
+        for used, _, path in _states(list(self._folder.glob("*/.*"))):
+            if used < now - _ABANDONED_SECONDS:
+                _unlinked(path)
+
+    def _files(self) -> list[Path]:
+        return [path for path in self._folder.glob("*/*.npz") if _FILE_NAME.fullmatch(path.name)]
+
+    def _path(self, engine: str, digest: str) -> Path:
+        name = f"{digest}.{engine}.npz"
+        if not _FILE_NAME.fullmatch(name):
+            raise ValueError("a prepared voice's file is named by digests and an engine")
+        return self._own / name
+
+
+def _states(paths: list[Path]) -> list[tuple[float, int, Path]]:
+    """When each file was used, and its size; those that are gone meanwhile are left out."""
+    found = []
+    for path in paths:
+        try:
+            state = path.stat()
+        except FileNotFoundError:
+            continue
+        found.append((state.st_mtime, state.st_size, path))
+    return found
+
+
+def _unlinked(path: Path) -> bool:
+    """Delete a file; False if another process was faster."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
