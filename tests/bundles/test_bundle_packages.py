@@ -138,6 +138,15 @@ def test_pip_is_told_to_take_a_wheel_and_nothing_else(workshop, pip):
     assert call["arguments"][-1] == "some-voices==1.2.3"
 
 
+def test_pip_is_told_which_wheel_is_meant_where_they_differ_by_machine(workshop, pip):
+    tags = {"python": "3.11", "platform": "manylinux_2_28_x86_64"}
+    source = PypiSource.model_validate(pypi_source(wheel()).model_dump() | {"wheel": tags})
+    assert fetch(source, workshop) == WHOLE
+    (call,) = pip.calls
+    asked = {"--only-binary=:all:", "--python-version=3.11", "--platform=manylinux_2_28_x86_64"}
+    assert asked <= set(call["arguments"])
+
+
 def test_an_archive_that_is_already_here_is_not_fetched_again(workshop, npm):
     archive = tarball()
     digest = as_digest(archive)

