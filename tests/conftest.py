@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ import structlog
 
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
-from polyvox.bundles.validate import open_bundle
+from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.config import load
 from polyvox.errors import BundleError
 from polyvox.voices.transcribe import Moonshine
@@ -23,21 +24,31 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def models_dir() -> Path:
-    """The folder of real models, where the settings say it is; what is missing is pulled once."""
+def installed() -> Callable[[str], Bundle]:
+    """Opens a real model by its name, in the folder that the settings name; one that is missing is pulled first."""
     settings = load()
-    for name in ("kokoro", "moonshine-base"):
+
+    def opened(name: str) -> Bundle:
         try:
-            open_bundle(name, settings.models_dir)
+            return open_bundle(name, settings.models_dir)
         except BundleError:
-            pull(
+            return pull(
                 name,
                 models_dir=settings.models_dir,
                 folder=None,
                 hub_url=settings.hub_url,
                 progress=SilentProgress(),
             )
-    return settings.models_dir
+
+    return opened
+
+
+@pytest.fixture(scope="session")
+def models_dir(installed: Callable[[str], Bundle]) -> Path:
+    """The folder of real models, with those in it that nearly every test of the real thing needs."""
+    for name in ("kokoro", "moonshine-base"):
+        folder = installed(name).folder.parent
+    return folder
 
 
 @pytest.fixture(scope="session")
