@@ -9,6 +9,7 @@ from polyvox.text.phonemes.base import Phonemizer
 from polyvox.text.phonemes.chinese import ChinesePhonemizer
 from polyvox.text.phonemes.english import EnglishPhonemizer
 from polyvox.text.phonemes.espeak import VOICES, EspeakPhonemizer
+from polyvox.text.phonemes.japanese import JapanesePhonemizer
 
 __all__ = ["LANGUAGES", "Phonemizer", "phonemizer_for"]
 
@@ -16,6 +17,7 @@ _MAKERS: Final[Mapping[str, Callable[[str], Phonemizer]]] = {
     "en-us": lambda espeak: EnglishPhonemizer("us"),
     "en-gb": lambda espeak: EnglishPhonemizer("gb"),
     "zh": lambda espeak: ChinesePhonemizer(EnglishPhonemizer("us")),
+    "ja": lambda espeak: JapanesePhonemizer(EnglishPhonemizer("us")),
     **{language: partial(EspeakPhonemizer, language) for language in VOICES},
 }
 LANGUAGES: Final = tuple(_MAKERS)

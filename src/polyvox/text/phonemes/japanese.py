@@ -1,0 +1,149 @@
+"""Japanese text to phonemes: words and readings by fugashi with UniDic; other scripts are read as English."""
+
+import logging
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import zip_longest
+from threading import Lock
+from typing import Any, Final
+
+from polyvox.errors import UnavailableError
+from polyvox.text.markup import Insert
+from polyvox.text.phonemes.base import Phonemizer, heard_words
+from polyvox.text.phonemes.kana import hiragana, kana_phonemes
+from polyvox.text.phonemes.scripts import HAN
+from polyvox.text.spoken import Spoken, SpokenWord
+from polyvox.text.tracked import TrackedText
+
+_log = logging.getLogger(__name__)
+_KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
+_STRETCH: Final = re.compile(rf"(?:[{HAN}{_KANA}]|(?<![A-Za-z])\d+(?![A-Za-z]))+")
+_HALF_WIDTH: Final = re.compile(r"[\uff66-\uff9f]+")
+_NUMBER: Final = re.compile(r"\d+")
+_MAX_STRETCH_CHARS: Final = 400
+_MOST_GROUPED: Final = 8
+_DIGITS: Final = "零一二三四五六七八九"
+_OPENING: Final = ("“", "(")
+
+
+@dataclass(frozen=True, slots=True)
+class _Morpheme:
+    surface: str
+    reading: str
+
+
+class JapanesePhonemizer:
+    """Reads Japanese; `latin` reads the words of other scripts that stand in it."""
+
+    def __init__(self, latin: Phonemizer) -> None:
+        self._latin = latin
+        self._tagger = _tagger()
+        self._lock = Lock()  # a tagger works on one text at a time
+
+    def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
+        text = text.sub(_HALF_WIDTH, lambda match: unicodedata.normalize("NFKC", match.group()))
+        text = text.sub(_NUMBER, lambda match: _numeral(match) if _stands_alone(match) else None)
+        spoken: list[Spoken] = []
+        start = 0
+        for match in _STRETCH.finditer(text.text):
+            spoken += self._latin(text[start : match.start()], inserts)
+            for place in range(match.start(), match.end(), _MAX_STRETCH_CHARS):
+                spoken += self._words(text[place : min(place + _MAX_STRETCH_CHARS, match.end())])
+            start = match.end()
+        spoken += self._latin(text[start:], inserts)
+        ends_open = text.text[-1:].isspace()
+        return [_spaced(word, following, ends_open) for word, following in zip_longest(spoken, spoken[1:])]
+
+    def _words(self, text: TrackedText) -> list[SpokenWord]:
+        with self._lock:
+            morphemes = [_Morpheme(node.surface, _reading(node)) for node in self._tagger(text.text)]
+        words: list[SpokenWord] = []
+        place = 0
+        for group in _grouped(morphemes):
+            surface = "".join(part.surface for part in group)
+            span = text.span(place, place + len(surface))
+            place += len(surface)
+            sounds = heard_words(kana_phonemes("".join(part.reading for part in group)))
+            if not sounds:
+                _log.debug("no reading is known for %r", surface)
+            words += [SpokenWord(surface, sound, span, True) for sound in sounds]
+        return words
+
+
+def _reading(node: Any) -> str:  # noqa: ANN401
+    return hiragana(getattr(node.feature, "pron", None) or getattr(node.feature, "kana", None) or node.surface)
+
+
+def _grouped(morphemes: Sequence[_Morpheme]) -> list[Sequence[_Morpheme]]:
+    """Morphemes joined where together they are one listed word, the longest first."""
+    groups: list[Sequence[_Morpheme]] = []
+    start = 0
+    while start < len(morphemes):
+        ends = range(min(len(morphemes), start + _MOST_GROUPED), start + 1, -1)
+        joined = (end for end in ends if "".join(part.surface for part in morphemes[start:end]) in _listed_words())
+        end = next(joined, start + 1)
+        groups.append(morphemes[start:end])
+        start = end
+    return groups
+
+
+def _stands_alone(match: re.Match[str]) -> bool:
+    around = match.string[max(0, match.start() - 1) : match.start()] + match.string[match.end() : match.end() + 1]
+    return not any(char.isascii() and char.isalpha() for char in around)
+
+
+def _numeral(match: re.Match[str]) -> str:
+    """A number in characters, which the dictionary reads: by tens of thousands, or digit by digit."""
+    digits = "".join(str(int(char)) for char in match.group())
+    if len(digits) > 16 or (digits.startswith("0") and len(digits) > 1):
+        return "".join(_DIGITS[int(digit)] for digit in digits)
+    if int(digits) == 0:
+        return _DIGITS[0]
+    groups = [digits[max(0, end - 4) : end] for end in range(len(digits), 0, -4)]
+    named = [
+        _thousands(group) + unit for group, unit in zip(groups, ("", "万", "億", "兆"), strict=False) if int(group)
+    ]
+    return "".join(reversed(named))
+
+
+def _thousands(digits: str) -> str:
+    said = ""
+    for digit, unit in zip(digits.zfill(4), ("千", "百", "十", ""), strict=True):
+        if digit != "0":
+            said += unit if digit == "1" and unit else _DIGITS[int(digit)] + unit
+    return said
+
+
+def _spaced(word: Spoken, following: Spoken | None, ends_open: bool) -> Spoken:
+    """Words are parted by a space, but not at a stop, and marks cling to the word before them."""
+    if not isinstance(word, SpokenWord):
+        return word
+    if not isinstance(following, SpokenWord):
+        space = ends_open if following is None else True
+    elif word.phonemes in _OPENING or word.phonemes.endswith("ʔ") or following.phonemes.startswith("ʔ"):
+        space = False
+    else:
+        space = following.phonemes in _OPENING or not following.is_punctuation
+    return SpokenWord(word.text, word.phonemes, word.span, space)
+
+
+@cache
+def _listed_words() -> frozenset[str]:
+    text = resources.files("misaki").joinpath("data", "ja_words.txt").read_text(encoding="utf-8")
+    return frozenset(text.split())
+
+
+def _tagger() -> Any:  # noqa: ANN401
+    try:
+        import fugashi
+        import unidic_lite
+    except ImportError as error:
+        raise UnavailableError(
+            "Japanese needs a dictionary that is not installed; get it with `pip install 'polyvox[ja]'`.",
+            field="language",
+        ) from error
+    return fugashi.Tagger(f'-d "{unidic_lite.DICDIR}"')
