@@ -132,6 +132,8 @@ def test_a_forged_insert_is_removed() -> None:
         ("[sic] [pause] [pause for effect]", "[sic] [pause] [pause for effect]"),
         ("a &amp; b &lt; c", "a & b < c"),
         ("one<br>two", "one\ntwo"),
+        ('<p>A <b>bold</b> <a href="x.html">link</a></p>', "\nA bold link\n"),
+        ("a <name> b", "a <name> b"),
         ("-5 degrees, #hashtag, >5", "-5 degrees, #hashtag, >5"),
     ],
 )

@@ -138,7 +138,12 @@ _ENTITIES: Final = {
     "&hellip;": "…",
 }
 _ENTITY: Final = re.compile("|".join(_ENTITIES))
-_BREAK_TAG: Final = re.compile(r"<br ?/?>", re.IGNORECASE)
+_BLOCK_TAG: Final = re.compile(
+    r"</?(?:blockquote|br|div|h[1-6]|hr|li|ol|p|pre|table|td|th|tr|ul)(?: [^<>\n]*)?/?>", re.IGNORECASE
+)
+_INLINE_TAG: Final = re.compile(
+    r"</?(?:a|b|cite|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u)(?: [^<>\n]*)?/?>", re.IGNORECASE
+)
 _QUOTE_MARK: Final = re.compile(r"^ {0,3}(?:> ?)+", re.MULTILINE)
 _FENCE: Final = re.compile(r"^ {0,3}(?:`{3,}|~{3,}) ?[\w+#.-]* *$", re.MULTILINE)
 _RULE: Final = re.compile(r"^ {0,3}(?:(?:- ?){3,}|(?:\* ?){3,}|(?:_ ?){3,}|={2,}) *$", re.MULTILINE)
@@ -165,7 +170,8 @@ _BLANK_LINES: Final = re.compile(r"\n{3,}")
 
 def _plain(text: TrackedText) -> TrackedText:
     """The text without the signs of Markdown; its words keep their exact places."""
-    text = text.sub(_ENTITY, lambda match: _ENTITIES[match.group()]).sub(_BREAK_TAG, "\n").sub(_QUOTE_MARK, "")
+    text = text.sub(_ENTITY, lambda match: _ENTITIES[match.group()]).sub(_BLOCK_TAG, "\n").sub(_INLINE_TAG, "")
+    text = text.sub(_QUOTE_MARK, "")
     text = text.sub(_WRAP, _unwrapped).sub(_SPACES, " ")
     for pattern in (_FENCE, _RULE, _TABLE_RULE, _TABLE_EDGE):
         text = text.sub(pattern, "")

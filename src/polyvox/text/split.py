@@ -28,7 +28,7 @@ _LAST_WORDS: Final = re.compile(r"(?:(?P<before>[A-Za-z]+) |^|[^\w.])(?P<word>\w
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _CALENDAR: Final = frozenset("Mon Tue Tues Wed Thu Thur Thurs Fri Jan Feb Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())
 _MAY_END: Final = frozenset(ANYWHERE) | _CALENDAR | {"St"}
-_NEVER_ENDS: Final = frozenset(TITLES) | frozenset(WITHIN) | {"Dr"}
+_NEVER_ENDS: Final = frozenset(TITLES) | frozenset(WITHIN) | {"Dr", "v"}
 
 
 def sentences(text: TrackedText) -> list[TrackedText]:

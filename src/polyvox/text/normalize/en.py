@@ -23,7 +23,7 @@ from polyvox.types import NormalizationOptions
 
 _DIGIT: Final = re.compile(r"\d")
 _OPTIONAL_PLURAL: Final = re.compile(r"(?<=[A-Za-z])\((?:es|s)\)")
-_VULGAR_FRACTION: Final = re.compile("(?P<digit>(?<=\\d))?[¼-¾⅐-⅞↉](?P<more>(?=\\d))?")
+_VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
 
 
 def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
@@ -36,10 +36,14 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     text = _addresses(fold(text), options)
     if options.optional_pluralization_normalization:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
+    if options.replace_remaining_symbols:
+        text = symbols.read_comparisons(text)
     text = text.sub(_VULGAR_FRACTION, _fraction_in_figures)
     if _DIGIT.search(text.text):
         text = _quantities(text, options)
     text = roman.read(abbreviations.read(dates.read_names(text)))
+    if _DIGIT.search(text.text):
+        text = codes.read(text)
     if options.replace_remaining_symbols:
         text = symbols.read(text)
     if _DIGIT.search(text.text):
@@ -56,7 +60,7 @@ def _quantities(text: TrackedText, options: NormalizationOptions) -> TrackedText
     text = money.read(text)
     if options.unit_normalization:
         text = units.read(text)
-    return codes.read(figures.read_ordinals(text))
+    return figures.read_ordinals(text)
 
 
 def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:
@@ -68,6 +72,6 @@ def _addresses(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 
 def _fraction_in_figures(match: re.Match[str]) -> str:
-    figures_only = unicodedata.normalize("NFKC", match.group()).replace("⁄", "/")
-    before = " " if match["digit"] is not None else ""
-    return before + figures_only + (" " if match["more"] is not None else "")
+    before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
+    fraction = unicodedata.normalize("NFKC", match.group()).replace("⁄", "/")
+    return (" " if before.isdigit() else "") + fraction + (" " if after.isdigit() else "")

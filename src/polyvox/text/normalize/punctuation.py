@@ -103,6 +103,8 @@ _SINGLE_QUOTE: Final = re.compile("['’‘‚‛ʼ`´′]|\n")
 _CLIPPED: Final = re.compile(
     r"(?:tis|twas|twere|twill|em|til|till|n|cause|cos|cuz|bout|round|neath|gainst|ere|kay)\b|\d", re.I
 )
+# After "the dogs’", the same quotation's real end is still to come: behind a mark, as quotations end.
+_CLOSED_LATER: Final = re.compile("[^‘“”\"\n]{0,200}?[.,!?…—]['’](?!\\w)")
 
 
 class _SingleQuotes:
@@ -119,7 +121,8 @@ class _SingleQuotes:
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         if after.isalnum():
             return self._before_word(char, before, _CLIPPED.match(text, match.end()) is not None)
-        return self._after_word(before)
+        owned = before in ("s", "S") and _CLOSED_LATER.match(text, match.end()) is not None
+        return self._after_word(before, owned)
 
     def _before_word(self, char: str, before: str, clipped: bool) -> str:
         if before.isalnum() or clipped or (char == "’" and before != "“"):
@@ -127,8 +130,8 @@ class _SingleQuotes:
         self._open += 1
         return "“"
 
-    def _after_word(self, before: str) -> str:
-        if self._open and before and not before.isspace():
+    def _after_word(self, before: str, owned: bool) -> str:
+        if self._open and before and not before.isspace() and not owned:
             self._open -= 1
             return "”"
         return "'" if before.isalnum() else ""

@@ -62,6 +62,7 @@ BEFORE_FIGURES: Final = {
     "Figs": "Figures",
     "figs": "figures",
     "Sec": "Section",
+    "Sect": "Section",
     "sec": "section",
     "Eq": "Equation",
     "eq": "equation",
@@ -147,9 +148,10 @@ _ALWAYS: Final = frozenset("Mr Mrs Ms Mx Messrs Mme Mlle Prof Sgt Cmdr Wm Chas T
 
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
 _DEGREE: Final = re.compile(r"\b(?:Ph\.D|M\.Sc|B\.Sc|D\.Phil|Ed\.D|M\.Ed|B\.Ed)\b\.?|\bPhD\b")
-_INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)++(?= [A-Z])")
+_INITIALS: Final = re.compile(r"(?<![\w.])[A-Z]\.(?: [A-Z]\.)+(?= [A-Z])")
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= [A-Z]|[A-Z][a-z])")
 _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
+_AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,4})\.(?= ?\d)")
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
@@ -166,7 +168,7 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
     text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
-    return text.sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
+    return text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
 
 
 def _final_stop(match: re.Match[str]) -> str:
@@ -213,8 +215,8 @@ def _doctor_or_drive(match: re.Match[str]) -> str:
     return "Drive" + _final_stop(match)
 
 
-def _saint_or_street(match: re.Match[str]) -> str | None:
-    if _before_name(match):
+def _saint_or_street(match: re.Match[str]) -> str:
+    if _before_name(match) and not (word_after(match).isupper() and len(word_after(match)) > 1):
         return "Saint"
     return "Street" + _final_stop(match)
 

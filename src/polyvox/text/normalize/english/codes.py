@@ -8,7 +8,7 @@ from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_END, NUMBER_ST
 from polyvox.text.tracked import TrackedText
 
 _IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")
-_VERSION: Final = re.compile(r"\b[vV](?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)(?!\w)")
+_VERSION: Final = re.compile(r"\b(?:v(?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)|V(?P<dotted>\d++(?:\.\d++)++))(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
 _ZIP: Final = re.compile(r"(?<=\b[A-Z]{2} )\d{5}(?:-\d{4})?(?![\w-])")
@@ -58,7 +58,7 @@ def _points(parts: str) -> str:
 
 
 def _version(match: re.Match[str]) -> str:
-    return f"version {_points(match['parts'])}"
+    return f"version {_points(match['parts'] or match['dotted'])}"
 
 
 def _dotted(match: re.Match[str]) -> str | None:
@@ -75,12 +75,16 @@ def _dashed(match: re.Match[str]) -> str:
 
 
 def _labelled(match: re.Match[str]) -> str | None:
-    return code(match.group()) if word_before(match).rstrip(".") in _LABELS else None
+    """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
+    label = word_before(match).rstrip(".")
+    return code(match.group()) if label in _LABELS or (label.isupper() and 1 < len(label) < 5) else None
 
 
 def _scaled(match: re.Match[str]) -> str | None:
     """ "20k" and "5M" are counts; "4K" and "7B" are names, unless their number is one that only counts have."""
     counted = match["scale"] in ("k", "M", "bn") or any(mark in match["amount"] for mark in ".,")
+    if match["scale"] == "k" and word_before(match) in ("a", "the") and not word_after(match):
+        return f"{number(match['amount'])} K"
     return f"{number(match['amount'])} {_SCALES[match['scale']]}" if counted else None
 
 

@@ -48,6 +48,8 @@ _SIGNS: Final = {
     "฿": Currency("baht", "baht"),
     "₦": Currency("naira", "naira"),
     "₱": Currency("peso", "pesos"),
+    "Rs.": Currency("rupee", "rupees", "paisa", "paise"),
+    "Rs": Currency("rupee", "rupees", "paisa", "paise"),
 }
 _CODES: Final = {
     "USD": _SIGNS["US$"],
@@ -86,6 +88,9 @@ _SCALES: Final = {
     "tr": "trillion",
 }
 
+# On the continent the comma stands before the cents, and the stop between the thousands.
+_CONTINENTAL: Final = r"\d{1,3}(?:\.\d{3})*+,\d{2}(?![\d,])"
+_SUM: Final = rf"(?:{_CONTINENTAL}|{NUMBER})"
 _SCALE: Final = (
     r"(?: ?(?P<scale>hundred|thousand|million|billion|trillion)\b"
     r"|(?P<short>[kK]|[mM][mMnN]?|[bB]n?|[tT][nr]?| ?(?:mn|mil|bn|tn))(?![A-Za-z]))?+"
@@ -94,19 +99,20 @@ _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reve
 _CODE: Final = "|".join(_CODES)
 _NO_LETTER: Final = r"(?<![A-Za-z])"
 _BEFORE: Final = re.compile(
-    rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{NUMBER})"
+    rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
     rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}(?P<per>/(?=\w))?"
 )
 _BEHIND: Final = re.compile(
-    rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}"
+    rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{_SUM})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}"
     rf" ?(?P<sign>[€£¥₹₩₽₺₫₪₴₱]|(?:{_CODE})(?![A-Za-z]))(?!\d)(?P<per>/(?=[A-Za-z]))?"
 )
+_FOR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
 _CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code in front or behind, and cents."""
-    return text.sub(_BEFORE, _sum).sub(_BEHIND, _sum).sub(_CENTS, _plain_cents)
+    return text.sub(_FOR_PRICE, " for ").sub(_BEFORE, _sum).sub(_BEHIND, _sum).sub(_CENTS, _plain_cents)
 
 
 def _sum(match: re.Match[str]) -> str:
@@ -117,7 +123,7 @@ def _sum(match: re.Match[str]) -> str:
     if match["upto"] or scale or is_adjective(match):
         words += _counted(match, currency, scale)
     else:
-        words.append(_exact(match["amount"], currency))
+        words.append(_exact(_american(match["amount"]), currency))
     if match["per"]:
         words.append("per ")
     return " ".join(words)
@@ -125,13 +131,18 @@ def _sum(match: re.Match[str]) -> str:
 
 def _counted(match: re.Match[str], currency: Currency, scale: str) -> list[str]:
     """A range, a round sum or a price before its noun: one number, then the currency."""
-    words = [number(match["amount"])]
+    words = [number(_american(match["amount"]))]
     low = _SCALES.get((match.groupdict().get("low") or "").lower(), scale)
     if match["upto"]:
         words += ((low, "to") if low != scale else ("to",)) + (number(match["upto"]),)
     if scale:
         words.append(scale)
     return [*words, currency.one if is_adjective(match) else currency.many]
+
+
+def _american(amount: str) -> str:
+    """The same sum with a point before its decimals."""
+    return amount.replace(".", "").replace(",", ".") if amount[-3:-2] == "," else amount
 
 
 def _exact(amount: str, currency: Currency) -> str:

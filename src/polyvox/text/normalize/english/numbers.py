@@ -22,7 +22,7 @@ _IRREGULAR_ORDINALS: Final = {
 
 # Regular-expression pieces. A number never begins inside another, so a search that fails goes on behind it.
 NUMBER_START: Final = r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)"
-NUMBER: Final = r"(?:(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+|\.\d++)"
+NUMBER: Final = r"(?:(?:\d{1,3}(?:,\d{3})++(?!\d)|\d{1,2}(?:,\d{2}(?=,))++,\d{3}(?!\d)|\d++)(?:\.\d++)?+|\.\d++)"
 NUMBER_END: Final = r"(?![.,]?\d)"
 FRACTION: Final = r"(?:\d{1,3}+[ -])?\d{1,3}+/\d{1,4}+(?![/\d])"
 AMOUNT: Final = rf"(?:{FRACTION}|{NUMBER})"

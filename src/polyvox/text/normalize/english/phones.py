@@ -15,13 +15,14 @@ _AMERICAN: Final = re.compile(
 _INTERNATIONAL: Final = re.compile(rf"{_START}\+\d[\d ().-]{{6,20}}\d{_END}")
 _LOCAL: Final = re.compile(rf"{_START}\d{{3}}-\d{{4}}{_END}")
 _SHORT: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,8}(?!\w|[.,:]\d)")
+_CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
 _DIGITS: Final = re.compile(r"\d+")
 _CALLS: Final = frozenset("call called calling calls dial dialed dialled dials ext ext. extension pin PIN".split())
 
 
 def read(text: TrackedText) -> TrackedText:
-    """American, international and short numbers, emergency numbers and extensions."""
-    text = text.sub(_AMERICAN, _groups).sub(_INTERNATIONAL, _international).sub(_LOCAL, _groups)
+    """Cards, American, international and short numbers, emergency numbers and extensions."""
+    text = text.sub(_CARD, _groups).sub(_AMERICAN, _groups).sub(_INTERNATIONAL, _international).sub(_LOCAL, _groups)
     return text.sub(_SHORT, lambda match: spelled(match.group()) if word_before(match) in _CALLS else None)
 
 

@@ -85,6 +85,7 @@ _EMOTICON: Final = re.compile(r"(?<!\S)[:;][-']?[()](?!\S)")
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
+_COMPARING: Final = re.compile(r"[#~∼<>=]")
 _COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
 _COMPARISONS: Final = {
     "<=": "less than or equal to",
@@ -99,13 +100,15 @@ _PER: Final = re.compile(
 _FILE_PATH: Final = re.compile(r"(?<![\w/])(?:~|\.{1,2})?(?:/[\w@+-][\w.@+-]*)++/?")
 _PATH_MARK: Final = re.compile(r"[~./]")
 _PATH_WORDS: Final = {"~": " tilde ", ".": " dot ", "/": " slash "}
+_OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
 _DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
 _SLASH: Final = re.compile(r"(?<!\d) ?/+ ?|/+ ?(?!\d)")
+_NEAR: Final = 12
 _SUPERSCRIPT: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ]+|[⁺⁻]")
 _POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<sign>[+-]?)(?:(?P<digits>\d{1,6})(?![\w.])|(?=[A-Za-z(]))")
 _NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
 _SHARP: Final = re.compile(r"(?<=\b[A-G])[#♯](?!\w)")
-_ABOUT: Final = re.compile(r"[~∼]+ ?(?=[$€£]?\d)")
+_ABOUT: Final = re.compile(r"(?<![~∼])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
 _GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w(])")
@@ -118,17 +121,29 @@ _DOT: Final = re.compile(r"(?<=[A-Za-z0-9])\.(?=[a-z])")
 _SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "])&?")
 
 
+def read_comparisons(text: TrackedText) -> TrackedText:
+    """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
+    if _COMPARING.search(text.text) is None:
+        return text
+    text = text.sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
+    text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
+    return text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
+
+
 def read(text: TrackedText) -> TrackedText:
     """Signs as words, where they mean something; decoration is left for the tidying to drop."""
     if _ANY.search(text.text) is None:
         return text
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
-    text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
     text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
     text = text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, _power)
-    text = text.sub(_NUMBER_SIGN, "number ").sub(_SHARP, " sharp").sub(_ABOUT, "about ")
-    text = text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
-    text = text.sub(_PRODUCT, " times ").sub(_DIFFERENCE, " minus ").sub(_BLANK, " blank ").sub(_SEPARATOR, ", ")
+    text = (
+        text.sub(_SHARP, " sharp")
+        .sub(_PRODUCT, " times ")
+        .sub(_DIFFERENCE, " minus ")
+        .sub(_BLANK, " blank ")
+        .sub(_SEPARATOR, ", ")
+    )
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
     text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
     return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
@@ -138,7 +153,7 @@ def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
     text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS.get(match.group()) or _SHORT_FORMS[match.group().lower()])
     text = text.sub(_PER, " per ").sub(_FILE_PATH, lambda match: _PATH_MARK.sub(_path_word, match.group()))
-    return text.sub(_DIVISION, " divided by ").sub(_SLASH, " ")
+    return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
 
 
 def _path_word(match: re.Match[str]) -> str:
@@ -149,7 +164,9 @@ def _superscript(match: re.Match[str]) -> str:
     """A power after a figure or a single letter; after a word it marks a footnote, which is not read."""
     figures = match.group().translate(_DIGITS)
     before = match.string[max(0, match.start() - 2) : match.start()]
-    if before[-1:].isdigit() or before.endswith(")") or (before[-1:].isalpha() and not before[:-1].isalpha()):
+    formula = "=" in match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    single = before[-1:].isalpha() and not before[:-1].isalpha()
+    if before[-1:].isdigit() or before.endswith(")") or single or (formula and before[-1:].isalpha()):
         return _raised(figures[0] if figures[0] in "+-" else "", figures.lstrip("+-"))
     return "" if before[-1:].isalpha() else figures.replace("n", " n ").replace("-", "")
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import ends_sentence, word_after
+from polyvox.text.normalize.english.context import ends_sentence, word_after, word_before
 from polyvox.text.normalize.english.numbers import cardinal, two_digits
 from polyvox.text.tracked import TrackedText
 
@@ -17,12 +17,14 @@ _TIME: Final = re.compile(
     rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?![\w:])"
 )
 _HOUR: Final = re.compile(rf"{_START}(?P<hour>\d{{1,2}})(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)")
-_MILITARY: Final = re.compile(r"(?<![\w:.,])0(\d)(\d\d)(?= (?:hours|hrs)\b)")
+_SHORT_SPAN: Final = re.compile(rf"{_START}\d{{1,2}}:\d{{2}}(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?![\d:%/-]|[.,]\d))")
+_MILITARY: Final = re.compile(r"(?<![\w:.,])0(\d)([0-5]\d)(?![\w:]|[.,]\d)")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
-    text = text.sub(_SPAN, lambda match: match.group()[: -len(match["dash"])] + " to ")
+    for span in (_SPAN, _SHORT_SPAN):
+        text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")
     return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military)
 
 
@@ -71,6 +73,8 @@ def _hour(match: re.Match[str]) -> str | None:
     return f"{cardinal(str(hour))} {_half(match)}" if 1 <= hour <= 12 else None
 
 
-def _military(match: re.Match[str]) -> str:
+def _military(match: re.Match[str]) -> str | None:
+    if word_after(match) not in ("hours", "hrs") and word_before(match) not in ("at", "by", "until", "from"):
+        return None
     hour, minute = match.groups()
     return f"oh {cardinal(hour)} {two_digits(int(minute)) if int(minute) else 'hundred'}"

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import is_adjective
+from polyvox.text.normalize.english.context import is_adjective, word_after
 from polyvox.text.normalize.english.numbers import (
     AMOUNT,
     DASH,
@@ -141,6 +141,7 @@ _UNITS: Final = {
     "lx": "lux",
     "mol": "mole",
     "mSv": "millisievert",
+    "deg": "degree",
 }
 # Symbols that stand for a whole phrase.
 _RATES: Final = {
@@ -164,6 +165,10 @@ _RATES: Final = {
 }
 _POWERS: Final = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
 _PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
+# What "3m" of can only be millions.
+_MULTITUDES: Final = frozenset(
+    "people users customers followers views viewers subscribers visitors homes jobs copies downloads votes".split()
+)
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
@@ -183,7 +188,9 @@ _SCALES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Cels
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?%)?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
 )
-_HEIGHT: Final = re.compile(r"(?<![\w.,])(?P<feet>\d{1,2}) ?['’′] ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’)")
+_HEIGHT: Final = re.compile(
+    r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’|in\b)"
+)
 _FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})′")
 _INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [a-z]|[.,;)]|$))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
@@ -206,6 +213,8 @@ def _measure(match: re.Match[str]) -> str | None:
     rate = _RATES.get(symbol)
     if rate and not match["per"]:
         return _counted(match, *rate)
+    if symbol == "m" and word_after(match) in _MULTITUDES:
+        return f"{number(match['amount'])} million"
     unit = _UNITS.get(symbol)
     if unit is None or _is_preposition(match):
         return None
