@@ -88,5 +88,33 @@ def test_keys_are_never_shown():
     assert "sesame" not in repr(settings)
 
 
+def test_the_names_of_zipvoices_servers_are_understood(bare_environment, monkeypatch):
+    (bare_environment / ".env").write_text("zipvoice_num_steps=4\nzipvoice_allow_url_download=true\nother_program=1\n")
+    (bare_environment / "polyvox.yaml").write_text("zipvoice_num_steps: 9\nfetch_max_bytes: 5000\n")
+    monkeypatch.setenv("ZIPVOICE_MAX_DOWNLOAD_SIZE_MB", "2.5")
+    monkeypatch.setenv("ZIPVOICE_MAX_PROMPT_DURATION", "3.0")
+    monkeypatch.setenv("ZIPVOICE_CACHE_DIR", str(bare_environment / "prompts"))
+    settings = config.load()
+    assert (settings.zipvoice_num_steps, settings.allow_fetch) == (4, True)
+    assert (settings.fetch_max_bytes, settings.prompt_max_seconds) == (2_621_440, 3.0)
+    assert settings.data_dir == bare_environment / "prompts"
+    assert source_of(settings, "fetch_max_bytes") == "ZipVoice's names"
+    monkeypatch.setenv("POLYVOX_FETCH_MAX_BYTES", "6000")
+    assert config.load().fetch_max_bytes == 6000
+
+
+@pytest.mark.parametrize(("name", "value"), [("MAX_DOWNLOAD_SIZE_MB", "many"), ("NUM_STEPS", "99")])
+def test_a_wrong_value_under_such_a_name_is_refused_too(monkeypatch, name, value):
+    monkeypatch.setenv(f"ZIPVOICE_{name}", value)
+    with pytest.raises(InvalidRequestError, match=r"fetch_max_bytes|zipvoice_num_steps"):
+        config.load()
+
+
+def test_a_misspelt_name_in_the_env_file_is_refused(bare_environment):
+    (bare_environment / ".env").write_text("POLYVOX_PROT=8880\n")
+    with pytest.raises(InvalidRequestError, match="prot"):
+        config.load()
+
+
 def test_every_knob_is_described():
     assert all(info.description for info in config.Settings.model_fields.values())

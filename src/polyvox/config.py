@@ -1,16 +1,19 @@
 """Every knob of the server, once: its type, its default, what it does, and where its present value came from.
 
 A value is looked for in this order: an argument of the command line, the environment (`POLYVOX_PORT`), the file
-`.env`, the YAML file named by `POLYVOX_CONFIG` (or `polyvox.yaml` in the working directory), the default.
+`.env`, both of these under ZipVoice's names (`ZIPVOICE_NUM_STEPS`), the YAML file named by `POLYVOX_CONFIG` (or
+`polyvox.yaml` in the working directory), the default.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -30,6 +33,10 @@ def _cache_home() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "polyvox"
 
 
+def _data_home() -> Path:
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "polyvox"
+
+
 def _split_commas(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
@@ -42,7 +49,12 @@ class Settings(BaseSettings):
     """The effective settings of one process; immutable."""
 
     model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX, env_file=".env", env_ignore_empty=True, extra="forbid", frozen=True
+        env_prefix=ENV_PREFIX,
+        env_file=".env",
+        dotenv_filtering="match_prefix",
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
     )
 
     # Doors
@@ -104,6 +116,26 @@ class Settings(BaseSettings):
     fetch_max_bytes: int = Field(10_485_760, ge=1024, description="Largest file that is fetched.")
     fetch_timeout_seconds: float = Field(10.0, gt=0, le=120, description="Longest fetch, redirects included.")
 
+    allow_inline: bool = Field(True, description="Whether requests for speech may carry a reference recording.")
+
+    # Registered voices
+    data_dir: Path = Field(default_factory=_data_home, description="Folder of registered voices; on a local disk.")
+    max_voices: int = Field(1_000, ge=0, description="Voices that one key may register, or everyone without keys.")
+    recording_cache_bytes: int = Field(
+        67_108_864, ge=0, description="Memory for recordings that were fetched, and as much for those sent inline."
+    )
+    recording_cache_seconds: float = Field(3_600.0, gt=0, description="How long such a recording is kept.")
+    prepared_cache_bytes: int = Field(268_435_456, ge=0, description="Memory for voices that engines have prepared.")
+    prepared_cache_seconds: float = Field(86_400.0, gt=0, description="How long a prepared voice is kept in memory.")
+    prepared_disk_bytes: int = Field(0, ge=0, description="Disk space for prepared voices; 0 uses memory only.")
+    prepared_disk_seconds: float = Field(2_592_000.0, gt=0, description="How long an unused one is kept on disk.")
+
+    # ZipVoice's dialect
+    zipvoice_model: str = Field("zipvoice", description="Model for its requests that name none.")
+    zipvoice_num_steps: int = Field(8, ge=1, le=32, description="Inference steps for its requests that name none.")
+    zipvoice_remove_long_silence: bool = Field(True, description="Whether long silences are cut unless asked.")
+    zipvoice_speed_multiplier: float = Field(1.0, gt=0, le=4, description="Factor on the speed of its requests.")
+
     # Logs
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "console", "json"] = Field(
@@ -122,7 +154,52 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, dotenv_settings, YamlConfigSettingsSource(settings_cls, config_file())
+        yaml_settings = YamlConfigSettingsSource(settings_cls, config_file())
+        return init_settings, env_settings, dotenv_settings, ZipVoiceNames(settings_cls), yaml_settings
+
+
+def _bytes_from_megabytes(value: str) -> str:
+    try:
+        return str(int(float(value) * 1024 * 1024))
+    except (ValueError, OverflowError):
+        return value
+
+
+class ZipVoiceNames(PydanticBaseSettingsSource):
+    """Variables as servers with ZipVoice's dialect name them, in the environment or in `.env`, where they map."""
+
+    _NAMES: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "default_model": "default_backend",
+            "zipvoice_model": "zipvoice_model",
+            "zipvoice_num_steps": "zipvoice_num_steps",
+            "zipvoice_remove_long_silence": "zipvoice_remove_long_silence",
+            "zipvoice_speed_multiplier": "zipvoice_speed_multiplier",
+            "data_dir": "zipvoice_cache_dir",
+            "prompt_max_seconds": "zipvoice_max_prompt_duration",
+            "allow_fetch": "zipvoice_allow_url_download",
+            "allow_inline": "zipvoice_allow_base64",
+            "fetch_max_bytes": "zipvoice_max_download_size_mb",
+        }
+    )
+
+    def __init__(self, settings_cls: type[BaseSettings]) -> None:
+        super().__init__(settings_cls)
+        env, dotenv = EnvSettingsSource(settings_cls), DotEnvSettingsSource(settings_cls)
+        self._variables = {**dotenv.env_vars, **env.env_vars}
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str | None, str, bool]:
+        """The value for one field, in text."""
+        name = self._NAMES.get(field_name, "")
+        value = self._variables.get(name)
+        if value is not None and name.endswith("_mb"):
+            value = _bytes_from_megabytes(value)
+        return value, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        fields = self.settings_cls.model_fields
+        found = {name: self.get_field_value(fields[name], name)[0] for name in self._NAMES}
+        return {name: value for name, value in found.items() if value is not None}
 
 
 def config_file() -> Path:
@@ -159,6 +236,7 @@ def origins(settings: Settings) -> Iterator[Origin]:
     sources: dict[str, PydanticBaseSettingsSource] = {
         "environment": EnvSettingsSource(Settings),
         ".env": DotEnvSettingsSource(Settings),
+        "ZipVoice's names": ZipVoiceNames(Settings),
         str(config_file()): YamlConfigSettingsSource(Settings, config_file()),
     }
     found = {label: source() for label, source in sources.items()}

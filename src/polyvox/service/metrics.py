@@ -8,6 +8,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from polyvox.errors import PolyvoxError, status_of
 from polyvox.runtime.stage import BatchReport
 from polyvox.types import AudioChunk
+from polyvox.voices.cache import CacheEvent
 
 _LATENCY = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 60.0)
 _DURATION = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
@@ -67,6 +68,17 @@ class Metrics:
             "polyvox_stage_run_seconds", "Time a batch ran.", ["stage"], buckets=_STAGE, registry=registry
         )
 
+        self._voice_cache = Counter(
+            "polyvox_voice_cache_events", "What became of lookups of voices.", ["kind", "event"], registry=registry
+        )
+        self._preparation = Histogram(
+            "polyvox_voice_preparation_seconds",
+            "Time to make a voice of an engine from a recording.",
+            ["model"],
+            buckets=_LATENCY,
+            registry=registry,
+        )
+
     def watch(self, *, queue_depth: Callable[[], float], active: Callable[[], float]) -> None:
         """Read the two gauges from their source whenever they are asked for."""
         self._queue_depth.set_function(queue_depth)
@@ -96,6 +108,13 @@ class Metrics:
         self._batch_size.labels(report.stage).observe(report.size)
         self._batch_wait.labels(report.stage).observe(report.wait_seconds)
         self._batch_run.labels(report.stage).observe(report.run_seconds)
+
+    def voice_cache(self, kind: str, event: CacheEvent) -> None:
+        """Observer of the caches of recordings and prepared voices."""
+        self._voice_cache.labels(kind, event).inc()
+
+    def prepared(self, model: str, seconds: float) -> None:
+        self._preparation.labels(model).observe(seconds)
 
     def render(self) -> bytes:
         """Everything, as a scraper reads it."""
