@@ -20,6 +20,7 @@ from cosyvoice_golden import (
 from torch.utils.flop_counter import FlopCounterMode
 
 from polyvox.models import conformer, dit, unet
+from polyvox.models.attention import Sight
 from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
 from polyvox.models.cosyvoice3_flow import Flow3Config, load_flow3
 from polyvox.models.cosyvoice_flow import FlowPrompt
@@ -33,6 +34,11 @@ VERSIONS = pytest.mark.parametrize("version", [2, 3])
 
 def all_tokens(version):
     return torch.cat((golden(version, "flow")["in.prompt_token"], golden(version, "flow")["in.token"]), dim=1)
+
+
+def no_prompt(version):
+    prompt = flow_prompt(version)
+    return FlowPrompt(prompt.tokens[:, :0], prompt.mel[:, :, :0], prompt.embedding)
 
 
 def streamed(version, pieces, *, window=None):
@@ -65,7 +71,7 @@ def test_the_speaker_is_projected(version):
 def test_version_2_encodes_tokens(name, block, held_back):
     tokens = all_tokens(2)
     cut = tokens.shape[1] - held_back
-    rows = flow(2).front.encode(tokens[:, :cut], tokens[:, cut:], Memory(), end=cut, block=block)
+    rows = flow(2).front.encode(tokens[:, :cut], tokens[:, cut:], Memory(), Sight(cut, block))
     assert_near(rows, golden(2, "flow")[f"encoder.{name}"])
 
 
@@ -80,7 +86,7 @@ def test_version_3_looks_ahead(name, held_back):
 @VERSIONS
 def test_mu(version):
     tokens = all_tokens(version)
-    mu = flow(version).front(tokens, tokens[:, :0], Memory(), end=tokens.shape[1], block=None)
+    mu = flow(version).front(tokens, tokens[:, :0], Memory(), Sight(tokens.shape[1]))
     assert_near(mu, golden(version, "flow")["mu"])
 
 
@@ -103,7 +109,7 @@ def test_the_estimator(version, name, block):
         condition=expected["est.cond"],
     )
     time = time_model(version)(expected["est.t"][:1])[0]
-    velocity = flow(version).estimator(point, time, Memory(), end=point.mel.shape[2], block=block)
+    velocity = flow(version).estimator(point, time, Memory(), Sight(point.mel.shape[2], block))
     assert_near(velocity, expected[f"est.out.{name}"])
 
 
@@ -144,6 +150,21 @@ def test_how_tokens_arrive_does_not_matter(version, pieces):
 
 
 @VERSIONS
+def test_a_preview_shows_what_a_pass_over_the_same_tokens_shows(version):
+    tokens = golden(version, "flow")["chunked.token"]
+    state = flow(version).start(flow_prompt(version), flow_noise())
+    early = flow(version).preview(tokens[:, :20], state)
+    passed = flow(version).render(flow_prompt(version), tokens[:, :20], flow_noise(), streaming=True, final=False)
+    assert_near(early, passed)
+    assert early.shape[2] == 2 * 17
+    assert flow(version).preview(tokens[:, :3], flow(version).start(no_prompt(version), flow_noise())).shape[2] == 0
+    mel, state = flow(version).step(tokens[:, :45], state)
+    later = flow(version).preview(tokens[:, 45:50], state)
+    passed = flow(version).render(flow_prompt(version), tokens[:, :50], flow_noise(), streaming=True, final=False)
+    assert_near(torch.cat((mel, later), dim=2), passed)
+
+
+@VERSIONS
 def test_a_prompts_state_serves_many_streams_and_a_voice_without_prompt_streams_too(version):
     tokens, noise = golden(version, "flow")["chunked.token"], flow_noise()
     prompt = flow_prompt(version)
@@ -153,7 +174,7 @@ def test_a_prompts_state_serves_many_streams_and_a_voice_without_prompt_streams_
     for voice in (tokens[:, 60:100], tokens[:, 100:150]):
         mel, _ = flow(version).step(voice, prepared, final=True)
         assert_near(mel, flow(version).render(long, voice, noise, streaming=True, final=True))
-    bare = FlowPrompt(tokens[:, :0], prompt.mel[:, :, :0], prompt.embedding)
+    bare = no_prompt(version)
     first, state = flow(version).step(tokens[:, :40], flow(version).start(bare, noise))
     rest, _ = flow(version).step(tokens[:, 40:60], state, final=True)
     whole = flow(version).render(bare, tokens[:, :60], noise, streaming=True, final=True)

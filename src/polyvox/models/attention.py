@@ -56,9 +56,24 @@ def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor | None:
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
-def block_mask(queries: int, keys: int, end: int, block: int | None, device: torch.device) -> Tensor | None:
-    """Each of the last `queries` of `keys` positions before `end` sees its own block and the blocks before it."""
-    if block is None or (end - queries) // block == (end - 1) // block:
-        return None
-    blocks = torch.arange(end - keys, end, device=device) // block
-    return blocks <= blocks[keys - queries :, None]
+class Sight:
+    """Which positions see which in one call, the last of them before `end`.
+
+    `block` positions, counted from the start of the sequence, see each other and all before them; without it all
+    see all. The mask is the same for all layers, so it is made once.
+    """
+
+    def __init__(self, end: int, block: int | None = None) -> None:
+        self.end = end
+        self.block = block
+        self._masks: dict[tuple[int, int], Tensor] = {}
+
+    def mask(self, query: Tensor, key: Tensor) -> Tensor | None:
+        """For queries that are the last of the keys, [..., time, width] both; None where nothing is hidden."""
+        queries, keys = query.shape[-2], key.shape[-2]
+        if self.block is None or (self.end - queries) // self.block == (self.end - 1) // self.block:
+            return None
+        if (queries, keys) not in self._masks:
+            blocks = torch.arange(self.end - keys, self.end, device=key.device) // self.block
+            self._masks[queries, keys] = blocks <= blocks[keys - queries :, None]
+        return self._masks[queries, keys]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import attend_with_distance, block_mask, merge_heads, split_heads
+from polyvox.models.attention import Sight, attend_with_distance, merge_heads, split_heads
 from polyvox.models.convolution import CausalConv
 from polyvox.models.lookahead import Lookahead
 from polyvox.models.memory import Memory
@@ -52,15 +52,16 @@ class Conformer(nn.Module):
         self.up_encoders = nn.ModuleList(_Block(config) for _ in range(config.up_blocks))
         self.after_norm = nn.LayerNorm(config.width)
 
-    def forward(self, tokens: Tensor, context: Tensor, memory: Memory, *, end: int, block: int | None) -> Tensor:
-        """Continue up to token `end`, which `context` follows; `block` tokens see each other and those before."""
+    def forward(self, tokens: Tensor, context: Tensor, memory: Memory, sight: Sight) -> Tensor:
+        """Continue by tokens that `context` follows; `sight` counts tokens."""
         rows = self.lookahead(self.embed(tokens), self.embed(context), memory)
         for layer in self.encoders:
-            rows = layer(rows, memory, end, block)
+            rows = layer(rows, memory, sight)
         frames = rows.transpose(1, 2).repeat_interleave(_SCALE, dim=2)
         rows = self.up_embed(self.up_conv(frames, memory).transpose(1, 2))
+        sight = Sight(_SCALE * sight.end, sight.block and _SCALE * sight.block)
         for layer in self.up_encoders:
-            rows = layer(rows, memory, _SCALE * end, block and _SCALE * block)
+            rows = layer(rows, memory, sight)
         out: Tensor = self.after_norm(rows)
         return out
 
@@ -86,8 +87,8 @@ class _Block(nn.Module):
         self.ff_in = nn.Linear(config.width, config.feed_forward)
         self.ff_out = nn.Linear(config.feed_forward, config.width)
 
-    def forward(self, rows: Tensor, memory: Memory, end: int, block: int | None) -> Tensor:
-        rows = rows + self.self_attn(self.norm_mha(rows), memory, end, block)
+    def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
+        rows = rows + self.self_attn(self.norm_mha(rows), memory, sight)
         out: Tensor = rows + self.ff_out(functional.silu(self.ff_in(self.norm_ff(rows))))
         return out
 
@@ -106,12 +107,12 @@ class _RelativeAttention(nn.Module):
         self.pos_bias_u = nn.Parameter(torch.empty(heads, width // heads))
         self.pos_bias_v = nn.Parameter(torch.empty(heads, width // heads))
 
-    def forward(self, rows: Tensor, memory: Memory, end: int, block: int | None) -> Tensor:
+    def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
         query = split_heads(self.linear_q(rows), self.heads)
         key = memory.history(split_heads(self.linear_k(rows), self.heads))
         value = memory.history(split_heads(self.linear_v(rows), self.heads))
         distances = self._distances(query, key, memory)
-        mask = block_mask(query.shape[-2], key.shape[-2], end, block, rows.device)
+        mask = sight.mask(query, key)
         content, place = query + self.pos_bias_u[:, None], query + self.pos_bias_v[:, None]
         out: Tensor = self.linear_out(merge_heads(attend_with_distance(content, place, key, value, distances, mask)))
         return out

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models import conformer, unet
+from polyvox.models.attention import Sight
 from polyvox.models.conformer import Conformer, ConformerConfig
 from polyvox.models.cosyvoice_flow import Flow, FlowConfig, FlowParts, load_flow
 from polyvox.models.loading import StateDict
@@ -32,17 +33,17 @@ class ConformerFront(nn.Module):
         self.encoder = Conformer(config.encoder)
         self.encoder_proj = nn.Linear(config.encoder.width, config.flow.bins)
 
-    def encode(self, tokens: Tensor, context: Tensor, memory: Memory, *, end: int, block: int | None) -> Tensor:
+    def encode(self, tokens: Tensor, context: Tensor, memory: Memory, sight: Sight) -> Tensor:
         """The encoder's rows [batch, 2 n, width]."""
         table = self.input_embedding.weight
         rows: Tensor = self.encoder(
-            functional.embedding(tokens, table), functional.embedding(context, table), memory, end=end, block=block
+            functional.embedding(tokens, table), functional.embedding(context, table), memory, sight
         )
         return rows
 
-    def forward(self, tokens: Tensor, context: Tensor, memory: Memory, *, end: int, block: int | None) -> Tensor:
-        """Continue up to token `end`, which `context` follows."""
-        mu: Tensor = self.encoder_proj(self.encode(tokens, context, memory, end=end, block=block))
+    def forward(self, tokens: Tensor, context: Tensor, memory: Memory, sight: Sight) -> Tensor:
+        """Continue by tokens that `context` follows."""
+        mu: Tensor = self.encoder_proj(self.encode(tokens, context, memory, sight))
         return mu.transpose(1, 2)
 
 

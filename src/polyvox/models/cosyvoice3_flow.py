@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models import dit
+from polyvox.models.attention import Sight
 from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowConfig, FlowParts, load_flow
 from polyvox.models.dit import DiT, DiTConfig, DiTTime
 from polyvox.models.loading import StateDict
@@ -38,8 +39,8 @@ class LookaheadFront(nn.Module):
         rows: Tensor = self.lookahead(functional.embedding(tokens, table), functional.embedding(context, table), memory)
         return rows
 
-    def forward(self, tokens: Tensor, context: Tensor, memory: Memory, *, end: int, block: int | None) -> Tensor:
-        """Continue by tokens that `context` follows; there is no attention here, so no end and no block either."""
+    def forward(self, tokens: Tensor, context: Tensor, memory: Memory, sight: Sight) -> Tensor:
+        """Continue by tokens that `context` follows; there is no attention here that `sight` would concern."""
         return self.look(tokens, context, memory).transpose(1, 2).repeat_interleave(FRAMES_PER_TOKEN, dim=2)
 
 

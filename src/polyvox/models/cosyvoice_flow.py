@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.attention import Sight
 from polyvox.models.euler import FlowPoint, cosine_schedule, solve
 from polyvox.models.loading import Rules, StateDict, load, renamed, under
 from polyvox.models.memory import Kept, Memory, nbytes
@@ -95,13 +96,19 @@ class Flow(nn.Module):
 
         The last call of a stream is `final`: what is pending is computed without waiting for more.
         """
-        state = replace(state, pending=torch.cat((state.pending, tokens), dim=1))
-        known = state.tokens + state.pending.shape[1]
-        block = self.config.block
-        ready = (known if final else max(0, known - self.config.ahead) // block * block) - state.tokens
-        if ready <= 0:
-            return state.noise.new_zeros(tokens.shape[0], self.config.bins, 0), state
+        state = _told(state, tokens)
+        known, block = state.tokens + state.pending.shape[1], self.config.block
+        ready = (known if final else (known - self.config.ahead) // block * block) - state.tokens
         return self._advance(state, ready, block, final=final, remember=not final)
+
+    def preview(self, tokens: Tensor, state: FlowState) -> Tensor:
+        """The mel that `step` will give for all that is known, a block that is not complete taken as it stands.
+
+        It lets audio start early, at a price: the frames of that block have not seen the rest of it.
+        """
+        state = _told(state, tokens)
+        ready = state.pending.shape[1] - self.config.ahead
+        return self._advance(state, ready, self.config.block, final=False, remember=False)[0]
 
     def render(self, prompt: FlowPrompt, tokens: Tensor, noise: Tensor, *, streaming: bool, final: bool) -> Tensor:
         """The mel of all tokens in one pass that keeps nothing.
@@ -109,8 +116,7 @@ class Flow(nn.Module):
         With `streaming` a frame sees what it would see in a stream, without it everything. Unless `final`, the last
         tokens serve only as those after the others.
         """
-        state = self.start(prompt, noise)
-        state = replace(state, pending=torch.cat((state.pending, tokens), dim=1))
+        state = _told(self.start(prompt, noise), tokens)
         ready = state.pending.shape[1] - (0 if final else self.config.ahead)
         block = self.config.block if streaming else None
         return self._advance(state, ready, block, final=final, remember=False)[0]
@@ -119,6 +125,8 @@ class Flow(nn.Module):
         self, state: FlowState, ready: int, block: int | None, *, final: bool, remember: bool
     ) -> tuple[Tensor, FlowState]:
         """Compute the first `ready` pending tokens."""
+        if ready <= 0:
+            return state.noise.new_zeros(state.pending.shape[0], self.config.bins, 0), state
         done, end = state.tokens, state.tokens + ready
         first, last = FRAMES_PER_TOKEN * done, FRAMES_PER_TOKEN * end
         if last > state.noise.shape[2]:
@@ -126,7 +134,7 @@ class Flow(nn.Module):
         now, later = state.pending[:, :ready], state.pending[:, ready:]
         memory = Memory(state.front, remember=remember)
         context = later[:, : 0 if final else self.config.ahead]
-        mu: Tensor = self.front(now, context, memory, end=end, block=block)
+        mu: Tensor = self.front(now, context, memory, Sight(end, block))
         condition = state.condition[:, :, : last - first]
         point = FlowPoint(
             mel=state.noise[:, :, first:last].expand(mu.shape),
@@ -134,13 +142,13 @@ class Flow(nn.Module):
             speaker=state.speaker,
             condition=functional.pad(condition, (0, last - first - condition.shape[2])),
         )
+        sight = Sight(last, block and FRAMES_PER_TOKEN * block)
         steps: list[Kept] = []
 
         def velocity(step: int, at: FlowPoint) -> Tensor:
             past = state.steps[step] if state.steps else ()
             keeper = Memory(past, window=state.window, remember=remember)
-            frames = block and FRAMES_PER_TOKEN * block
-            out: Tensor = self.estimator(at, self.time[step].to(mu.dtype), keeper, end=last, block=frames)
+            out: Tensor = self.estimator(at, self.time[step].to(mu.dtype), keeper, sight)
             steps.append(keeper.kept())
             return out
 
@@ -154,6 +162,10 @@ class Flow(nn.Module):
             steps=tuple(steps),
         )
         return mel[:, :, max(0, state.prompt_frames - first) :], after
+
+
+def _told(state: FlowState, tokens: Tensor) -> FlowState:
+    return replace(state, pending=torch.cat((state.pending, tokens), dim=1))
 
 
 @dataclass(frozen=True, slots=True)

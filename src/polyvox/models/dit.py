@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import attend, block_mask, merge_heads, split_heads
+from polyvox.models.attention import Sight, attend, merge_heads, split_heads
 from polyvox.models.convolution import CausalConv
 from polyvox.models.euler import FlowPoint, time_code
 from polyvox.models.memory import Memory
@@ -84,14 +84,14 @@ class DiT(nn.Module):
         self.blocks = nn.ModuleList(_Block(config) for _ in range(config.depth))
         self.proj_out = nn.Linear(config.width, config.bins)
 
-    def forward(self, point: FlowPoint, time: Tensor, memory: Memory, *, end: int, block: int | None) -> Tensor:
-        """The velocity [batch, bins, frames] of frames up to `end`; `time` [vectors, width] is of `DiTTime`."""
+    def forward(self, point: FlowPoint, time: Tensor, memory: Memory, sight: Sight) -> Tensor:
+        """The velocity [batch, bins, frames]; `time` [vectors, width] is of `DiTTime`."""
         rows = self.embed(point, memory)
         frames = rows.shape[1]
-        angles = torch.arange(end - frames, end, device=rows.device)[:, None] * self.rates.float()
+        angles = torch.arange(sight.end - frames, sight.end, device=rows.device)[:, None] * self.rates.float()
         rotation = (angles.cos().to(rows.dtype), angles.sin().to(rows.dtype))
         for layer, moment in zip(self.blocks, time[:-2].view(len(self.blocks), 6, -1), strict=True):
-            rows = layer(rows, moment, memory, rotation, end, block)
+            rows = layer(rows, moment, memory, rotation, sight)
         scale, shift = time[-2:]
         velocity: Tensor = self.proj_out(modulated(rows, shift, scale))
         return velocity.transpose(1, 2)
@@ -124,11 +124,10 @@ class _Block(nn.Module):
         time: Tensor,
         memory: Memory,
         rotation: tuple[Tensor, Tensor],
-        end: int,
-        block: int | None,
+        sight: Sight,
     ) -> Tensor:
         shift, scale, gate, ff_shift, ff_scale, ff_gate = time
-        rows = rows + gate * self.attn(modulated(rows, shift, scale), memory, rotation, end, block)
+        rows = rows + gate * self.attn(modulated(rows, shift, scale), memory, rotation, sight)
         inner = functional.gelu(self.ff_in(modulated(rows, ff_shift, ff_scale)), approximate="tanh")
         out: Tensor = rows + ff_gate * self.ff_out(inner)
         return out
@@ -144,15 +143,12 @@ class _Attention(nn.Module):
         self.to_v = nn.Linear(config.width, inner)
         self.to_out = nn.Linear(inner, config.width)
 
-    def forward(
-        self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], end: int, block: int | None
-    ) -> Tensor:
+    def forward(self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], sight: Sight) -> Tensor:
         query = _with_first_head_turned(split_heads(self.to_q(rows), self.heads), rotation)
         key = _with_first_head_turned(split_heads(self.to_k(rows), self.heads), rotation)
         value = split_heads(self.to_v(rows), self.heads)
         key, value = memory.history(key), memory.history(value)
-        mask = block_mask(query.shape[-2], key.shape[-2], end, block, rows.device)
-        out: Tensor = self.to_out(merge_heads(attend(query, key, value, mask)))
+        out: Tensor = self.to_out(merge_heads(attend(query, key, value, sight.mask(query, key))))
         return out
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import attend, block_mask, merge_heads, split_heads
+from polyvox.models.attention import Sight, attend, merge_heads, split_heads
 from polyvox.models.convolution import CausalConv
 from polyvox.models.euler import FlowPoint, time_code
 from polyvox.models.memory import Memory
@@ -81,15 +81,15 @@ class UNet(nn.Module):
         self.final = _ConvBlock(width, width)
         self.final_proj = nn.Conv1d(width, config.outputs, 1)
 
-    def forward(self, point: FlowPoint, time: Tensor, memory: Memory, *, end: int, block: int | None) -> Tensor:
-        """The velocity [batch, bins, frames] of frames up to `end`; `time` [blocks, channels] is of `UNetTime`."""
+    def forward(self, point: FlowPoint, time: Tensor, memory: Memory, sight: Sight) -> Tensor:
+        """The velocity [batch, bins, frames]; `time` [blocks, channels] is of `UNetTime`."""
         speaker = point.speaker[:, :, None].expand_as(point.mel)
         inputs = torch.cat((point.mel, point.mu, speaker, point.condition), dim=1)
-        skip = self.down(inputs, time[0], memory, end, block)
+        skip = self.down(inputs, time[0], memory, sight)
         frames = self.down_conv(skip, memory)
         for level, moment in zip(self.middle, time[1:-1], strict=True):
-            frames = level(frames, moment, memory, end, block)
-        frames = self.up(torch.cat((frames, skip), dim=1), time[-1], memory, end, block)
+            frames = level(frames, moment, memory, sight)
+        frames = self.up(torch.cat((frames, skip), dim=1), time[-1], memory, sight)
         velocity: Tensor = self.final_proj(self.final(self.up_conv(frames, memory), memory))
         return velocity
 
@@ -100,10 +100,10 @@ class _Level(nn.Module):
         self.residual = _Residual(inputs, config.channels)
         self.transformers = nn.ModuleList(_Transformer(config) for _ in range(config.transformers))
 
-    def forward(self, frames: Tensor, time: Tensor, memory: Memory, end: int, block: int | None) -> Tensor:
+    def forward(self, frames: Tensor, time: Tensor, memory: Memory, sight: Sight) -> Tensor:
         rows: Tensor = self.residual(frames, time, memory).transpose(1, 2)
         for transformer in self.transformers:
-            rows = transformer(rows, memory, end, block)
+            rows = transformer(rows, memory, sight)
         return rows.transpose(1, 2)
 
 
@@ -140,8 +140,8 @@ class _Transformer(nn.Module):
         self.ff_in = nn.Linear(config.channels, 4 * config.channels)
         self.ff_out = nn.Linear(4 * config.channels, config.channels)
 
-    def forward(self, rows: Tensor, memory: Memory, end: int, block: int | None) -> Tensor:
-        rows = rows + self.attn1(self.norm1(rows), memory, end, block)
+    def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
+        rows = rows + self.attn1(self.norm1(rows), memory, sight)
         out: Tensor = rows + self.ff_out(functional.gelu(self.ff_in(self.norm3(rows))))
         return out
 
@@ -156,10 +156,9 @@ class _Attention(nn.Module):
         self.to_v = nn.Linear(config.channels, inner, bias=False)
         self.to_out = nn.Linear(inner, config.channels)
 
-    def forward(self, rows: Tensor, memory: Memory, end: int, block: int | None) -> Tensor:
+    def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
         query = split_heads(self.to_q(rows), self.heads)
         key = memory.history(split_heads(self.to_k(rows), self.heads))
         value = memory.history(split_heads(self.to_v(rows), self.heads))
-        mask = block_mask(query.shape[-2], key.shape[-2], end, block, rows.device)
-        out: Tensor = self.to_out(merge_heads(attend(query, key, value, mask)))
+        out: Tensor = self.to_out(merge_heads(attend(query, key, value, sight.mask(query, key))))
         return out
