@@ -279,6 +279,9 @@ TIMES = {
     "25:99": "twenty five to ninety nine",
     "10:30-4": "ten thirty to four",
     "at 0730": "at oh seven thirty",
+    "7.30pm": "seven thirty P.M",
+    "Psalm 23:4": "Psalm twenty three four",
+    "Matthew 5:3-12": "Matthew five three to twelve",
     "10:30 EST": "ten thirty EST",
 }
 
@@ -333,6 +336,7 @@ UNITS = {
     "a 5 km run": "a five kilometer run",
     "5-km run": "five kilometer run",
     "6 ft": "six feet",
+    "6' tall": "six feet tall",
     "6-ft fence": "six foot fence",
     "6 ft. tall": "six feet tall",
     "5 lbs": "five pounds",
@@ -424,6 +428,7 @@ ABBREVIATIONS = {
     "c. 1850": "circa eighteen fifty",
     "a.k.a. Bob": "also known as Bob",
     "Smith et al. found": "Smith et al found",
+    "w/milk": "with milk",
     "w/ milk": "with milk",
     "w/o milk": "without milk",
     "and/or": "and or",
@@ -478,6 +483,9 @@ CODES = {
     "v2.1.3": "version two point one point three",
     "v2": "version two",
     "a V8": "a V eight",
+    "1e-5": "one times ten to the minus five",
+    "Fahrenheit 451": "Fahrenheit four fifty one",
+    "my 401(k)": "my four oh one K",
     "HTTP 404": "HTTP four oh four",
     "a 10k.": "a ten K.",
     "version 3.11": "version three point eleven",
@@ -788,7 +796,8 @@ def seconds(raw: str) -> float:
 
 HOSTILE = [
     "1", "1,", "1,111,", "1.", "1-", "1/", "1:", "$1", "+1 ", "v1.", "a.", "A. ", "[", "(", "](", "@", "a@", "#", "'",
-    "-", "- ", "...", "…. ", "www.", "http://", "1 1/2", "x^", " ", "\n", "é", "1x", "Mon-", "Jan 1 ", "a-", "_", "~", "A.", "<", "[a](/", "|", "’",
+    "-", "- ", "...", "…. ", "www.", "http://", "1 1/2", "x^", " ", "\n", "é", "1x", "Mon-", "Jan 1 ", "a-", "_",
+    "~", "A.", "<", "[a](/", "|", "’",
 ]  # fmt: skip
 
 

@@ -181,16 +181,16 @@ def _degree(match: re.Match[str]) -> str:
 
 def _dotted_letters(match: re.Match[str]) -> str:
     phrase = DOTTED.get(match.group().rstrip(".").lower())
-    return (phrase or spelled_letters(match.group().replace(".", "").upper())) + _final_stop(match)
+    return (phrase or _spelled_letters(match.group().replace(".", "").upper())) + _final_stop(match)
 
 
-def spelled_letters(letters: str) -> str:
+def _spelled_letters(letters: str) -> str:
     """Capitals that are called one by one; a pair keeps a stop between, since it is often a word as well."""
     return ".".join(letters) if len(letters) == 2 else letters
 
 
 def _initials(match: re.Match[str]) -> str:
-    return spelled_letters(match.group().replace(".", "").replace(" ", ""))
+    return _spelled_letters(match.group().replace(".", "").replace(" ", ""))
 
 
 def _initial(match: re.Match[str]) -> str | None:

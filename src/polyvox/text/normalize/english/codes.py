@@ -17,6 +17,7 @@ _LABELLED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,4}(?!\w|[.,:]\d)")
 _MODEL: Final = re.compile(r"(?<=[A-Z])-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
 _HYPHENED: Final = re.compile(r"(?<=[A-Za-z])-(?=\d)")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>k|K|M|bn|B)(?!\w)")
+_SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-]?)(\d{{1,3}})(?!\w|\.\d)")
 _TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}[x×](?![\w×])")
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
 _DIMENSION: Final = re.compile(r"(?<=\d) ?x ?(?=\d)")
@@ -25,8 +26,8 @@ _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 _VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 _LABELS: Final = frozenset(
-    "Airbus Apartment Apt Area Boeing Bus Flight Highway Hwy Interstate RTX Room Rm Route Suite flight highway room "
-    "route suite".split()
+    "Airbus Apartment Apt Area Boeing Building Bus Channel Fahrenheit Flight Gate Highway Hwy Interstate "
+    "RTX Room Rm Route Suite flight highway room route suite".split()
 )
 _SCALES: Final = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion"}
 _COMPARED: Final = frozenset(
@@ -37,7 +38,13 @@ _COMPARED: Final = frozenset(
 
 def read(text: TrackedText) -> TrackedText:
     """Everything here keeps its letters and turns its digits into words."""
-    text = text.sub(_IP, _ip).sub(_VERSION, _version).sub(_DOTTED, _dotted).sub(_DASHED, _dashed)
+    text = (
+        text.sub(_SCIENTIFIC, _scientific)
+        .sub(_IP, _ip)
+        .sub(_VERSION, _version)
+        .sub(_DOTTED, _dotted)
+        .sub(_DASHED, _dashed)
+    )
     text = text.sub(_ZIP, lambda match: ", ".join(spelled(part) for part in match.group().split("-")))
     text = text.sub(_AGENT, "double oh seven").sub(_LABELLED, _labelled)
     text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_HYPHENED, " ")
@@ -78,6 +85,11 @@ def _labelled(match: re.Match[str]) -> str | None:
     """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
     label = word_before(match).rstrip(".")
     return code(match.group()) if label in _LABELS or (label.isupper() and 1 < len(label) < 5) else None
+
+
+def _scientific(match: re.Match[str]) -> str:
+    sign = "minus " if match[2] == "-" else ""
+    return f"{number(match[1])} times ten to the {sign}{cardinal(match[3])}"
 
 
 def _scaled(match: re.Match[str]) -> str | None:

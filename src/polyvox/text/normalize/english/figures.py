@@ -26,7 +26,7 @@ _SHORT_YEAR: Final = re.compile(r"(?<![\w.,])['’](\d\d)(?![\w'’]|\.\d)")
 _ERA: Final = re.compile(
     rf"{NUMBER_START}(\d{{1,4}})(?:{DASH}(\d{{1,4}}))? ?(BCE?|CE|AD|B\.C\.(?:E\.)?|C\.E\.|A\.D\.)(?!\w)"
 )
-_FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20)(?![\w/]|[.,]\d)")
+_FIXED: Final = re.compile(r"(?<![\w/.,])(?:24/7|9/11|50/50|20/20|401\(k\)|403\(b\))(?![\w/]|[.,]\d)")
 _ORDINAL: Final = re.compile(r"(?<![\w.])(?<!\d,)(\d{1,3}(?:,\d{3})++|\d{1,18})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _FRACTION: Final = re.compile(
     r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)(?![\w/]|\.\d)"
@@ -37,15 +37,24 @@ _SLASHED_YEARS: Final = re.compile(r"(?<![\w.,/-])(1[1-9]\d\d|20\d\d)/(\d\d)(?![
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
 _RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}(?!:)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
+_VERSE: Final = re.compile(rf"(?<=[a-z] )(\d{{1,3}}):(\d{{1,3}})(?:{DASH}(\d{{1,3}}))?(?![\w:]|\.\d)")
 _NUMBER: Final = re.compile(NUMBER)
-
 
 _FIXED_READINGS: Final = {
     "24/7": "twenty four seven",
     "9/11": "nine eleven",
     "50/50": "fifty fifty",
     "20/20": "twenty twenty",
+    "401(k)": "four oh one K",
+    "403(b)": "four oh three B",
 }
+_SCRIPTURES: Final = frozenset(
+    "Acts Amos Chronicles Colossians Corinthians Daniel Deuteronomy Ecclesiastes Ephesians Esther Exodus "
+    "Ezekiel Ezra Galatians Genesis Habakkuk Haggai Hebrews Hosea Isaiah James Jeremiah Job Joel John Jonah "
+    "Joshua Jude Judges Kings Lamentations Leviticus Luke Malachi Mark Matthew Micah Nahum Nehemiah Numbers "
+    "Obadiah Peter Philemon Philippians Proverbs Psalm Psalms Quran Revelation Romans Ruth Samuel Surah "
+    "Thessalonians Timothy Titus Zechariah Zephaniah".split()
+)
 _DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
@@ -58,7 +67,7 @@ _NOT_PLURAL: Final = frozenset(
 
 def read_marked(text: TrackedText) -> TrackedText:
     """What carries its own mark: fixed phrases, decades, years with an apostrophe or an era."""
-    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_DECADE, _decade)
+    text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_VERSE, _verse).sub(_DECADE, _decade)
     return (
         text.sub(_SHORT_DECADE, _short_decade).sub(_SHORT_YEAR, lambda match: two_digits(int(match[1]))).sub(_ERA, _era)
     )
@@ -74,6 +83,13 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_FRACTION, _fraction).sub(_YEARS, _years).sub(_RANGE, _range).sub(_YEAR, _year)
     text = text.sub(_RATIO, lambda match: f"{number(match[1])} to {number(match[2])}")
     return text.sub(_NEGATIVE, "minus ").sub(_NUMBER, _number)
+
+
+def _verse(match: re.Match[str]) -> str | None:
+    if word_before(match) not in _SCRIPTURES:
+        return None
+    words = f"{cardinal(match[1])} {cardinal(match[2])}"
+    return f"{words} to {cardinal(match[3])}" if match[3] else words
 
 
 def _tens_plural(tens: int) -> str:

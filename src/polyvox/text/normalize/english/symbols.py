@@ -75,7 +75,6 @@ _SHORT_FORMS: Final = {
     "b/c": "because",
     "c/o": "care of",
     "n/a": "not applicable",
-    "N/A": "not applicable",
 }
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 
@@ -93,7 +92,7 @@ _COMPARISONS: Final = {
     "!=": "not equal to",
     "==": "equals",
 }
-_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o|[wW]/(?=[ \w])|b/c|c/o|n/a|N/A)(?![\w/](?<!w/\w))")
+_SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/c|c/o|n/a|N/A)(?![\w/]))")
 _PER: Final = re.compile(
     r"(?<=[A-Za-z])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
@@ -112,7 +111,7 @@ _ABOUT: Final = re.compile(r"(?<![~∼])[~∼]++ ?(?=[$€£]?\d)")
 _LESS: Final = re.compile(r" ?<(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )<(?= )")
 _GREATER: Final = re.compile(r" ?>(?= ?[$€£]?-?\.?\d)|(?<=[\w)] )>(?= )")
 _PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙] ?(?=\d)|(?<=[\w)]) \* (?=[\w(])")
-_DIFFERENCE: Final = re.compile(r"(?<=[\w)]) - (?=[\w(][^\n=]{0,24}=)|(?<=[\w)])(?<==.)-(?=\w)")
+_DIFFERENCE: Final = re.compile(r"(?<=[\w)]) - (?=[\w(][^\n=]{0,24}=)")
 _BLANK: Final = re.compile(r"_{3,}")
 _SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■]+ ?")
 _GREEK_LETTER: Final = re.compile(r"(?<![^\W\d_])[α-ωΑ-Ωµ](?![^\W\d_])")
@@ -151,7 +150,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def _slashes(text: TrackedText) -> TrackedText:
     """Short forms, rates, paths and divisions; any other slash joins two words without a sound."""
-    text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS.get(match.group()) or _SHORT_FORMS[match.group().lower()])
+    text = text.sub(_SHORT_FORM, lambda match: _SHORT_FORMS[match.group().lower()] + " ")
     text = text.sub(_PER, " per ").sub(_FILE_PATH, lambda match: _PATH_MARK.sub(_path_word, match.group()))
     return text.sub(_OUT_OF, " out of ").sub(_DIVISION, " divided by ").sub(_SLASH, " ")
 

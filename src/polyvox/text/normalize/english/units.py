@@ -191,7 +191,7 @@ _PERCENT: Final = re.compile(
 _HEIGHT: Final = re.compile(
     r"(?<![\w.,])(?P<feet>\d{1,2}) ?(?:['’′]|ft\.?) ?(?P<inches>\d{1,2}(?: 1/2|\.5)?) ?(?:[\"”″]|''|’’|in\b)"
 )
-_FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})′")
+_FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:′|['’](?= (?:tall|high|wide|long|deep|by|x)\b))")
 _INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [a-z]|[.,;)]|$))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 _ARC: Final = re.compile(

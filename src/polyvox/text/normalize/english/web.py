@@ -10,7 +10,9 @@ _EMAIL: Final = re.compile(
     r"(?<![\w.%+-])(?:mailto:)?[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++", re.ASCII
 )
 _PATH: Final = r"(?:[^\s<>()\"“”\[\]{}|\ue000-\uf8ff]|\([^\s<>()\"“”\[\]{}|\ue000-\uf8ff]*\))*"
-_URL: Final = re.compile(rf"(?<!\w)(?:(?:https?|ftp|wss?)://|www\.)(?=[^\W_]){_PATH}(?<![.,;:!?'’…*_~&-])", re.IGNORECASE)
+_URL: Final = re.compile(
+    rf"(?<!\w)(?:(?:https?|ftp|wss?)://|www\.)(?=[^\W_]){_PATH}(?<![.,;:!?'’…*_~&-])", re.IGNORECASE
+)
 _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+"
     r"(?:com|org|net|edu|gov|mil|info|biz|io|ai|co|uk|eu|de|fr|es|nl|ch|ca|au|jp|cn|br|ru|tv|dev|app|xyz|tech|cloud)"
