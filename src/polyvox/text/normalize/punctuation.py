@@ -72,10 +72,12 @@ def tidy(text: TrackedText, *, keep_symbols: bool = False) -> TrackedText:
     text = text.sub(_FULL_STOP, ".").sub(_COMMA, ",").sub(_OTHER_MARK, lambda match: _OTHER_MARKS[match.group()])
     text = text.sub(_ELLIPSIS, "…").sub(_LONG_DASH, "—").sub(_SHORT_DASH, "-")
     text = text.sub(_SHOUTED, _calmer).sub(_REPEATED, r"\1")
-    text = resolve_single_quotes(text)
-    text = text.sub(_UNKNOWN, _symbol_kept if keep_symbols else _letter_kept).sub(_LOOSE_HYPHEN, "")
-    for pattern in (_HOLLOW, _SPACES, _SPACE_AT_MARK, _MARK_AFTER_MARK):
-        text = text.sub(pattern, " " if pattern is _SPACES else "")
+    text = (
+        text.sub(_SINGLE_QUOTE, _SingleQuotes())
+        .sub(_UNKNOWN, _symbol_kept if keep_symbols else _letter_kept)
+        .sub(_LOOSE_HYPHEN, "")
+    )
+    text = text.sub(_HOLLOW, "").sub(_SPACES, " ").sub(_SPACE_AT_MARK, "").sub(_MARK_AFTER_MARK, "")
     return text.sub(_TIGHT, lambda match: match.group() + " ")
 
 
@@ -108,7 +110,10 @@ _CLOSED_LATER: Final = re.compile("[^‘“”\"\n]{0,200}?[.,!?…—]['’](?!
 
 
 class _SingleQuotes:
-    """Tells apostrophes from quotation marks while walking along a text, and forgets open quotations at a line end."""
+    """Makes single quotation marks double ones while walking along a text, and tells apostrophes from them.
+
+    Quotations that are still open at a line end are forgotten.
+    """
 
     def __init__(self) -> None:
         self._open = 0
@@ -135,8 +140,3 @@ class _SingleQuotes:
             self._open -= 1
             return "”"
         return "'" if before.isalnum() else ""
-
-
-def resolve_single_quotes(text: TrackedText) -> TrackedText:
-    """Single quotation marks become double ones; apostrophes stay, straight."""
-    return text.sub(_SINGLE_QUOTE, _SingleQuotes())

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import STARTERS, ends_sentence, word_after, word_before
+from polyvox.text.normalize.english.letters import spelled_pair
 from polyvox.text.tracked import TrackedText
 
 # Before a name; the full stop never ends a sentence.
@@ -181,16 +182,11 @@ def _degree(match: re.Match[str]) -> str:
 
 def _dotted_letters(match: re.Match[str]) -> str:
     phrase = DOTTED.get(match.group().rstrip(".").lower())
-    return (phrase or _spelled_letters(match.group().replace(".", "").upper())) + _final_stop(match)
-
-
-def _spelled_letters(letters: str) -> str:
-    """Capitals that are called one by one; a pair keeps a stop between, since it is often a word as well."""
-    return ".".join(letters) if len(letters) == 2 else letters
+    return (phrase or spelled_pair(match.group().replace(".", "").upper())) + _final_stop(match)
 
 
 def _initials(match: re.Match[str]) -> str:
-    return _spelled_letters(match.group().replace(".", "").replace(" ", ""))
+    return spelled_pair(match.group().replace(".", "").replace(" ", ""))
 
 
 def _initial(match: re.Match[str]) -> str | None:

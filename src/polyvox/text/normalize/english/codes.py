@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.context import word_after, word_before
+from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_END, NUMBER_START, cardinal, code, number, spelled
 from polyvox.text.tracked import TrackedText
 
@@ -23,7 +24,6 @@ _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]
 _DIMENSION: Final = re.compile(r"(?<=\d) ?x ?(?=\d)")
 _MIXED: Final = re.compile(r"(?<![^\W_])(?:[A-Za-z]++\d|\d++[A-Za-z])[A-Za-z0-9]*+")
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
-_VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 _LABELS: Final = frozenset(
     "Airbus Apartment Apt Area Boeing Building Bus Channel Fahrenheit Flight Gate Highway Hwy Interstate "
@@ -107,13 +107,8 @@ def _times(match: re.Match[str]) -> str:
 def _mixed(match: re.Match[str]) -> str:
     runs = _RUN.findall(match.group())
     plural = len(runs) > 1 and runs[-1] == "s" and not runs[0].islower()
-    words = [code(run) if run.isdigit() else _letters(run) for run in (runs[:-1] if plural else runs)]
+    words = [code(run) if run.isdigit() else initials_as_capitals(run) for run in (runs[:-1] if plural else runs)]
     return " ".join([*words[:-1], _plural(words[-1])] if plural else words)
-
-
-def _letters(run: str) -> str:
-    """Letters that can only be spelled are given as capitals."""
-    return run.upper() if len(run) == 1 or (len(run) <= 4 and not _VOWEL.search(run)) else run
 
 
 def _plural(word: str) -> str:

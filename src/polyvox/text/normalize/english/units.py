@@ -245,9 +245,9 @@ def _per(match: re.Match[str]) -> str:
     if power is None:
         return f"per {name}"
     word = _POWERS[power]
-    return (
-        f"per {word} {name}" if match["per"] in _POWERED else f"per {name} {'squared' if word == 'square' else 'cubed'}"
-    )
+    if match["per"] in _POWERED:
+        return f"per {word} {name}"
+    return f"per {name} {'squared' if word == 'square' else 'cubed'}"
 
 
 def _counted(match: re.Match[str], unit: str, rest: str = "") -> str:

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
 
@@ -28,7 +29,6 @@ _SCHEME: Final = re.compile(r"(?:https?|ftp|wss?)://|mailto:", re.IGNORECASE)
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HOST_END: Final = re.compile(r"(?=[/?#:])")
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|.", re.DOTALL)
-_VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
 _MARKS: Final = {
@@ -66,10 +66,9 @@ def read_urls(text: TrackedText) -> TrackedText:
 
 def read_tags(text: TrackedText) -> TrackedText:
     """Handles, hashtags and the endings of file names; their digits are left for the readers of figures."""
-    text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1])).sub(
-        _HASHTAG, lambda match: "hashtag " + _tag(match[1])
-    )
-    return text.sub(_FILE, lambda match: " dot " + _letters(match[1]))
+    text = text.sub(_HANDLE, lambda match: "at " + _tag(match[1]))
+    text = text.sub(_HASHTAG, lambda match: "hashtag " + _tag(match[1]))
+    return text.sub(_FILE, lambda match: " dot " + initials_as_capitals(match[1]))
 
 
 def _tag(name: str) -> str:
@@ -93,14 +92,7 @@ def _pieces(part: str) -> list[str]:
         if piece.isascii() and piece.isdigit():
             words.append(code(piece))
         elif piece[0].isalnum():
-            words.append(_letters(piece))
+            words.append("W W W" if piece == "www" else initials_as_capitals(piece))
         elif piece in _MARKS:
             words.append(_MARKS[piece])
     return words
-
-
-def _letters(word: str) -> str:
-    """Letters that can only be spelled are given as capitals."""
-    if word == "www":
-        return "W W W"
-    return word.upper() if len(word) == 1 or (len(word) <= 5 and not _VOWEL.search(word)) else word

@@ -1,0 +1,18 @@
+"""Letters that are called by their names and not read as a word."""
+
+import re
+from typing import Final
+
+_VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
+_LONGEST_INITIALS: Final = 5
+
+
+def initials_as_capitals(word: str) -> str:
+    """The word, in capitals where it can only be spelled: a single letter, or a few without a vowel."""
+    unsayable = len(word) <= _LONGEST_INITIALS and not _VOWEL.search(word)
+    return word.upper() if len(word) == 1 or unsayable else word
+
+
+def spelled_pair(letters: str) -> str:
+    """Capitals that are to be spelled; a pair keeps a stop between, since it is often a word as well (US, AM, IT)."""
+    return ".".join(letters) if len(letters) == 2 else letters
