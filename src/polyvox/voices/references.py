@@ -87,6 +87,8 @@ def _from_base64(text: str, max_bytes: int, field: str) -> bytes:
     bare = joined.removesuffix("=").removesuffix("=")
     try:
         data = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
+        if "=" in bare:
+            raise ValueError("padding in the middle")
     except ValueError as error:
         raise InvalidRequestError(f"{field} is not valid base64; encode the recording again.", field=field) from error
     if len(data) > max_bytes:
