@@ -87,6 +87,8 @@ def test_little_words_lean_on_what_follows(text: str, phonemes: str) -> None:
         ("the IT department", "ði ˌItˈi dəpˈɑɹtmənt"),
         ("the US economy", "ðə jˌuˈɛs ikˈɑnəmi"),
         ("HI there", "hˈI ðˈɛɹ"),
+        ("AAA batteries", "tɹˌɪpᵊlˈA bˈæTəɹiz"),
+        ("WWW", "dˌʌbᵊljudˌʌbᵊljudˈʌbᵊlju"),
         ("U.S. law", "jˌuˈɛs lˈɔ"),
         ("in the U.S.", "ɪn ðə jˌuˈɛs."),
         ("THIS IS NOT A DRILL", "ðˈɪs ˈɪz nˈɑt ɐ dɹˈɪl"),
@@ -136,6 +138,9 @@ def test_mixed_case_compounds_and_contractions(text: str, phonemes: str) -> None
         ("007", "zˈɪɹO zˈɪɹO sˈɛvən"),
         ("Q&A", "kjˈu ænd ˈA"),
         ("50%", "fˈɪfti pəɹsˈɛnt"),
+        (".NET", "dˈɑt nˈɛt"),
+        ("A/B test", "ˈA bˈi tˈɛst"),
+        ("PCIe", "pˌisˌiˌIˈi"),
         ("node.js", "nˈOd dˈɑt ʤˌAˈɛs"),
         ("½", "wˈʌn hˈæf"),
         ("①", "wˈʌn"),
@@ -255,7 +260,26 @@ def test_no_word_is_dropped(texts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["read ", "!", "नमस्ते", "aB", "abcdefghij", "QXZ", "a-", "a.", "a'", "1", "1.2,", '"', "'", "a", "é", "e\u0301"],
+    [
+        "read ",
+        "!",
+        "नमस्ते",
+        "aB",
+        "abcdefghij",
+        "QXZ",
+        "a-",
+        "a.",
+        "a'",
+        "a's",
+        "A'S",
+        "1",
+        "1.2,",
+        '"',
+        "'",
+        "a",
+        "é",
+        "e\u0301",
+    ],
 )
 def test_hostile_texts_take_time_in_proportion(piece: str) -> None:
     def seconds(length: int) -> float:

@@ -132,7 +132,7 @@ class EnglishPhonemizer:
 
     def _article_or_letter(self, word: str, sentence: "_Sentence", index: int, ahead: Ahead) -> str:
         opens = index == 0 or sentence.tokens[index - 1].kind is Kind.MARK or sentence.is_shouted
-        if ahead is Ahead.BREAK or (word == "A" and not opens):
+        if ahead is Ahead.BREAK or (word == "A" and not opens) or sentence.is_glued(index):
             return self._lexicon.letter("a")
         return "ɐ"
 
@@ -147,6 +147,10 @@ class _Sentence:
         self.words: Final = [token.text.lower().replace("’", "'") for token in found]
         runs = [token.text for token in found if token.kind is Kind.RUN and len(token.text) > 1]
         self.is_shouted: Final = len(runs) > 2 and 3 * sum(run.isupper() for run in runs) > 2 * len(runs)
+
+    def is_glued(self, index: int) -> bool:
+        """Whether the next token follows without a space, as in `a/b`."""
+        return index + 1 < len(self.tokens) and self.tokens[index].end == self.tokens[index + 1].start
 
 
 _WEAK: Final[Mapping[str, tuple[str, str, str]]] = {

@@ -37,6 +37,6 @@ def punctuation(mark: str, before: str, after: str) -> str:
 
 def spoken_sign(mark: str, before: str, after: str) -> str:
     """The words for a sign that is read out, or nothing."""
-    if mark == "." and before.isalnum() and (after.islower() or after.isdigit()):
+    if mark == "." and (after.islower() or after.isdigit() if before.isalnum() else after.isalpha()):
         return "dot"
     return _WORDS.get(mark[0], "")

@@ -15,6 +15,8 @@ from polyvox.text.phonemes.stress import audible, compounded, emphasised, weaken
 _PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
 _THOUSANDS_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
 _ACRONYM_ENDING: Final = re.compile(r"([A-Z]{2,})('?s)")
+_POSSESSIVE: Final = re.compile(r"(?:'[sS])+$")
+_INITIALS_AND_ONE: Final = re.compile(r"[A-Z]{2,}[a-z]")  # PCIe
 _DRAWN_OUT: Final = re.compile(r"([A-Za-z])\1{2,}")
 _VOWELS: Final = frozenset("aeiouy")
 _WEAK_INSIDE: Final = {"the": "ðə", "to": "tə", "a": "ɐ"}  # in a chain such as man-of-the-match
@@ -45,7 +47,7 @@ class WordReader:
         """Phonemes of a run of ASCII letters, digits, hyphens and apostrophes; a space parts what is said apart."""
         if "." in run and not any(char.isdigit() for char in run):
             return spelled(run, self.lexicon)
-        if _DRAWN_OUT.search(run) and self.lexicon.find(run) is None:
+        if (setting.shouted or not run.isupper()) and _DRAWN_OUT.search(run) and self.lexicon.find(run) is None:
             run = self._shortened(run)
         known = self._known(run, setting)
         if known is not None:
@@ -63,7 +65,7 @@ class WordReader:
             return self._capitals(word, setting)
         entry = self.lexicon.find(word)
         if entry is not None:
-            return self._cased(word, chosen(entry, setting.role, before_break=setting.before_break), setting)
+            return self._cased(word, chosen(entry, setting.role, before_break=setting.before_break))
         ending = _ACRONYM_ENDING.fullmatch(word)
         if ending:
             return with_s(self.read(ending[1], setting), self.lexicon.variant)
@@ -75,17 +77,17 @@ class WordReader:
         if entry is not None:
             stressed = setting.shouted or word in EMPHATIC
             role = Role.PLAIN if stressed else Role.NOUN
-            return self._cased(word, chosen(entry, role, before_break=setting.before_break), setting)
+            return self._cased(word, chosen(entry, role, before_break=setting.before_break))
         lower = word.lower()
         entry = self.lexicon.find(lower)
         if entry is not None and (setting.shouted or len(word) > _SHORT_CAPITALS or lower in self.lexicon.gold):
-            return self._cased(word, chosen(entry, setting.role, before_break=setting.before_break), setting)
+            return self._cased(word, chosen(entry, setting.role, before_break=setting.before_break))
         if word.endswith("'S"):
-            return with_s(self.read(word[:-2], setting), self.lexicon.variant)
+            return self._possessive(word, setting)
         derived = self._inflected(lower, setting) if setting.shouted or len(word) > _SHORT_CAPITALS else None
         return emphasised(derived) if derived else None
 
-    def _cased(self, word: str, sound: str | None, setting: Setting) -> str:
+    def _cased(self, word: str, sound: str | None) -> str:
         """The sound with the stress that capitals lend it; no sound means that the letters are called."""
         if sound is None:
             return spelled(word, self.lexicon)
@@ -106,14 +108,18 @@ class WordReader:
     def _strange(self, word: str, setting: Setting) -> str:
         """A word that is in no dictionary: a name in mixed case, initials, or plain letters."""
         if word.endswith("'s"):
-            return with_s(self.read(word[:-2], setting), self.lexicon.variant)
+            return self._possessive(word, setting)
         letters = word.replace("'", "")
         parts = camel_parts(letters)
-        if len(parts) > 1:
+        if len(parts) > 1 and not _INITIALS_AND_ONE.fullmatch(letters):
             return "".join(self._camel(parts, setting))
-        if not _VOWELS & set(letters.lower()) or (letters.isupper() and not is_pronounceable(letters)):
+        initials = len(parts) > 1 or (letters.isupper() and not is_pronounceable(letters))
+        if initials or not _VOWELS & set(letters.lower()):
             return spelled(letters, self.lexicon)
         return self.unknown(letters.lower())
+
+    def _possessive(self, word: str, setting: Setting) -> str:
+        return with_s(self.read(_POSSESSIVE.sub("", word), setting), self.lexicon.variant)
 
     def _camel(self, parts: list[str], setting: Setting) -> list[str]:
         """The parts of a name in mixed case; the first has the beat, or the last after Mc and O', or as initials."""
