@@ -59,6 +59,11 @@ def slaney_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
     return weights.astype(np.float32)
 
 
+def hann_window(length: int) -> npt.NDArray[np.float32]:
+    """A Hann window that repeats without a seam."""
+    return np.hanning(length + 1)[:-1].astype(np.float32)
+
+
 def _triangles(edges: npt.NDArray[np.floating], positions: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """One triangle over each three neighbouring edges, 1 at its tip, sampled at the positions."""
     left, tip, right = (part[:, np.newaxis] for part in (edges[:-2], edges[1:-1], edges[2:]))

@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from polyvox.audio.resample import StreamResampler
+from polyvox.audio.hearing import HEARING_RATE, heard, silent
 from polyvox.bundles.validate import Bundle
-from polyvox.errors import AudioDecodeError
 from polyvox.types import Pcm
 
-SAMPLE_RATE = 16_000
+SAMPLE_RATE = HEARING_RATE
 
 _START, _END = 1, 2
 _LEAD = np.zeros(int(0.2 * SAMPLE_RATE), dtype=np.float32)
@@ -22,7 +21,6 @@ _TAIL = np.zeros(int(0.3 * SAMPLE_RATE), dtype=np.float32)
 _WINDOW_SECONDS = 20.0
 _FRAME = SAMPLE_RATE // 50
 _SMOOTHED_FRAMES = 15
-_SILENT_PEAK = 1e-3
 _TOKENS_PER_SECOND = 7
 _SPARE_TOKENS = 8
 
@@ -42,11 +40,11 @@ class Moonshine:
 
     def transcribe(self, pcm: Pcm, sample_rate: int) -> str:
         """What is said, with capitals and punctuation; an empty string for silence."""
-        heard = (self._hear(window) for window in windows(_at_16khz(pcm, sample_rate)))
-        return " ".join(text for text in heard if text)
+        texts = (self._hear(window) for window in windows(heard(pcm, sample_rate)))
+        return " ".join(text for text in texts if text)
 
     def _hear(self, window: Pcm) -> str:
-        if np.abs(window).max(initial=0.0) < _SILENT_PEAK:
+        if silent(window):
             return ""
         padded = np.concatenate((_LEAD, window, _TAIL))
         (states,) = self._encoder.run(None, {"input_values": padded[np.newaxis]})
@@ -117,16 +115,6 @@ def _quietest(pcm: Pcm) -> int:
     energy = np.square(frames).mean(axis=1)
     calm = np.convolve(energy, np.ones(_SMOOTHED_FRAMES), mode="valid")
     return (int(calm.argmin()) + _SMOOTHED_FRAMES // 2) * _FRAME
-
-
-def _at_16khz(pcm: Pcm, sample_rate: int) -> Pcm:
-    if not np.isfinite(pcm).all():
-        raise AudioDecodeError("The recording has samples that are not numbers; record it again.")
-    mono: Pcm = np.asarray(pcm.mean(axis=1) if pcm.ndim == 2 else pcm, dtype=np.float32)
-    if sample_rate == SAMPLE_RATE:
-        return mono
-    resampler = StreamResampler(sample_rate, SAMPLE_RATE)
-    return np.concatenate((resampler.push(mono), resampler.finish()))
 
 
 def _session(path: Path, threads: int) -> onnxruntime.InferenceSession:
