@@ -82,6 +82,7 @@ def test_any_text_becomes_words_of_the_alphabet_in_order(text: str) -> None:
         place = part.span.start
 
 
+@pytest.mark.slow
 def test_the_tokenizer_prints_nothing_and_leaves_no_cache(tmp_path: Path) -> None:
     script = (
         "from polyvox.text.phonemes.chinese import han_words; from polyvox.text.tracked import TrackedText;"

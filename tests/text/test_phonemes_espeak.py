@@ -73,7 +73,7 @@ def test_any_text_becomes_words_of_the_alphabet_in_order(text: str, language: st
 
 @installed
 def test_a_long_text_without_marks_is_asked_for_in_pieces() -> None:
-    assert len(said("palabra " * 3000, "es")) == 3000
+    assert len(said("palabra " * 1000, "es")) == 1000
 
 
 @pytest.mark.parametrize("language", sorted(espeak.VOICES))
