@@ -23,7 +23,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """
     if not options.normalize:
         return speakable(text)
-    text = fold(text.sub(_COMMA, ", "))
+    text = fold(figures.read_guesses(text).sub(_COMMA, ", "))
     if options.email_normalization:
         text = addresses.read_emails(text)
     if options.url_normalization:

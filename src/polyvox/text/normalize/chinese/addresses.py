@@ -34,9 +34,12 @@ _MARKS: Final = {
 _MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
 _LANDLINE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\(0\d{2,3}\) ?|0\d{2,3}[ -])\d{7,8}(?!\d|\.\d)")
 _SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
-_HOTLINE: Final = re.compile(r"(?<=[打叫线警])\d{3,6}(?!\d|[.:]\d|[年月日个人元块])")
+_HOTLINE: Final = re.compile(
+    r"(?<=[打叫线警])\d{3,6}(?!\d|[.:]\d|[年月日个人元块])|(?<=[或和])1(?:10|19|20|22)(?!\d|[.:]\d|[年月日个人元块])"
+)
 _CODE: Final = re.compile(r"(?<=[号码])(?P<gap>[是为]?[:： ]{0,2})(?P<digits>\d{3,})(?!\d|[.,]\d)")
 _ROOM: Final = re.compile(r"(?<![\d.,-])\d{3,4}(?=房间?|室|路公交|次列车|航班)")
+_CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
 _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
 _VERSION: Final = re.compile(r"(?<![\d.])\d++(?:\.\d++){2,}+|(?<=[vV])\d++(?:\.\d++)*+")
@@ -61,7 +64,8 @@ def read_phones(text: TrackedText) -> TrackedText:
 
 
 def read_codes(text: TrackedText) -> TrackedText:
-    """Numbers that name something: after 号 or 码, of rooms and trains, of versions, beside Latin letters."""
+    """Numbers that name something: of cards, after 号 or 码, of rooms and trains, of versions."""
+    text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
     text = text.sub(_CODE, lambda match: match["gap"] + spelled(match["digits"]))
     text = text.sub(_ROOM, lambda match: spelled(match.group()))
     text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))

@@ -16,7 +16,7 @@ from polyvox.text.tracked import TrackedText
 
 _FRACTION: Final = re.compile(r"(?<![\d./])(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)")
 _SCORE: Final = re.compile(rf"(?<=[分以了])(\d{{1,3}}){DASH}(\d{{1,3}})(?=[的,，。 ]|$|[领击战胜负落])")
-_RATIO: Final = re.compile(rf"{NUMBER_START}({NUMBER}):({NUMBER}){NUMBER_END}")
+_RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
 _MEASURE_WORD: Final = (
@@ -24,6 +24,7 @@ _MEASURE_WORD: Final = (
     "股份秒万亿千]|小时|分钟|星期|公里|公斤|厘米|毫米)"
 )
 _PAIR: Final = re.compile(rf"(?<![\d.第])(?<!\d,)2(?={_MEASURE_WORD})")
+_A_FEW: Final = re.compile(rf"(?<![\d.])([1-8])、([2-9])(?={_MEASURE_WORD})")
 _COUNTED: Final = re.compile(_MEASURE_WORD)
 _NUMBER: Final = re.compile(NUMBER)
 _SIGNS: Final = {
@@ -59,10 +60,19 @@ _SUPERSCRIPT: Final = re.compile("[⁰¹⁴-⁹]")
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹⁴⁵⁶⁷⁸⁹", "01456789")
 
 
+def read_guesses(text: TrackedText) -> TrackedText:
+    """Two neighbouring figures before a measure word: "2、3个" is two or three."""
+    return text.sub(_A_FEW, _a_few)
+
+
+def _a_few(match: re.Match[str]) -> str | None:
+    return counted(match[1]) + number(match[2]) if int(match[2]) == int(match[1]) + 1 else None
+
+
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
     text = text.sub(_FRACTION, _fraction).sub(_SCORE, lambda match: f"{number(match[1])}比{number(match[2])}")
-    text = text.sub(_RATIO, lambda match: f"{number(match[1])}比{number(match[2])}")
+    text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
     text = text.sub(_MINUS, "减").sub(_RANGE, _range).sub(_NEGATIVE, "负").sub(_PAIR, "两")
     text = text.sub(_SUPERSCRIPT, lambda match: match.group().translate(_SUPERSCRIPTS))
     return text.sub(_NUMBER, lambda match: number(match.group()))
