@@ -28,6 +28,13 @@ def test_tokens_come_in_proportion_to_their_weights():
     assert (shares - PROBABILITIES[0]).abs().max() < 0.015
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_draw_of_zero_never_chooses_what_has_no_weight(dtype):
+    weights = torch.tensor([[0.0, 0.3, 0.7]])
+    assert pick(weights, torch.zeros(1, 3, dtype=dtype)).item() == 2
+    assert pick(weights, torch.tensor([[0.0, 0.5, 0.5]], dtype=dtype)).item() == 2
+
+
 def test_a_token_of_the_window_is_replaced_by_another_of_the_whole_vocabulary():
     recent = torch.tensor([[-1] * 7 + [1, 2, 3]]).expand(4000, -1)
     result = draw(SCORES.expand(4000, -1), recent, uniforms(4000, 4), uniforms(4000, 6, seed=1), CONFIG)

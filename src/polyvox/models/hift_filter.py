@@ -31,6 +31,7 @@ RENAMED = (
 )
 """Published names and ours."""
 
+_LEAK = 0.1
 _SNAKE_EPS = 1e-9
 
 
@@ -93,7 +94,7 @@ class HiftFilter(nn.Module):
         source = source.to(dtype)
         frames = self.conv_pre(mel.to(dtype), memory)
         for stage, up in enumerate(self.ups):
-            frames = up(functional.leaky_relu(frames, 0.1), memory)
+            frames = up(functional.leaky_relu(frames, _LEAK), memory)
             if first and stage == len(self.ups) - 1:
                 frames = torch.cat((frames[:, :, 1:2], frames), dim=2)
             heard = self.source_resblocks[stage](self.source_downs[stage](source, memory), memory)

@@ -17,7 +17,7 @@ class Memory:
 
     def __init__(self, past: Sequence[Tensor] = (), *, window: int | None = None, remember: bool = True) -> None:
         self._past = iter(past)
-        self._fresh = not past
+        self._fresh = len(past) == 0
         self._window = window
         self._remember = remember
         self._kept: list[Tensor] = []

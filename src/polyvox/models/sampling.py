@@ -42,8 +42,9 @@ def nucleus(scores: Tensor, config: SamplingConfig) -> Nucleus:
 
 def pick(weights: Tensor, uniforms: Tensor) -> Tensor:
     """An index for each row, drawn in proportion to its weights from one uniform draw in [0, 1) per weight."""
-    waits = -torch.log1p(-uniforms)
-    return (weights / waits.to(weights.dtype)).argmax(dim=-1)
+    waits = -torch.log1p(-uniforms).to(weights.dtype)
+    # A draw of zero is a wait of zero, which would make the quotient infinite or undefined.
+    return (weights / waits.clamp(min=torch.finfo(weights.dtype).tiny)).argmax(dim=-1)
 
 
 def draw(scores: Tensor, recent: Tensor, first: Tensor, second: Tensor, config: SamplingConfig) -> Draw:
