@@ -7,7 +7,7 @@ import torch
 from zipvoice_golden import DISTILLED, STEREO, difference, golden, seeded, solved, vocos, zipvoice
 
 from polyvox.models.zipformer import Extent
-from polyvox.models.zipvoice import Flow, Line, Solver, schedule
+from polyvox.models.zipvoice import Flow, Line, Solver, calls_of, schedule
 
 ROUNDING = 1e-5
 VARIANTS = pytest.mark.parametrize("variant", [DISTILLED, STEREO])
@@ -28,6 +28,21 @@ def test_rows_of_every_length_from_1_to_16_in_one_step(variant):
     for flow, ours in zip(flows, together, strict=True):
         alone = zipvoice(variant).step([flow])[0]
         assert difference(ours.mel, alone.mel) <= ROUNDING
+
+
+@VARIANTS
+def test_the_size_of_a_call_changes_nothing(variant):
+    flows = [random_flow(variant, frames, frames, frames % 5, 1.5) for frames in (9, 30, 31, 12, 4)]
+    together, apart, grouped = (zipvoice(variant).step(flows, frames_per_call=budget) for budget in (None, 1, 62))
+    for flow, *others in zip(together, apart, grouped, strict=True):
+        assert all(difference(flow.mel, other.mel) <= ROUNDING for other in others)
+
+
+def test_rows_of_similar_length_share_a_call():
+    lengths = [9, 30, 31, 12, 4]
+    assert calls_of(lengths, None) == [[2, 1, 3, 0, 4]]
+    assert calls_of(lengths, 62) == [[2, 1], [3, 0, 4]]
+    assert calls_of(lengths, 1) == [[2], [1], [3], [0], [4]]
 
 
 @VARIANTS

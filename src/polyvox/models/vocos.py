@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.loading import StateDict, load, renamed
 from polyvox.models.spectrum import frames_of, overlapped, weights_of
-from polyvox.models.zipformer import Extent
+from polyvox.models.zipformer import ChannelConv, Extent
 
 _NAMES = ((r"^backbone\.", ""), (r"^head\.out\.", "head."), (r"^convnext\.", "blocks."))
 # Tables that are computed here.
@@ -79,7 +79,7 @@ class Vocos(nn.Module):
 class _Block(nn.Module):
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
-        self.dwconv = nn.Conv1d(width, width, _KERNEL, padding=_KERNEL // 2, groups=width)
+        self.dwconv = ChannelConv(width, _KERNEL)
         self.norm = nn.LayerNorm(width, eps=_EPS)
         self.pwconv1 = nn.Linear(width, hidden)
         self.pwconv2 = nn.Linear(hidden, width)
@@ -88,7 +88,7 @@ class _Block(nn.Module):
     def forward(self, rows: Tensor, padding: Tensor | None) -> Tensor:
         if padding is not None:
             rows = rows.masked_fill(padding[:, :, None], 0.0)
-        near = self.norm(self.dwconv(rows.transpose(1, 2)).transpose(1, 2))
+        near = self.norm(self.dwconv(rows))
         return torch.addcmul(rows, self.gamma, self.pwconv2(functional.gelu(self.pwconv1(near))))
 
 
