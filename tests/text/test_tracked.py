@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.text.tracked import TrackedText
@@ -77,6 +77,7 @@ def test_an_empty_stretch_has_no_span() -> None:
 
 
 @given(st.text("ab1 "), st.sampled_from(["a+", "b", r"\d", "a(?=b)", " *", "(?P<kept>b)1"]), st.text("xyz", max_size=3))
+@settings(deadline=None)
 def test_rewriting_agrees_with_the_standard_library(raw: str, pattern: str, new: str) -> None:
     compiled = re.compile(pattern)
     result = TrackedText.of(raw).sub(compiled, new)
