@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 from polyvox.errors import FetchError
 
@@ -13,25 +13,27 @@ _LONGEST_NAME = 253
 
 _ASSIGNED = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
-# Routed inside one cloud only, where it answers with a machine's secrets, although the number counts as public.
-_NOT_PUBLIC_AFTER_ALL = frozenset({IPv4Address("168.63.129.16")})
+# What the standard library takes for public, in some of its versions or in all: addresses set aside for protocols, the
+# tunnels of old, examples, and the one that answers inside a cloud with a machine's secrets.
+_NOT_PUBLIC = tuple(
+    map(ip_network, "168.63.129.16 192.0.0.0/24 192.88.99.0/24 2001::/23 2001:db8::/32 2002::/16 3fff::/20".split())
+)
 
 
 def is_public(address: str) -> bool:
     """Whether an address, written as a number, belongs to the public internet.
 
-    An IPv6 address that stands for an IPv4 address is as public as that one; the tunnels of old are not.
+    An IPv6 address that stands for an IPv4 address is as public as that one.
     """
     try:
         number = ip_address(address)
     except ValueError:
         return False
-    if isinstance(number, IPv4Address):
-        return number.is_global and not number.is_multicast and number not in _NOT_PUBLIC_AFTER_ALL
-    if embedded := _embedded(number):
+    if isinstance(number, IPv6Address) and (embedded := _embedded(number)):
         return is_public(str(embedded))
-    tunnelled = number.sixtofour is not None or number.teredo is not None
-    return number in _ASSIGNED and number.is_global and not tunnelled and number.scope_id is None
+    if any(number in network for network in _NOT_PUBLIC) or number.is_multicast or "%" in address:
+        return False
+    return number.is_global and (number.version == 4 or number in _ASSIGNED)
 
 
 def _embedded(number: IPv6Address) -> IPv4Address | None:
