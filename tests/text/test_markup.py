@@ -86,9 +86,15 @@ def test_phonemes_that_say_nothing_are_refused(written: str) -> None:
 
 
 def test_the_number_of_inserts_has_a_limit() -> None:
-    assert len(parse("[pause:1s]" * MAX_INSERTS).inserts) == MAX_INSERTS
+    assert len(parse("[pause:1ms]" * MAX_INSERTS).inserts) == MAX_INSERTS
     with pytest.raises(MarkupError, match=str(MAX_INSERTS)):
-        parse("[pause:1s]" * (MAX_INSERTS + 1))
+        parse("[pause:1ms]" * (MAX_INSERTS + 1))
+
+
+def test_the_pauses_of_a_text_are_limited_together():
+    assert len(parse("[pause:10s]" * 60).inserts) == 60
+    with pytest.raises(MarkupError, match="600 s together"):
+        parse("[pause:10s]" * 61)
 
 
 def test_a_forged_insert_is_removed() -> None:

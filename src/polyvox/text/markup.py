@@ -18,6 +18,7 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
 
 MAX_PAUSE_SECONDS: Final = 10.0
+MAX_SILENCE_SECONDS: Final = 600.0
 MAX_PHONEME_CHARS: Final = 200
 FIRST_INSERT: Final = 0xE000
 MAX_INSERTS: Final = 0xF8FF - FIRST_INSERT + 1
@@ -87,7 +88,10 @@ def _take_inserts(text: TrackedText) -> tuple[TrackedText, tuple[Insert, ...]]:
         inserts.append(_pause(text, match) if match["word"] is None else _spelled(text, match))
         return chr(FIRST_INSERT + len(inserts) - 1)
 
-    return text.sub(_INSERT, take), tuple(inserts)
+    taken = text.sub(_INSERT, take)
+    if sum(insert.seconds for insert in inserts if isinstance(insert, Pause)) > MAX_SILENCE_SECONDS:
+        raise MarkupError(f"The pauses of a text may last at most {MAX_SILENCE_SECONDS:g} s together.", field="input")
+    return taken, tuple(inserts)
 
 
 def _spelled(text: TrackedText, match: re.Match[str]) -> Spelled:
