@@ -1,6 +1,7 @@
 import asyncio
 import subprocess
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import hostile
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 from vowels import vowels
 
 from polyvox.audio.decode import decode
@@ -173,6 +175,8 @@ ODD_REPLIES = {
     "has no channel": f"out.write({REPLY.pack(SAMPLES, RATE, 0, 4)!r} + bytes(4))",
     "has many channels": f"out.write({REPLY.pack(SAMPLES, RATE, 255, 1020)!r} + bytes(1020))",
     "has an absurd rate": f"out.write({REPLY.pack(SAMPLES, 1, 1, 4)!r} + bytes(4))",
+    "gives samples that are no numbers": f"out.write({REPLY.pack(SAMPLES, RATE, 1, 4)!r} + b'\\0\\0\\xc0\\x7f')",
+    "gives samples beyond full scale": f"out.write({REPLY.pack(SAMPLES, RATE, 1, 4)!r} + b'\\0\\0\\0\\x41')",
     "says something else": f"out.write({REPLY.pack(9, RATE, 1, 4)!r} + bytes(4))",
     "refuses at length": f"out.write({REPLY.pack(REFUSAL, 0, 0, 1 << 30)!r})\nwhile True: out.write(bytes(1 << 16))",
     "never stops talking": "while True: out.write(bytes(1 << 16))",
@@ -198,6 +202,20 @@ async def test_a_child_that_hangs_is_stopped_with_all_it_started(
     with pytest.raises(AudioDecodeError, match="too long to decode"):
         await decode_bounded(SPEECH, LIMITS)
     assert not is_alive(noted(note))
+
+
+async def test_what_a_child_leaves_running_is_not_waited_for(
+    children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoder, "_ENDING_SECONDS", 0.3)
+    monkeypatch.setattr(decoder, "_DECODING_SECONDS", 0.3)
+    children.script = "if os.fork(): sys.exit(1)\nos.setsid(); time.sleep(2)"
+    started = time.monotonic()
+    with capture_logs() as logs, pytest.raises(AudioDecodeError):
+        await decode_bounded(SPEECH, LIMITS)
+    assert time.monotonic() - started < 1.8
+    assert "a decoder left something running" in [entry["event"] for entry in logs]
+    await asyncio.sleep(2)
 
 
 async def test_whoever_gives_up_waiting_leaves_no_child_behind(children: Children) -> None:

@@ -23,7 +23,7 @@ _log = structlog.get_logger(__name__)
 
 _STARTING_SECONDS = 15.0
 _DECODING_SECONDS = 4.0
-_ENDING_SECONDS = 0.2
+_ENDING_SECONDS = 1.0
 _LONGEST_REFUSAL = 1_000
 # The child holds nothing of this server's environment, where keys may be; only what finding its libraries may need.
 _ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
@@ -62,6 +62,8 @@ async def _ask(child: Process, data: bytes, limits: PromptLimits) -> tuple[Pcm, 
     if kind != SAMPLES or not whole or size > 4 * limits.decoded_samples or not MIN_RATE <= rate <= MAX_RATE:
         raise EOFError("the reply is not one")
     samples = np.frombuffer(await child.stdout.readexactly(size), "<f4").astype(np.float32, copy=False)
+    if not np.abs(samples).max() <= 1.0:
+        raise EOFError("the samples are none")
     return (samples if channels == 1 else samples.reshape(-1, channels)), rate
 
 
@@ -118,7 +120,11 @@ async def _end(child: Process) -> None:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
     child.stdin.close()
-    # What it still wrote is read, so that the pipe closes.
-    while await child.stdout.read(1 << 16):
-        pass
-    await child.wait()
+    try:
+        async with asyncio.timeout(_ENDING_SECONDS):
+            # What it still wrote is read, so that the pipe closes.
+            while await child.stdout.read(1 << 16):
+                pass
+            await child.wait()
+    except TimeoutError:
+        _log.error("a decoder left something running", child=child.pid)
