@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from voice_samples import RATE, noise, registration
 
-from polyvox.errors import ConflictError, InvalidRequestError, UnavailableError
+from polyvox.errors import ConflictError, ForbiddenError, InvalidRequestError, UnavailableError
 from polyvox.voices.recordings import digest_of, read_wav, wav_bytes
 from polyvox.voices.records import Transcription, VoiceDetails, VoiceQuery
 from polyvox.voices.store import VoiceStore
@@ -88,7 +88,7 @@ def test_replacing_a_voice_removes_the_old_one_in_the_same_step(tmp_path, store)
     old = store.add(registration("Anna")).record
     added = store.add(registration("anna", seed=1), replacing=True)
     assert added.replaced.record.id == old.id
-    assert added.replaced.audio is True
+    assert added.replaced.shared is False
     assert store.get(old.id) is None
     assert len(audio_files(tmp_path)) == 1
 
@@ -96,17 +96,25 @@ def test_replacing_a_voice_removes_the_old_one_in_the_same_step(tmp_path, store)
 def test_replacing_a_voice_with_its_own_recording_keeps_the_recording(store):
     store.add(registration("Anna"))
     added = store.add(registration("Anna"), replacing=True)
-    assert added.replaced.audio is False
+    assert added.replaced.shared is True
     store.recording(added.record)
+
+
+def test_an_owner_with_enough_voices_gets_no_more(store):
+    store.add(registration("one"), limit=1)
+    with pytest.raises(ForbiddenError, match="1 voices"):
+        store.add(registration("two", 1), limit=1)
+    store.add(registration("one", 2), replacing=True, limit=1)
+    store.add(registration("two", 1, owner="other"), limit=1)
 
 
 def test_removing_takes_the_recording_unless_another_voice_has_it(tmp_path, store):
     one, other = store.add(registration("one")).record, store.add(registration("other")).record
     assert one.audio_digest == other.audio_digest
     assert len(audio_files(tmp_path)) == 1
-    assert store.remove(one.id).audio is False
+    assert store.remove(one.id).shared is True
     store.recording(other)
-    assert store.remove(other.id).audio is True
+    assert store.remove(other.id).shared is False
     assert audio_files(tmp_path) == []
     assert store.remove(other.id) is None
 

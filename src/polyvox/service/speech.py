@@ -16,7 +16,8 @@ from polyvox.engines.base import Engine, Mixing, Phonemizing
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError, status_of
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.service.admission import Admission
-from polyvox.service.delivery import Delivery
+from polyvox.service.cloning import Clone
+from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.session import Plan, Session
@@ -32,7 +33,10 @@ _MAX_SECONDS_BESIDES = 60.0
 
 @dataclass(frozen=True, slots=True)
 class SpeechRequest:
-    """What a door asks for. `door` is the door's own name, for logs and metrics."""
+    """What a door asks for. `door` is the door's own name, for logs and metrics.
+
+    A `clone` is prepared when the request's turn has come, and takes the place of `utterance.voice`.
+    """
 
     utterance: Utterance
     model: str | None = None
@@ -41,6 +45,7 @@ class SpeechRequest:
     loudness: float | None = None
     deadline: float | None = None
     door: str = ""
+    clone: Clone | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +133,18 @@ class SpeechService:
         engine = self._engine(model)
         session_id = uuid4().hex
         utterance, warnings = _adapted(request.utterance, engine)
-        _check_with(engine, utterance, session_id)
+        clone = request.clone
+        if clone is None:
+            _check_with(engine, utterance, session_id)
+        else:
+            check_cloning(engine)
+            utterance = replace(utterance, voice=clone.label)
         delivery = _delivery(request, engine)
         text, speed = request.utterance.text, request.utterance.speed
 
         def source() -> AsyncIterator[AudioChunk]:
-            return delivery.carry(engine.speak(utterance), self._executor)
+            speech = engine.speak(utterance) if clone is None else _cloned(engine, utterance, clone, session_id)
+            return delivery.carry(speech, self._executor)
 
         plan = Plan(
             id=session_id,
@@ -205,6 +216,25 @@ def _check_with(engine: Engine, utterance: Utterance, session_id: str) -> None:
         raise EngineError(
             f"The engine {engine.name!r} failed; the server's log has the cause under {session_id}."
         ) from error
+
+
+def check_cloning(engine: Engine) -> None:
+    """Refuse a voice of the caller's where the engine has only its own."""
+    if not engine.capabilities.cloning:
+        raise InvalidRequestError(
+            f"The model {engine.name!r} cannot speak with a voice of yours; choose a model that clones voices.",
+            field="model",
+        )
+
+
+async def _cloned(engine: Engine, utterance: Utterance, clone: Clone, session_id: str) -> AsyncIterator[AudioChunk]:
+    """The engine's speech with a voice that is prepared first."""
+    with_voice = replace(utterance, prepared=await clone.prepare(engine))
+    _check_with(engine, with_voice, session_id)
+    speech = engine.speak(with_voice)
+    async with closing(speech):
+        async for chunk in speech:
+            yield chunk
 
 
 def _adapted(utterance: Utterance, engine: Engine) -> tuple[Utterance, tuple[str, ...]]:

@@ -1,17 +1,19 @@
 """What was fetched, decoded or prepared, kept for a while: bounded by bytes and age, the least used goes first."""
 
+import os
 import re
 import time
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import structlog
 
 from polyvox import __version__
@@ -143,33 +145,24 @@ class PreparedFiles:
 
     def read(self, engine: str, digest: str) -> PreparedVoice | None:
         """What the engine once made of the prompt with this digest."""
-        path = self._path(engine, digest)
-        try:
-            data = path.read_bytes()
-            with np.load(BytesIO(data), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            path.touch()
-        except FileNotFoundError:
-            self._observer(self.kind, CacheEvent.MISS)
-            return None
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            log.warning("prepared voice damaged", reason=str(error))
-            path.unlink(missing_ok=True)
-            self._observer(self.kind, CacheEvent.MISS)
-            return None
-        self._observer(self.kind, CacheEvent.HIT)
-        return PreparedVoice(engine, digest, arrays)
+        arrays = _arrays_in(self._path(engine, digest))
+        self._observer(self.kind, CacheEvent.MISS if arrays is None else CacheEvent.HIT)
+        return None if arrays is None else PreparedVoice(engine, digest, arrays)
 
     def write(self, voice: PreparedVoice) -> None:
-        """Keep a prepared voice; the least recently used make room for it."""
+        """Keep a prepared voice; the least recently used make room for it. A full disk costs nothing but the file."""
         if any(array.dtype.hasobject for array in voice.arrays.values()):
             raise ValueError(f"{voice.engine} prepares objects, which no file takes")
         buffer = BytesIO()
         np.savez(buffer, allow_pickle=False, **voice.arrays)
         if buffer.tell() > self._max_bytes:
             return
-        self._own.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(self._path(voice.engine, voice.digest), buffer.getvalue())
+        path = self._path(voice.engine, voice.digest)
+        try:
+            self._own.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_whole(path, buffer.getvalue())
+        except OSError as error:
+            log.warning("prepared voice not kept", reason=str(error))
         self.trim()
 
     def remove(self, audio_digest: str) -> int:
@@ -201,6 +194,21 @@ class PreparedFiles:
         if not _FILE_NAME.fullmatch(name):
             raise ValueError("a prepared voice's file is named by digests and an engine")
         return self._own / name
+
+
+def _arrays_in(path: Path) -> Mapping[str, npt.NDArray[Any]] | None:
+    """The arrays of a file, which counts as used; one that cannot be read goes, since it can be made again."""
+    try:
+        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        os.utime(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        log.warning("prepared voice damaged", reason=str(error))
+        path.unlink(missing_ok=True)
+        return None
+    return arrays
 
 
 def _states(paths: list[Path]) -> list[tuple[float, int, Path]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from polyvox.errors import ConflictError
+from polyvox.errors import ConflictError, ForbiddenError
 from polyvox.types import Pcm
 from polyvox.voices.database import (
     INSERT,
@@ -37,10 +37,10 @@ USED_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A voice that is gone, and whether its recording went with it or still belongs to another voice."""
+    """A voice that is gone, and whether its recording stays because another voice has the same one."""
 
     record: VoiceRecord
-    audio: bool
+    shared: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,11 @@ class VoiceStore:
             self._writer.close()
             self._reader.close()
 
-    def add(self, new: Registration, *, replacing: bool = False) -> Added:
+    def add(self, new: Registration, *, replacing: bool = False, limit: int | None = None) -> Added:
         """Register a voice; when this returns, it survives a crash.
 
         A name that its owner has given already is refused, or, with `replacing`, the old voice makes way in one step.
+        An owner who has `limit` voices gets no more.
         """
         data = wav_bytes(new.pcm, new.sample_rate)
         record = _new_record(new, digest_of(data), self._clock())
@@ -83,9 +84,10 @@ class VoiceStore:
         with self._writing() as db:
             if replacing and (old := _named(db, new.owner, new.name)) is not None:
                 self._delete(db, old)
+            _check_count(db, new.owner, limit)
             _execute_unique(db, INSERT, record)
             self._recordings.write(record.audio_digest, data)
-        return Added(record, None if old is None else Removed(old, self._drop_audio(old.audio_digest)))
+        return Added(record, None if old is None else self._removed(old))
 
     def get(self, voice_id: str) -> VoiceRecord | None:
         """The voice of this id."""
@@ -154,7 +156,7 @@ class VoiceStore:
             if record is None:
                 return None
             self._delete(db, record)
-        return Removed(record, self._drop_audio(record.audio_digest))
+        return self._removed(record)
 
     def recording(self, record: VoiceRecord) -> tuple[Pcm, int]:
         """A voice's samples and their rate, checked against the hash."""
@@ -193,9 +195,12 @@ class VoiceStore:
             values = (record.audio_digest, self._clock())
             db.execute("INSERT INTO forgotten (audio_digest, at) VALUES (?, ?)", values)
 
-    def _drop_audio(self, digest: str) -> bool:
+    def _removed(self, record: VoiceRecord) -> Removed:
         with self._writing() as db:
-            return not _is_in_use(db, digest) and self._recordings.remove(digest)
+            shared = _is_in_use(db, record.audio_digest)
+            if not shared:
+                self._recordings.remove(record.audio_digest)
+        return Removed(record, shared)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -243,6 +248,14 @@ def _execute_unique(db: sqlite3.Connection, statement: str, record: VoiceRecord)
         raise ConflictError(
             f"There is a voice named {record.name!r} already; choose another name or remove that voice.", field="name"
         ) from error
+
+
+def _check_count(db: sqlite3.Connection, owner: str, limit: int | None) -> None:
+    if limit is None:
+        return
+    (count,) = db.execute("SELECT count(*) FROM voices WHERE owner = ?", (owner,)).fetchone()
+    if count >= limit:
+        raise ForbiddenError(f"There are {count} voices, and this server keeps no more than {limit}; remove one first.")
 
 
 def _named(db: sqlite3.Connection, owner: str, name: str) -> VoiceRecord | None:

@@ -1,0 +1,87 @@
+"""Who is meant by a request's voice, and how an engine comes to speak like that."""
+
+from functools import partial
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine
+from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
+from polyvox.service.cloning import Clone
+from polyvox.service.prompts import Prompts
+from polyvox.service.registry import Registry
+from polyvox.service.shelf import Shelf
+from polyvox.service.speech import check_cloning
+from polyvox.types import PreparedVoice, VoicePrompt
+from polyvox.voices.names import is_voice_id, transcript_text
+from polyvox.voices.recordings import prompt_digest
+from polyvox.voices.records import Transcription, VoiceRecord
+from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
+
+
+class Casting:
+    """Finds the voice for a request; what is costly about it waits until the request's turn has come."""
+
+    def __init__(self, settings: Settings, registry: Registry, shelf: Shelf, prompts: Prompts) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._shelf = shelf
+        self._prompts = prompts
+
+    async def cast(
+        self, reference: VoiceReference, owner: str, *, model: str | None = None, transcript: str | None = None
+    ) -> Clone | None:
+        """The voice that a request for speech means, or None if it is for the engine to know.
+
+        An engine's own voice goes before a registered one of the same name. `transcript` is what is said in the
+        recording, and goes before what is stored.
+        """
+        engine = self._registry.engine(model)
+        text = None if transcript is None else transcript_text(transcript, "prompt_text")
+        if isinstance(reference, RegisteredVoice):
+            return await self._registered(reference.name, owner, engine, text)
+        check_cloning(engine)
+        if isinstance(reference, UploadedVoice):
+            raise InvalidRequestError("'voice' names an uploaded file, but none came with the request.", field="voice")
+        if not self._settings.allow_inline and isinstance(reference, InlineVoice):
+            raise ForbiddenError("This server takes no recordings in requests for speech; register the voice first.")
+        label = "url" if isinstance(reference, UrlVoice) else "inline"
+        return Clone(label, lambda engine: self._prepare_taken(reference, text, engine))
+
+    async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> Clone | None:
+        if any(voice.id == name for voice in engine.voices):
+            return None
+        record = await self._shelf.find(name, owner)
+        if record is None:
+            if is_voice_id(name):
+                raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
+            return None
+        check_cloning(engine)
+        return Clone(record.id, lambda engine: self._prepare_registered(record, text, engine))
+
+    async def _prepare_taken(
+        self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine
+    ) -> PreparedVoice:
+        taken = await self._prompts.take(reference)
+        pcm, rate = taken.recording.pcm, taken.recording.sample_rate
+        transcript = text or await self._prompts.transcript(taken.audio_digest, pcm, rate)
+        digest = prompt_digest(taken.audio_digest, transcript)
+
+        async def prompt() -> VoicePrompt:
+            return VoicePrompt(pcm, rate, transcript, digest)
+
+        return await self._prompts.prepared(engine, digest, prompt)
+
+    async def _prepare_registered(self, record: VoiceRecord, text: str | None, engine: Engine) -> PreparedVoice:
+        store = await self._shelf.store()
+        transcript = text or record.transcript
+        if record.transcription is Transcription.PENDING and not transcript:
+            pcm, rate = await self._shelf.run(partial(store.recording, record))
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate)
+        digest = prompt_digest(record.audio_digest, transcript)
+
+        async def prompt() -> VoicePrompt:
+            pcm, rate = await self._shelf.run(partial(store.recording, record))
+            return VoicePrompt(pcm, rate, transcript, digest)
+
+        voice = await self._prompts.prepared(engine, digest, prompt)
+        await self._shelf.run(partial(store.touch, record))
+        return voice

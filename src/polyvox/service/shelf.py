@@ -1,0 +1,85 @@
+"""The voice store as the hall uses it: opened when there is something in it, off the event loop, each to their own."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from polyvox.errors import ForbiddenError, NotFoundError
+from polyvox.runtime.device import DeviceExecutor
+from polyvox.voices.names import is_voice_id
+from polyvox.voices.records import HOUSE, VoiceRecord
+from polyvox.voices.store import VoiceStore
+
+_THREADS = 4
+
+Result = TypeVar("Result")
+
+
+class Shelf:
+    """The voices in one folder, and who may see which.
+
+    Everyone sees the house's voices besides their own; only the owner changes one or hears its recording. The folder is
+    made for the first voice that is registered, by this process or another.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._store: VoiceStore | None = None
+        self._executor = DeviceExecutor("polyvox-voices", _THREADS)
+        self._opening = asyncio.Lock()
+
+    async def close(self) -> None:
+        if self._store is not None:
+            await self.run(self._store.close)
+        await asyncio.to_thread(self._executor.close)
+
+    async def run(self, fn: Callable[[], Result]) -> Result:
+        """Call something that blocks."""
+        return await self._executor.run(fn)
+
+    async def store(self) -> VoiceStore:
+        """The store, made if there is none."""
+        async with self._opening:
+            if self._store is None:
+                self._store = await self.run(partial(VoiceStore, self._folder))
+            return self._store
+
+    async def store_if_any(self) -> VoiceStore | None:
+        """The store, or None as long as nobody has registered anything."""
+        if self._store is None and not await self.run(self._folder.exists):
+            return None
+        return await self.store()
+
+    async def find(self, name: str, owner: str) -> VoiceRecord | None:
+        """A voice by its name or id, if this owner sees it: their own before the house's."""
+        store = await self.store_if_any()
+        if store is None:
+            return None
+        if is_voice_id(name):
+            record = await self.run(partial(store.get, name))
+            return record if record is not None and record.owner in visible_to(owner) else None
+        for possible in visible_to(owner):
+            if (record := await self.run(partial(store.find, possible, name))) is not None:
+                return record
+        return None
+
+    async def get(self, voice_id: str, owner: str) -> VoiceRecord:
+        """The voice of an id; NotFoundError if this owner sees none."""
+        record = await self.find(voice_id, owner) if is_voice_id(voice_id) else None
+        if record is None:
+            raise NotFoundError("There is no voice of this id; GET /v1/voices lists yours.", field="id")
+        return record
+
+    async def owned(self, voice_id: str, owner: str) -> VoiceRecord:
+        """The voice of an id, if it is this owner's to change."""
+        record = await self.get(voice_id, owner)
+        if record.owner != owner:
+            raise ForbiddenError("This voice belongs to the house; the server's command line alone changes it.")
+        return record
+
+
+def visible_to(owner: str) -> tuple[str, ...]:
+    """The owners whose voices this one may speak with."""
+    return (owner,) if owner == HOUSE else (owner, HOUSE)

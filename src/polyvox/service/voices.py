@@ -1,0 +1,298 @@
+"""The hall for voices: register them, show them, change them, delete them, and speak with them."""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+import structlog
+
+from polyvox.config import Settings
+from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError
+from polyvox.service.casting import Casting
+from polyvox.service.ears import Ears
+from polyvox.service.prompts import CacheKind, Prompts, Taken
+from polyvox.service.registry import Registry
+from polyvox.service.shelf import Shelf, visible_to
+from polyvox.service.speech import SpeechService
+from polyvox.voices.fetch import Fetcher
+from polyvox.voices.intake import Intake
+from polyvox.voices.names import name_key
+from polyvox.voices.records import (
+    Embedding,
+    Registration,
+    Transcription,
+    VoiceDetails,
+    VoicePage,
+    VoiceQuery,
+    VoiceRecord,
+)
+from polyvox.voices.references import InlineVoice, UrlVoice
+from polyvox.voices.similarity import SAME_SPEAKER, similarity
+from polyvox.voices.store import VoiceStore
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+_TIDY_SECONDS = 30.0
+
+
+class Transcribe(StrEnum):
+    """When a recording without its text is listened to: before the answer, after it, or not at all."""
+
+    INLINE = "inline"
+    BACKGROUND = "background"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A new voice, and what its owner should know about it."""
+
+    record: VoiceRecord
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A voice that is gone, whether its recording is, and how many cached and prepared things went with it."""
+
+    record: VoiceRecord
+    audio: bool
+    cached: int
+    prepared: int
+
+
+class VoiceService:
+    """The voices of one server. An owner is a key's fingerprint, or `HOUSE` where the server has no keys."""
+
+    def __init__(self, settings: Settings, registry: Registry, prompts: Prompts, shelf: Shelf) -> None:
+        self._settings = settings
+        self._prompts = prompts
+        self._shelf = shelf
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._last_forgotten = 0
+        self.casting = Casting(settings, registry, shelf, prompts)
+
+    @classmethod
+    def beside(cls, speech: SpeechService) -> "VoiceService":
+        """The voices for a speech service, with its settings."""
+        settings = speech.settings
+        ears = Ears(settings)
+        prompts = Prompts(
+            settings,
+            settings.data_dir / "prepared",
+            intake=Intake(settings, ears),
+            fetcher=Fetcher(settings),
+            ears=ears,
+            metrics=speech.metrics,
+        )
+        return cls(settings, speech.registry, prompts, Shelf(settings.data_dir / "voices"))
+
+    async def start(self) -> None:
+        """Finish what the last process left unfinished, and keep the caches tidy from now on."""
+        self._spawn(self._tidy_for_ever())
+        try:
+            store = await self._shelf.store_if_any()
+            if store is not None:
+                swept = await self._shelf.run(partial(store.sweep, self._forget_before()))
+                log.info("voices ready", swept=swept)
+                for record in await self._shelf.run(store.pending):
+                    self._spawn(self._transcribe(store, record))
+        except PolyvoxError as error:
+            log.error("registered voices unavailable", reason=error.message)
+
+    async def close(self) -> None:
+        """Stop what is under way; a transcript that is still to come is taken up by the next process."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._prompts.close()
+        await self._shelf.close()
+
+    async def register(
+        self,
+        reference: InlineVoice | UrlVoice,
+        details: VoiceDetails,
+        owner: str,
+        *,
+        transcribe: Transcribe = Transcribe.INLINE,
+        replacing: bool = False,
+    ) -> Registered:
+        """Check a recording and keep it as a voice."""
+        store = await self._shelf.store()
+        if details.name is None:
+            raise InvalidRequestError("'name' is required.", field="name")
+        if not replacing and await self._shelf.run(partial(store.find, owner, details.name)) is not None:
+            raise ConflictError(
+                f"There is a voice named {details.name!r} already; choose another name or remove it.", field="name"
+            )
+        taken = await self._prompts.take(reference)
+        text, state = await self._transcript_for(details, taken, transcribe)
+        embedding = await self._prompts.embedding(taken.recording.pcm, taken.recording.sample_rate)
+        registration = _registration(details.name, owner, details, taken, text, state, embedding)
+        warnings = await self._shelf.run(partial(_likenesses, store, registration, taken.audio_digest))
+        limit = self._settings.max_voices
+        added = await self._shelf.run(partial(store.add, registration, replacing=replacing, limit=limit))
+        if added.replaced is not None and not added.replaced.shared:
+            await self._prompts.forget(added.replaced.record.audio_digest)
+        if state is Transcription.PENDING:
+            self._spawn(self._transcribe(store, added.record))
+        log.info("voice registered", voice=added.record.id, seconds=round(added.record.duration, 2))
+        return Registered(added.record, warnings)
+
+    async def page(self, query: VoiceQuery, owner: str) -> VoicePage:
+        """The voices that this owner may speak with."""
+        store = await self._shelf.store_if_any()
+        if store is None:
+            return VoicePage((), "")
+        return await self._shelf.run(partial(store.page, replace(query, owners=visible_to(owner))))
+
+    async def get(self, voice_id: str, owner: str) -> VoiceRecord:
+        """A voice that this owner may speak with."""
+        return await self._shelf.get(voice_id, owner)
+
+    async def find(self, name: str, owner: str) -> VoiceRecord:
+        """The same by its name: the owner's before the house's."""
+        record = await self._shelf.find(name, owner)
+        if record is None:
+            raise NotFoundError("There is no voice of this name; list the voices to see which there are.", field="name")
+        return record
+
+    async def change(self, voice_id: str, details: VoiceDetails, owner: str) -> VoiceRecord:
+        """Change what is said about a voice."""
+        record = await self._shelf.owned(voice_id, owner)
+        changes: dict[str, Any] = dict(details.given)
+        if details.transcript is not None:
+            changes["transcription"] = Transcription.GIVEN if details.transcript else Transcription.NONE
+        store = await self._shelf.store()
+        changed = await self._shelf.run(partial(store.update, record.id, changes))
+        if changed is None:
+            raise NotFoundError("The voice was deleted meanwhile.", field="id")
+        return changed
+
+    async def delete(self, voice_id: str, owner: str) -> Deleted:
+        """Delete a voice with its recording and all that was made of it."""
+        record = await self._shelf.owned(voice_id, owner)
+        store = await self._shelf.store()
+        removed = await self._shelf.run(partial(store.remove, record.id))
+        if removed is None:
+            raise NotFoundError("The voice was deleted meanwhile.", field="id")
+        if removed.shared:
+            return Deleted(record, audio=False, cached=0, prepared=0)
+        forgotten = await self._prompts.forget(record.audio_digest)
+        log.info("voice deleted", voice=record.id, cached=forgotten.cached, prepared=forgotten.prepared)
+        return Deleted(record, audio=True, cached=forgotten.cached, prepared=forgotten.prepared)
+
+    async def preview(self, voice_id: str, owner: str) -> bytes:
+        """A voice's recording as a WAV file, for its owner."""
+        record = await self._shelf.owned(voice_id, owner)
+        store = await self._shelf.store()
+        return await self._shelf.run(partial(store.audio_file, record))
+
+    async def clear(self, *kinds: CacheKind) -> Mapping[CacheKind, int]:
+        """Empty caches; how many entries went from each."""
+        return {kind: await self._prompts.clear(kind) for kind in kinds}
+
+    async def tidy(self) -> None:
+        """Drop what is too old, and what other processes have deleted."""
+        await self._prompts.tidy()
+        store = await self._shelf.store_if_any()
+        if store is not None:
+            self._last_forgotten, gone = await self._shelf.run(partial(store.forgotten, self._last_forgotten))
+            for audio_digest in gone:
+                await self._prompts.forget(audio_digest)
+
+    async def _transcript_for(
+        self, details: VoiceDetails, taken: Taken, transcribe: Transcribe
+    ) -> tuple[str, Transcription]:
+        if details.transcript:
+            return details.transcript, Transcription.GIVEN
+        if transcribe is Transcribe.NONE:
+            return "", Transcription.NONE
+        if details.language and details.language.partition("-")[0] != "en":
+            raise InvalidRequestError(
+                f"Send the transcript: English alone can be transcribed here, not {details.language!r}.",
+                field="transcript",
+            )
+        if transcribe is Transcribe.BACKGROUND:
+            await self._prompts.check_hearing()
+            return "", Transcription.PENDING
+        recording = taken.recording
+        heard = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate)
+        return heard, Transcription.HEARD
+
+    async def _transcribe(self, store: VoiceStore, record: VoiceRecord) -> None:
+        """Listen to a voice that is registered already."""
+        heard = None
+        try:
+            pcm, rate = await self._shelf.run(partial(store.recording, record))
+            heard = await self._prompts.transcript(record.audio_digest, pcm, rate)
+        except PolyvoxError as error:
+            log.warning("voice not transcribed", voice=record.id, reason=error.message)
+        except Exception:
+            log.exception("voice not transcribed", voice=record.id)
+        await self._shelf.run(partial(store.heard, record.id, heard))
+
+    def _forget_before(self) -> float:
+        """Until when no process can still hold what was deleted."""
+        ages = (self._settings.recording_cache_seconds, self._settings.prepared_cache_seconds)
+        return time.time() - max(*ages, self._settings.prepared_disk_seconds) - 2 * _TIDY_SECONDS
+
+    async def _tidy_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(_TIDY_SECONDS)
+            try:
+                await self.tidy()
+            except (PolyvoxError, OSError) as error:
+                log.warning("voices not tidied", reason=str(error))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _registration(
+    name: str,
+    owner: str,
+    details: VoiceDetails,
+    taken: Taken,
+    transcript: str,
+    transcription: Transcription,
+    embedding: Embedding | None,
+) -> Registration:
+    return Registration(
+        name=name,
+        owner=owner,
+        pcm=taken.recording.pcm,
+        sample_rate=taken.recording.sample_rate,
+        transcript=transcript,
+        transcription=transcription,
+        language=details.language or "",
+        tags=details.tags or (),
+        consent=bool(details.consent),
+        consent_note=details.consent_note or "",
+        report=asdict(taken.recording.report) | {"warnings": list(taken.recording.report.warnings)},
+        embedding=embedding,
+    )
+
+
+def _likenesses(store: VoiceStore, new: Registration, audio_digest: str) -> tuple[str, ...]:
+    """Which of the owner's voices, under other names, a new one seems to repeat."""
+    same = store.find_audio(new.owner, audio_digest)
+    if same is not None and name_key(same.name) != name_key(new.name):
+        return (f"Your voice {same.name!r} has the very same recording.",)
+    if new.embedding is None:
+        return ()
+    likeness = {
+        other.name: similarity(new.embedding, other.embedding)
+        for other in store.sounding(new.owner)
+        if other.embedding is not None and name_key(other.name) != name_key(new.name)
+    }
+    nearest = max(likeness, key=likeness.__getitem__, default="")
+    if not nearest or likeness[nearest] < SAME_SPEAKER:
+        return ()
+    return (f"It sounds like your voice {nearest!r} (similarity {likeness[nearest]:.2f}).",)

@@ -1,0 +1,155 @@
+"""Everything around cloned voices that the tests need: an engine that clones, and an intake without networks."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fakes import ToneEngine, tone_service
+from polyvox.errors import AudioDecodeError, PolyvoxError, UnknownVoiceError
+from polyvox.service.prompts import Prompts
+from polyvox.service.shelf import Shelf
+from polyvox.service.speech import SpeechService
+from polyvox.service.voices import VoiceService
+from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Utterance, VoicePrompt
+from polyvox.voices.intake import Recording
+from polyvox.voices.limits import PromptLimits
+from polyvox.voices.quality import QualityReport
+from polyvox.voices.recordings import digest_of
+from polyvox.voices.records import Embedding
+
+RATE = 24_000
+REPORT = QualityReport(
+    duration=1.0,
+    speech_seconds=0.9,
+    speech_ratio=0.9,
+    snr_db=40.0,
+    clipped_ratio=0.0,
+    level_dbfs=-20.0,
+    score=1.0,
+    warnings=("Somebody coughs.",),
+)
+
+
+def sample(seed: int) -> bytes:
+    """A file that `SimpleIntake` reads."""
+    return f"seed {seed}".encode()
+
+
+class SimpleIntake:
+    """Reads the files of `sample`: a second of noise each."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    async def take(self, data: bytes, limits: PromptLimits) -> Recording:
+        self.taken += 1
+        word, _, seed = data.partition(b" ")
+        if word != b"seed":
+            raise AudioDecodeError("The recording cannot be read; send another.")
+        pcm = np.random.default_rng(int(seed)).uniform(-0.2, 0.2, RATE).astype(np.float32)
+        return Recording(pcm, RATE, digest_of(data), REPORT)
+
+
+class SimpleFetcher:
+    """A web of one path per seed."""
+
+    def __init__(self) -> None:
+        self.fetched: list[str] = []
+
+    async def fetch(self, url: str) -> bytes:
+        self.fetched.append(url)
+        return sample(int(url.rpartition("/")[2]))
+
+
+class SimpleEars:
+    """Hears the same words in everything, and one speaker in recordings that start alike."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+        self.words = "Some words."
+        self.error: PolyvoxError | None = None
+        self.speaker: Embedding | None = None
+
+    def check_words(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+    def transcribe(self, pcm: Pcm, rate: int) -> str:
+        self.check_words()
+        self.heard += 1
+        return self.words
+
+    def embed(self, pcm: Pcm, rate: int) -> Embedding | None:
+        return self.speaker
+
+
+class CloneEngine(ToneEngine):
+    """Hums at a pitch that it works out from the recording; `burn` is what that costs in seconds of CPU time."""
+
+    def __init__(self, name: str = "tone", *, burn: float = 0.0, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.burn = burn
+        self.prepared: list[VoicePrompt] = []
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return replace(super().capabilities, cloning=True)
+
+    def check(self, utterance: Utterance) -> None:
+        if utterance.prepared is None:
+            super().check(utterance)
+        elif utterance.prepared.engine != self.name:
+            raise UnknownVoiceError("The voice was prepared for another model.", field="voice")
+
+    async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
+        self.prepared.append(prompt)
+        until = time.process_time() + self.burn
+        spectrum = np.abs(np.fft.rfft(prompt.pcm))
+        while time.process_time() < until:
+            spectrum = np.abs(np.fft.rfft(prompt.pcm))
+        return PreparedVoice(self.name, prompt.digest, {"pitch": np.array([100.0 + spectrum.argmax() % 100])})
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        async for chunk in super().speak(replace(utterance, voice="low") if utterance.prepared else utterance):
+            yield chunk
+        self.heard[-1] = utterance
+
+
+class Studio:
+    """A service for speech and one for voices, on simple parts that can be looked at."""
+
+    def __init__(self, folder: Path, engine: ToneEngine | None = None, **settings: Any) -> None:
+        self.engine = CloneEngine() if engine is None else engine
+        self.speech: SpeechService = tone_service(self.engine, data_dir=folder, **settings)
+        self.intake, self.fetcher, self.ears = SimpleIntake(), SimpleFetcher(), SimpleEars()
+        self.prompts = Prompts(
+            self.speech.settings,
+            folder / "prepared",
+            intake=self.intake,
+            fetcher=self.fetcher,
+            ears=self.ears,
+            metrics=self.speech.metrics,
+        )
+        self.voices = VoiceService(self.speech.settings, self.speech.registry, self.prompts, Shelf(folder / "voices"))
+
+    def events(self, kind: str, event: str) -> float:
+        """How often a cache has reported something."""
+        labels = {"kind": kind, "event": event}
+        return self.speech.metrics.registry.get_sample_value("polyvox_voice_cache_events_total", labels) or 0.0
+
+
+@asynccontextmanager
+async def opened(studio: Studio) -> AsyncIterator[Studio]:
+    """Start both services, and close them in the end."""
+    await studio.speech.start()
+    await studio.voices.start()
+    try:
+        yield studio
+    finally:
+        await studio.voices.close()
+        await studio.speech.close()

@@ -1,0 +1,416 @@
+"""The hall for voices, on an engine that clones and an intake without networks."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+
+from cloning import CloneEngine, Studio, opened, sample
+from fakes import ToneEngine
+from polyvox.errors import (
+    AudioDecodeError,
+    ConflictError,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    PromptError,
+    UnavailableError,
+    UnknownVoiceError,
+)
+from polyvox.service.prompts import CacheKind
+from polyvox.service.speech import SpeechRequest
+from polyvox.service.voices import Transcribe
+from polyvox.types import Utterance
+from polyvox.voices.records import HOUSE, Transcription, VoiceDetails, VoiceQuery
+from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice
+
+pytestmark = pytest.mark.anyio
+
+NO_VOICE = "voice_" + "0" * 32
+
+
+def details(name="Anna", transcript="The tide is out.", **fields):
+    return VoiceDetails.checked(name=name, transcript=transcript, **fields)
+
+
+async def register(studio, name="Anna", seed=1, owner=HOUSE, transcript="The tide is out.", **options):
+    return (await studio.voices.register(InlineVoice(sample(seed)), details(name, transcript), owner, **options)).record
+
+
+async def prepared(studio, reference, owner=HOUSE, **options):
+    clone = await studio.voices.casting.cast(reference, owner, **options)
+    assert clone is not None
+    return await clone.prepare(studio.engine)
+
+
+async def until(condition):
+    for _ in range(500):
+        if await condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen in time")
+
+
+async def test_a_voice_is_registered_once_and_spoken_with(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio)
+        clone = await studio.voices.casting.cast(RegisteredVoice(record.id), HOUSE)
+        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "x"), clone=clone))
+        async with session:
+            chunks = [chunk async for chunk in session]
+        assert len(chunks) == 3
+        assert studio.engine.heard[0].prepared.engine == "tone"
+        assert studio.engine.heard[0].voice == record.id
+        prompt = studio.engine.prepared[0]
+        assert (prompt.transcript, prompt.sample_rate) == ("The tide is out.", 24_000)
+        assert (await studio.voices.get(record.id, HOUSE)).used > 0
+
+
+async def test_voices_outlive_the_server(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio)
+    async with opened(Studio(tmp_path)) as studio:
+        assert await studio.voices.get(record.id, HOUSE) == record
+
+
+async def test_a_server_on_which_nobody_registers_makes_no_folder(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        assert (await studio.voices.page(VoiceQuery(), HOUSE)).voices == ()
+        assert await studio.voices.casting.cast(RegisteredVoice("Anna"), HOUSE) is None
+        with pytest.raises(NotFoundError):
+            await studio.voices.get(NO_VOICE, HOUSE)
+        await studio.voices.tidy()
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_second_request_costs_less_than_a_hundredth_of_the_first(tmp_path):
+    async with opened(Studio(tmp_path, CloneEngine(burn=0.5))) as studio:
+        record = await register(studio)
+        for reference in (RegisteredVoice(record.id), InlineVoice(sample(2)), UrlVoice("https://host/3")):
+            costs = []
+            for _ in range(6):
+                began = time.perf_counter()
+                await prepared(studio, reference, transcript="Words.")
+                costs.append(time.perf_counter() - began)
+            assert min(costs[1:]) < 0.01 * costs[0]
+        assert len(studio.engine.prepared) == 3
+        assert studio.fetcher.fetched == ["https://host/3"]
+        assert studio.events("prepared", "hit") == 15
+        assert studio.events("prepared", "miss") == 3
+
+
+async def test_requests_at_the_same_time_prepare_once(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio)
+        voices = await asyncio.gather(*(prepared(studio, RegisteredVoice(record.id)) for _ in range(20)))
+        assert len(studio.engine.prepared) == 1
+        assert all(voice is voices[0] for voice in voices)
+        await asyncio.gather(*(prepared(studio, InlineVoice(sample(9))) for _ in range(20)))
+        assert (studio.intake.taken, studio.ears.heard, len(studio.engine.prepared)) == (2, 1, 2)
+
+
+async def test_the_same_recording_is_prepared_once_however_it_comes(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio, seed=4)
+        await prepared(studio, RegisteredVoice(record.id))
+        await prepared(studio, InlineVoice(sample(4)), transcript="The tide is out.")
+        await prepared(studio, UrlVoice("https://host/4"), transcript="The tide is out.")
+        assert len(studio.engine.prepared) == 1
+        await prepared(studio, InlineVoice(sample(4)), transcript="Other words.")
+        assert len(studio.engine.prepared) == 2
+
+
+async def test_prepared_voices_on_disk_serve_the_next_process(tmp_path):
+    async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
+        record = await register(studio)
+        first = await prepared(studio, RegisteredVoice(record.id))
+    async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
+        second = await prepared(studio, RegisteredVoice(record.id))
+        assert studio.engine.prepared == []
+        assert np.array_equal(first.arrays["pitch"], second.arrays["pitch"])
+        assert studio.events("prepared_disk", "hit") == 1
+
+
+async def test_a_failed_preparation_is_tried_again(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        with pytest.raises(AudioDecodeError):
+            await prepared(studio, InlineVoice(b"nonsense"))
+        studio.ears.error = UnavailableError("No ears.")
+        with pytest.raises(UnavailableError):
+            await prepared(studio, InlineVoice(sample(1)))
+        studio.ears.error = None
+        await prepared(studio, InlineVoice(sample(1)))
+
+
+async def test_a_caller_who_leaves_does_not_stop_the_others(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        clone = await studio.voices.casting.cast(InlineVoice(sample(1)), HOUSE, transcript="Words.")
+        first = asyncio.create_task(clone.prepare(studio.engine))
+        second = asyncio.create_task(clone.prepare(studio.engine))
+        await asyncio.sleep(0)
+        first.cancel()
+        assert (await second).engine == "tone"
+        assert first.cancelled()
+
+
+async def test_a_name_is_its_owners(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        anna = await register(studio, owner="key a")
+        other = await register(studio, seed=2, owner="key b")
+        house = await register(studio, seed=3)
+        assert (await studio.voices.find("anna", "key a")).id == anna.id
+        assert (await studio.voices.find("ANNA", "key b")).id == other.id
+        assert (await studio.voices.find("Anna", "key c")).id == house.id
+        with pytest.raises(ConflictError):
+            await register(studio, seed=4, owner="key a")
+        assert studio.intake.taken == 3  # a taken name is refused before the recording is read
+
+
+async def test_nobody_sees_another_keys_voices(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        mine = await register(studio, owner="mine")
+        with pytest.raises(NotFoundError):
+            await studio.voices.get(mine.id, "other")
+        for refused in (studio.voices.delete, studio.voices.preview):
+            with pytest.raises(NotFoundError):
+                await refused(mine.id, "other")
+        with pytest.raises(NotFoundError):
+            await studio.voices.change(mine.id, details("Berta"), "other")
+        with pytest.raises(UnknownVoiceError):
+            await studio.voices.casting.cast(RegisteredVoice(mine.id), "other")
+        assert (await studio.voices.page(VoiceQuery(owners=("mine",)), "other")).voices == ()
+
+
+async def test_everybody_may_use_the_houses_voices_and_nobody_else_changes_them(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        house = await register(studio)
+        assert (await studio.voices.get(house.id, "key")).id == house.id
+        assert await studio.voices.casting.cast(RegisteredVoice("Anna"), "key") is not None
+        for refused in (studio.voices.delete, studio.voices.preview):
+            with pytest.raises(ForbiddenError):
+                await refused(house.id, "key")
+        await studio.voices.delete(house.id, HOUSE)
+
+
+async def test_an_engines_own_voice_goes_before_a_registered_one(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        await register(studio, "low")
+        assert await studio.voices.casting.cast(RegisteredVoice("low"), HOUSE) is None
+        assert await studio.voices.casting.cast(RegisteredVoice("nobody"), HOUSE) is None
+
+
+async def test_a_model_that_cannot_clone_says_so(tmp_path):
+    async with opened(Studio(tmp_path, ToneEngine())) as studio:
+        record = await register(studio)
+        for reference in (
+            RegisteredVoice(record.id),
+            RegisteredVoice("anna"),
+            InlineVoice(b"x"),
+            UrlVoice("https://x"),
+        ):
+            with pytest.raises(InvalidRequestError, match="cannot speak with a voice of yours") as refused:
+                await studio.voices.casting.cast(reference, HOUSE)
+            assert refused.value.field == "model"
+        assert studio.intake.taken == 1
+
+
+async def test_what_cannot_be_meant_is_refused_before_any_work(tmp_path):
+    async with opened(Studio(tmp_path, allow_inline=False)) as studio:
+        with pytest.raises(ForbiddenError):
+            await studio.voices.casting.cast(InlineVoice(sample(1)), HOUSE)
+        with pytest.raises(InvalidRequestError, match="uploaded"):
+            await studio.voices.casting.cast(UploadedVoice("file"), HOUSE)
+        with pytest.raises(UnknownVoiceError):
+            await studio.voices.casting.cast(RegisteredVoice(NO_VOICE), HOUSE)
+        with pytest.raises(InvalidRequestError, match="prompt_text"):
+            await studio.voices.casting.cast(UrlVoice("https://host/1"), HOUSE, transcript="a\0b")
+        assert studio.intake.taken == 0
+
+
+async def test_deleting_says_what_went_and_nothing_is_left(tmp_path):
+    async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
+        record = await register(studio, seed=5)
+        await prepared(studio, RegisteredVoice(record.id))
+        await prepared(studio, InlineVoice(sample(5)))
+        await prepared(studio, UrlVoice("https://host/5"), transcript="Words.")
+        deleted = await studio.voices.delete(record.id, HOUSE)
+        assert deleted.audio is True
+        assert deleted.cached == 3  # inline, fetched, transcript
+        assert deleted.prepared == 6  # three transcripts, in memory and on disk
+        assert [path for path in tmp_path.rglob("*") if path.suffix in (".wav", ".npz")] == []
+        with pytest.raises(NotFoundError):
+            await studio.voices.delete(record.id, HOUSE)
+
+
+async def test_deleting_one_of_two_with_the_same_recording_keeps_it(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        one, other = await register(studio, "one"), await register(studio, "other")
+        deleted = await studio.voices.delete(one.id, HOUSE)
+        assert (deleted.audio, deleted.cached, deleted.prepared) == (False, 0, 0)
+        assert await studio.voices.preview(other.id, HOUSE)
+
+
+async def test_what_is_being_prepared_while_its_voice_is_deleted_is_not_kept(tmp_path):
+    async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
+        record = await register(studio)
+        clone = await studio.voices.casting.cast(RegisteredVoice(record.id), HOUSE)
+        ready, go_on = asyncio.Event(), asyncio.Event()
+        prepare = studio.engine.prepare
+
+        async def slow(prompt):
+            ready.set()
+            await go_on.wait()
+            return await prepare(prompt)
+
+        studio.engine.prepare = slow
+        preparing = asyncio.create_task(clone.prepare(studio.engine))
+        await ready.wait()
+        await studio.voices.delete(record.id, HOUSE)
+        go_on.set()
+        assert (await preparing).engine == "tone"
+        assert await studio.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+
+
+async def test_another_process_drops_what_was_deleted(tmp_path):
+    async with opened(Studio(tmp_path)) as one, opened(Studio(tmp_path)) as other:
+        record = await register(one)
+        await prepared(other, RegisteredVoice(record.id))
+        await one.voices.delete(record.id, HOUSE)
+        await other.voices.tidy()
+        assert await other.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+
+
+async def test_caches_are_cleared_by_kind(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        await prepared(studio, InlineVoice(sample(1)))
+        await prepared(studio, UrlVoice("https://host/2"))
+        assert await studio.voices.clear(CacheKind.URL) == {CacheKind.URL: 1}
+        assert await studio.voices.clear(*CacheKind) == {
+            CacheKind.URL: 0,
+            CacheKind.INLINE: 1,
+            CacheKind.TRANSCRIPT: 2,
+            CacheKind.PREPARED: 2,
+        }
+        await prepared(studio, UrlVoice("https://host/2"))
+        assert len(studio.fetcher.fetched) == 2
+
+
+async def test_recordings_make_room_for_others(tmp_path):
+    async with opened(Studio(tmp_path, recording_cache_bytes=250_000)) as studio:
+        for seed in (1, 2, 3, 1):
+            await prepared(studio, InlineVoice(sample(seed)))
+        assert studio.intake.taken == 4
+        assert studio.events("inline", "eviction") == 2
+
+
+async def test_a_recording_without_its_text_is_heard_before_the_answer(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio, transcript=None)
+        assert (record.transcript, record.transcription) == ("Some words.", Transcription.HEARD)
+
+
+async def test_or_after_it(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio, transcript=None, transcribe=Transcribe.BACKGROUND)
+        assert (record.transcript, record.transcription) == ("", Transcription.PENDING)
+
+        async def heard():
+            return (await studio.voices.get(record.id, HOUSE)).transcript == "Some words."
+
+        await until(heard)
+
+
+async def test_or_not_at_all(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio, transcript=None, transcribe=Transcribe.NONE)
+        assert (record.transcript, record.transcription) == ("", Transcription.NONE)
+        await prepared(studio, RegisteredVoice(record.id))
+        assert (studio.ears.heard, studio.engine.prepared[0].transcript) == (0, "")
+
+
+async def test_a_transcript_that_never_came_is_taken_up_by_the_next_process(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio, transcript=None, transcribe=Transcribe.NONE)
+        store = await studio.voices._shelf.store()
+        store.update(record.id, {"transcription": Transcription.PENDING})
+    async with opened(Studio(tmp_path)) as studio:
+
+        async def heard():
+            return (await studio.voices.get(record.id, HOUSE)).transcription is Transcription.HEARD
+
+        await until(heard)
+
+
+@pytest.mark.parametrize("transcribe", [Transcribe.INLINE, Transcribe.BACKGROUND])
+async def test_without_a_recogniser_the_remedy_is_named_and_nothing_is_kept(tmp_path, transcribe):
+    async with opened(Studio(tmp_path)) as studio:
+        studio.ears.error = UnavailableError("No ears; run: polyvox pull moonshine-base")
+        with pytest.raises(UnavailableError, match="polyvox pull"):
+            await register(studio, transcript=None, transcribe=transcribe)
+        assert (await studio.voices.page(VoiceQuery(), HOUSE)).voices == ()
+        await register(studio)
+
+
+async def test_words_that_cannot_be_made_out_have_to_be_sent(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        studio.ears.words = ""
+        with pytest.raises(PromptError, match="transcript"):
+            await register(studio, transcript=None)
+
+
+async def test_only_english_is_transcribed(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        chinese = VoiceDetails.checked(name="山田", language="zh")
+        with pytest.raises(InvalidRequestError, match="English") as refused:
+            await studio.voices.register(InlineVoice(sample(1)), chinese, HOUSE)
+        assert refused.value.field == "transcript"
+
+
+async def test_a_transcript_can_be_corrected_and_the_voice_is_prepared_anew(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio, transcript=None)
+        await prepared(studio, RegisteredVoice(record.id))
+        changed = await studio.voices.change(record.id, VoiceDetails.checked(transcript="Better words."), HOUSE)
+        assert (changed.transcript, changed.transcription) == ("Better words.", Transcription.GIVEN)
+        await prepared(studio, RegisteredVoice(record.id))
+        assert [prompt.transcript for prompt in studio.engine.prepared] == ["Some words.", "Better words."]
+
+
+async def test_a_repeated_recording_and_a_repeated_speaker_are_pointed_out(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        studio.ears.speaker = np.array([1.0, 0.0], np.float32)
+        first = await studio.voices.register(InlineVoice(sample(1)), details("Anna"), HOUSE)
+        again = await studio.voices.register(InlineVoice(sample(1)), details("Berta"), HOUSE)
+        studio.ears.speaker = np.array([0.8, 0.6], np.float32)
+        alike = await studio.voices.register(InlineVoice(sample(2)), details("Clara"), HOUSE)
+        studio.ears.speaker = np.array([-1.0, 0.0], np.float32)
+        unlike = await studio.voices.register(InlineVoice(sample(3)), details("Dora"), HOUSE)
+        elsewhere = await studio.voices.register(InlineVoice(sample(1)), details("Anna"), "key")
+    assert first.warnings == ()
+    assert "'Anna' has the very same recording" in again.warnings[0]
+    assert "similarity 0.80" in alike.warnings[0]
+    assert unlike.warnings == ()
+    assert elsewhere.warnings == ()
+
+
+async def test_registering_in_place_of_a_voice(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        old = await register(studio)
+        await prepared(studio, RegisteredVoice(old.id))
+        new = await register(studio, "ANNA", seed=2, replacing=True)
+        with pytest.raises(NotFoundError):
+            await studio.voices.get(old.id, HOUSE)
+        assert (await studio.voices.find("anna", HOUSE)).id == new.id
+        assert await studio.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+
+
+async def test_a_damaged_store_costs_the_registered_voices_only(tmp_path):
+    (tmp_path / "voices").mkdir()
+    (tmp_path / "voices" / "voices.sqlite3").write_bytes(b"not a database" * 100)
+    async with opened(Studio(tmp_path)) as studio:
+        with pytest.raises(UnavailableError):
+            await studio.voices.page(VoiceQuery(), HOUSE)
+        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")))
+        async with session:
+            assert [chunk async for chunk in session]
