@@ -58,7 +58,8 @@ async def create_speech(
 @router.get("/models", tags=["lists"])
 async def list_models(hall: Hall) -> dict[str, Any]:
     """The models of this server, those that cannot speak included, with the reason."""
-    return {"object": "list", "data": [_model(info.id, info) for info in hall.registry.models()]}
+    listed = hall.registry.models() + hall.registry.absent()
+    return {"object": "list", "data": [_model(info.id, info) for info in listed]}
 
 
 @router.get("/models/{model_id:path}", tags=["lists"], responses={404: SPEECH_ERRORS[404]})

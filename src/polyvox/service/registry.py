@@ -44,17 +44,21 @@ class _Entry:
 
 
 class Registry:
-    """The engines of one server, by the name of their model."""
+    """The engines of one server, by the name of their model; `absent` gives the reason for those it cannot have."""
 
-    def __init__(self, settings: Settings, factories: Mapping[str, EngineFactory]) -> None:
+    def __init__(
+        self, settings: Settings, factories: Mapping[str, EngineFactory], absent: Mapping[str, str] | None = None
+    ) -> None:
         self._settings = settings
         self._factories = factories
+        self._absent = {name: reason for name, reason in (absent or {}).items() if name not in factories}
         self._created = int(time.time())
         self._entries = {name: _Entry() for name in settings.models}
         for name in settings.models:
             if name not in factories:
                 known = ", ".join(sorted(factories))
-                raise InvalidRequestError(f"There is no model {name!r}; this version knows {known}.", field="models")
+                reason = self._absent.get(name, f"There is no model {name!r}; this version knows {known}.")
+                raise InvalidRequestError(reason, field="models")
         if settings.default_model not in self._entries:
             raise InvalidRequestError(
                 f"The default model {settings.default_model!r} is not loaded; add it to the setting 'models'.",
@@ -86,6 +90,8 @@ class Registry:
                 f"The model {model!r} is not loaded; add it to the setting 'models' and restart the server.",
                 field="model",
             )
+        if model in self._absent:
+            raise UnavailableError(self._absent[model], field="model")
         known = ", ".join(self._entries)
         raise UnknownModelError(f"There is no model {model[:80]!r} here; use one of {known}.", field="model")
 
@@ -98,11 +104,15 @@ class Registry:
 
     def model(self, model: str | None) -> ModelInfo:
         """What is known of one model, available or not."""
-        return self._info(self.resolve(model))
+        return self._absence(model) if model in self._absent else self._info(self.resolve(model))
 
     def models(self) -> list[ModelInfo]:
         """Every model that was asked for, available or not, in the order of the settings."""
         return [self._info(name) for name in self._entries]
+
+    def absent(self) -> list[ModelInfo]:
+        """The models that callers may know from elsewhere and that this server cannot have."""
+        return [self._absence(name) for name in self._absent]
 
     def voices(self, model: str | None = None) -> Sequence[Voice]:
         """The voices of one model."""
@@ -124,6 +134,12 @@ class Registry:
         else:
             entry.reason = ""
             log.info("model ready", model=name, seconds=round(time.monotonic() - began, 3))
+
+    def _absence(self, name: str) -> ModelInfo:
+        reason = self._absent[name]
+        return ModelInfo(
+            id=name, available=False, reason=reason, capabilities=None, created=self._created, owned_by="polyvox"
+        )
 
     def _info(self, name: str) -> ModelInfo:
         entry = self._entries[name]
