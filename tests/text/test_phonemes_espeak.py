@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text import markup
-from polyvox.text.phonemes import LANGUAGES, espeak, phonemizer_for
+from polyvox.text.phonemes import LANGUAGES, espeak, espeak_program, phonemizer_for
 from polyvox.text.phonemes.alignment import shared_out
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.espeak import EspeakPhonemizer
@@ -99,13 +99,13 @@ def test_the_text_travels_by_standard_input_alone(tmp_path: Path) -> None:
 
 
 def test_a_program_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(espeak, "_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(espeak_program, "_TIMEOUT_SECONDS", 0.2)
     with pytest.raises(EngineError, match="took too long"):
         said("hola", "es", program(tmp_path, "exec sleep 30"))
 
 
 def test_a_program_that_never_stops_talking_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(espeak, "_MAX_ANSWER_BYTES", 1000)
+    monkeypatch.setattr(espeak_program, "_MAX_ANSWER_BYTES", 1000)
     with pytest.raises(EngineError):
         said("hola", "es", program(tmp_path, "exec yes"))
 

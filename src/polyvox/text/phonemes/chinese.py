@@ -47,7 +47,7 @@ def han_words(text: TrackedText) -> list[SpokenWord]:
     """The words of a run of Chinese characters; one without a known reading is logged and left out."""
     words: list[SpokenWord] = []
     place = 0
-    for word in _cutter().lcut(text.text):
+    for word in word_cutter().lcut(text.text):
         span = text.span(place, place + len(word))
         words += [SpokenWord(word, sound, span, True) for sound in heard_words(_phonemes(word))]
         place += len(word)
@@ -88,7 +88,7 @@ def _spaced(word: Spoken, following: Spoken | None, ends_open: bool) -> Spoken:
 
 
 @cache
-def _cutter() -> Any:  # noqa: ANN401
+def word_cutter() -> Any:  # noqa: ANN401
     """jieba's tokenizer with its dictionary read straight from the package.
 
     jieba would else load a cache from the shared temporary folder, where anyone may have put it, and write one there.

@@ -2,41 +2,31 @@
 
 import logging
 import re
-import shutil
-import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
-from threading import Timer
 from typing import Final
 
-from polyvox.errors import EngineError, UnavailableError
 from polyvox.text.markup import Insert, insert_at
 from polyvox.text.phonemes.alignment import shared_out
 from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.phonemes.base import heard_words, spoken_insert
+from polyvox.text.phonemes.espeak_program import Espeak, cleaned
 from polyvox.text.phonemes.marks import punctuation
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
 _log = logging.getLogger(__name__)
 VOICES: Final = {"es": "es", "fr": "fr-fr", "hi": "hi", "it": "it", "pt-br": "pt-br"}
-_TIMEOUT_SECONDS: Final = 10.0
-_MAX_ANSWER_BYTES: Final = 1 << 20
 # espeak-ng answers a line with a line as long as the line is one clause to it, which a long one is not.
 _MAX_LINE_WORDS: Final = 40
 _MAX_LINE_CHARS: Final = 400
 _MAX_WORD_CHARS: Final = 80
-# What is asked at once fits into the pipe with its answer, so that neither side ever waits for the other to read.
-_MAX_QUESTION_BYTES: Final = 12_000
 
 _MARKS: Final = r";:,.!?¡¿—–…\"«»„“”‟‘‹›(){}\[\]<>|/\\*_~`^=。，、！？；：।॥؟،"
 _PIECE: Final = re.compile(
     rf"(?P<insert>[\ue000-\uf8ff])|(?P<word>(?:[^\s\ue000-\uf8ff{_MARKS}]|(?<=\d)[.,](?=\d)){{1,{_MAX_WORD_CHARS}}})|(?P<mark>\S)"
 )
-_UNSPEAKABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2600-\u27bf\ufe00-\ufe0f\U0001f000-\U0001faff]+")
-_LANGUAGE_FLAG: Final = re.compile(r"\([a-z^-]+\)")
 _SYMBOLS: Final = (
     ("a^ɪ", "I"), ("a^ʊ", "W"), ("d^z", "ʣ"), ("d^ʒ", "ʤ"), ("e^ɪ", "A"), ("o^ʊ", "O"), ("ə^ʊ", "Q"), ("s^s", "S"),
     ("t^s", "ʦ"), ("t^ʃ", "ʧ"), ("ɔ^ɪ", "Y"), ("^", ""), ("-", ""),
@@ -55,11 +45,7 @@ class EspeakPhonemizer:
     """Reads one language by asking espeak-ng; a clause is asked for as a whole, so that its words may run together."""
 
     def __init__(self, language: str, program: str) -> None:
-        self._voice: Final = VOICES[language]
-        found = shutil.which(program)
-        if found is None:
-            raise UnavailableError(_missing(language, program), field="language")
-        self._language, self._program = language, found
+        self._espeak: Final = Espeak(program, VOICES[language], language, tie="^")
 
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         pieces = [_Piece(m.lastgroup or "", m.group(), *m.span()) for m in _PIECE.finditer(text.text)]
@@ -100,13 +86,13 @@ class EspeakPhonemizer:
         return _spaced(placed, text.text)
 
     def _plain(self, word: str) -> str:
-        cleaned = _cleaned(word)
-        return self._ask([cleaned])[0] if cleaned else ""
+        line = cleaned(word)
+        return self._ask([line])[0] if line else ""
 
     def _sounds(self, clauses: Sequence[Sequence[str]]) -> list[list[str]]:
         """The phonemes of every word of every clause; an empty string where a word runs into its neighbour."""
-        lines = [_cleaned(" ".join(clause)) for clause in clauses]
-        answers = [answer.split() for answer in self._ask_all(lines)]
+        lines = [cleaned(" ".join(clause)) for clause in clauses]
+        answers = [answer.split() for answer in self._ask(lines)]
         return [self._per_word(clause, answer) for clause, answer in zip(clauses, answers, strict=True)]
 
     def _per_word(self, clause: Sequence[str], answer: Sequence[str]) -> list[str]:
@@ -114,63 +100,11 @@ class EspeakPhonemizer:
             return list(answer)
         if len(clause) == 1:
             return [" ".join(answer)]
-        alone = self._ask_all([_cleaned(word) for word in clause])
+        alone = self._ask([cleaned(word) for word in clause])
         return shared_out(answer, [sound.split() for sound in alone])
 
-    def _ask_all(self, lines: Sequence[str]) -> list[str]:
-        """One line of phonemes for each line of text, in as few questions as their size allows."""
-        answers: list[str] = []
-        waiting: list[str] = []
-        for line in lines:
-            if sum(len(other.encode()) + 1 for other in (*waiting, line)) > _MAX_QUESTION_BYTES:
-                answers += self._ask(waiting)
-                waiting = []
-            waiting.append(line)
-        return answers + (self._ask(waiting) if waiting else [])
-
     def _ask(self, lines: Sequence[str]) -> list[str]:
-        command = [self._program, "-q", "-b", "1", "--ipa", "--tie=^", "-v", self._voice]
-        answer = _run(command, "".join(f"{line}\n" for line in lines), self._language).splitlines()
-        if len(answer) == len(lines):
-            return [_in_our_symbols(line) for line in answer]
-        if len(lines) == 1:
-            return [_in_our_symbols(" ".join(answer))]
-        _log.debug("espeak-ng answered %d lines of text with %d", len(lines), len(answer))
-        return [sound for line in lines for sound in self._ask([line])]
-
-
-def _run(command: Sequence[str], lines: str, language: str) -> str:
-    """What a program prints for its input, within a limit of time and of size."""
-    try:
-        process = subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-    except OSError as error:
-        raise UnavailableError(_missing(language, command[0]), field="language") from error
-    assert process.stdin is not None
-    assert process.stdout is not None
-    timer = Timer(_TIMEOUT_SECONDS, process.kill)
-    timer.start()
-    try:
-        with process:
-            with suppress(BrokenPipeError):  # it may end without reading; its status tells
-                process.stdin.write(lines.encode())
-                process.stdin.close()
-            answer = process.stdout.read(_MAX_ANSWER_BYTES + 1)
-            if len(answer) > _MAX_ANSWER_BYTES:
-                process.kill()
-    finally:
-        timer.cancel()
-    if process.returncode != 0:
-        raise EngineError(f"espeak-ng failed with status {process.returncode}, or took too long.")
-    return answer.decode("utf-8", "replace")
-
-
-def _missing(language: str, program: str) -> str:
-    return (
-        f"The language {language!r} needs the program {program!r}, which is not installed; get it with"
-        " `apt-get install espeak-ng` or `brew install espeak-ng`, or set POLYVOX_ESPEAK to where it is."
-    )
+        return [_in_our_symbols(line) for line in self._espeak.ask(lines)]
 
 
 def _clauses(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
@@ -180,7 +114,7 @@ def _clauses(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
         clause = clauses[-1]
         if piece.kind != "word":
             clauses.append([])
-        elif not _cleaned(piece.text):
+        elif not cleaned(piece.text):
             _log.debug("nothing to say for %r", piece.text)
         elif len(clause) >= _MAX_LINE_WORDS or sum(len(word.text) for word in clause) > _MAX_LINE_CHARS:
             clauses.append([piece])
@@ -214,12 +148,7 @@ def _spaced(placed: Sequence[tuple[int, int, Spoken]], text: str) -> list[Spoken
     return spoken
 
 
-def _cleaned(line: str) -> str:
-    return _UNSPEAKABLE.sub("", line).replace("’", "'").strip()
-
-
 def _in_our_symbols(line: str) -> str:
-    line = _LANGUAGE_FLAG.sub("", line)
     for theirs, ours in _SYMBOLS:
         line = line.replace(theirs, ours)
     return only_alphabet(line).strip()
