@@ -1,0 +1,190 @@
+"""The tokens of ZipVoice: pinyin for Chinese, IPA for English, and marks that stand for themselves.
+
+`<chang2>` is a syllable that the caller spells; `[laugh]`, `[S1]` pass through as tokens.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from polyvox.text.phonemes.chinese import word_cutter
+from polyvox.text.phonemes.espeak_program import Espeak, cleaned
+from polyvox.text.phonemes.scripts import HAN
+
+MARK: Final = r"<[A-Za-zÜü]{1,7}[1-5]>|\[[A-Za-z][A-Za-z0-9 _-]{0,23}\]"
+"""What a caller may write between the words: a syllable in pinyin, or a tag."""
+
+_PLAIN: Final = str.maketrans("，。！？；：、‘’“”⋯", ",.!?;:,''\"\"…")
+_ELLIPSIS: Final = re.compile(r"···|・・・|\.\.\.")
+_PIECE: Final = re.compile(
+    rf"(?P<mark>{MARK})|(?P<han>[{HAN}]+)|(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<other>.)", re.DOTALL
+)
+_AROUND_SPEAKER: Final = re.compile(r"(?<!\s)\s*(\[S[12]\])\s*")
+_SYLLABLE: Final = re.compile(r"[^\W\d_]+[1-5]")
+_DIGIT: Final = re.compile(r"\d")
+_LONG_NUMBER: Final = re.compile(r"\d{16,}")
+_HAN_DIGITS: Final = str.maketrans("0123456789", "零一二三四五六七八九")
+# Where a clause ends: marks before a space or a closing sign, dots of omission, and dashes.
+_CLAUSE_END: Final = re.compile(r"(?P<mark>[.,;:?!])[.,;:?!]*(?=[\s\"')\]]|$)|…+|[—–]+|(?<=\s)-+(?=\s)")
+_DOTTED: Final = re.compile(r"(?<![^\W_])[A-Za-z](?:\.[A-Za-z])*$")
+_REACH: Final = 16
+_LOWER_NEXT: Final = re.compile(r"\.\s+[a-z]")
+_SENTENCE_MARKS: Final = frozenset(".?!")
+
+
+class Script(StrEnum):
+    """How a segment is read."""
+
+    CHINESE = "zh"
+    ENGLISH = "en"
+    PINYIN = "pinyin"
+    TAG = "tag"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of text that is read in one way."""
+
+    text: str
+    script: Script
+
+
+class EmiliaTokenizer:
+    """Reads mixed Chinese and English. English needs the program espeak-ng, which is looked for only then."""
+
+    def __init__(self, espeak: str) -> None:
+        self._program = espeak
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text, among them those that a model may not know."""
+        return [token for segment in segments(plain(text)) for token in self._read(segment)]
+
+    def _read(self, segment: Segment) -> list[str]:
+        match segment.script:
+            case Script.CHINESE:
+                return chinese_tokens(segment.text)
+            case Script.PINYIN:
+                return _syllable_tokens(segment.text[1:-1].lower())
+            case Script.TAG:
+                return [segment.text]
+            case Script.ENGLISH:
+                return self._english_tokens(segment.text)
+
+    def _english_tokens(self, text: str) -> list[str]:
+        """One token for each letter of IPA; a comma keeps a space behind it, a full stop does not."""
+        clauses = [(line, mark) for words, mark in _clauses(text) if (line := cleaned(words))]
+        tokens: list[str] = []
+        sounds = self._english.ask([line for line, _ in clauses])
+        for index, ((_, mark), sound) in enumerate(zip(clauses, sounds, strict=True)):
+            tokens += unicodedata.normalize("NFD", sound)
+            tokens += mark
+            if index + 1 < len(clauses) and mark not in _SENTENCE_MARKS:
+                tokens.append(" ")
+        return tokens
+
+    @cached_property
+    def _english(self) -> Espeak:
+        return Espeak(self._program, "en-us", "en-us")
+
+
+def plain(text: str) -> str:
+    """Chinese and typographic marks in their plain forms, and no space around who speaks."""
+    return _AROUND_SPEAKER.sub(r"\1", _ELLIPSIS.sub("…", text.translate(_PLAIN)))
+
+
+def segments(text: str) -> list[Segment]:
+    """Runs of one script; what belongs to none goes with what is before it, or else with what follows.
+
+    A text of figures and signs alone counts as English.
+    """
+    found: list[Segment] = []
+    run: list[re.Match[str]] = []
+    script: Script | None = None
+    for piece in _PIECE.finditer(text):
+        own = _script_of(piece)
+        if script is not None and own not in (None, script):
+            found += _with_marks(run, script)
+            run, script = [], None
+        run.append(piece)
+        script = script or own
+    return found + _with_marks(run, script or Script.ENGLISH)
+
+
+def _script_of(piece: re.Match[str]) -> Script | None:
+    if piece["han"] or (piece["mark"] and piece["mark"].startswith("<")):
+        return Script.CHINESE
+    return Script.ENGLISH if piece["latin"] else None
+
+
+def _with_marks(run: list[re.Match[str]], script: Script) -> list[Segment]:
+    """A run cut at the marks in it."""
+    parts: list[Segment] = []
+    words = ""
+    for piece in run:
+        if not piece["mark"]:
+            words += piece.group()
+            continue
+        if words:
+            parts.append(Segment(words, script))
+        parts.append(Segment(piece.group(), Script.PINYIN if piece["mark"].startswith("<") else Script.TAG))
+        words = ""
+    return [*parts, Segment(words, script)] if words else parts
+
+
+def chinese_tokens(text: str) -> list[str]:
+    """Initials and finals with the tones as they are spoken in company; other characters stand for themselves."""
+    from pypinyin import Style, lazy_pinyin
+
+    words = word_cutter().lcut(_with_figures_read(text))
+    readings = lazy_pinyin(words, style=Style.TONE3, tone_sandhi=True, neutral_tone_with_five=True)
+    tokens: list[str] = []
+    for reading in readings:
+        tokens += _syllable_tokens(reading) if _SYLLABLE.fullmatch(reading) else reading
+    return tokens
+
+
+def _syllable_tokens(pinyin: str) -> list[str]:
+    """`zhang1` as `zh0` and `ang1`; a syllable without an initial is its final alone."""
+    from pypinyin.contrib.tone_convert import to_finals_tone3, to_initials
+
+    initial = to_initials(pinyin, strict=False)
+    final = to_finals_tone3(pinyin, strict=False, neutral_tone_with_five=True)
+    return [part for part in (initial and f"{initial}0", final) if part]
+
+
+def _with_figures_read(text: str) -> str:
+    """Figures that no normaliser has read, as Chinese numbers; one that is none is read figure by figure."""
+    if not _DIGIT.search(text):
+        return text
+    import cn2an
+
+    text = _LONG_NUMBER.sub(lambda match: match.group().translate(_HAN_DIGITS), text)
+    try:
+        return str(cn2an.transform(text, "an2cn"))
+    except ValueError:
+        return text.translate(_HAN_DIGITS)
+
+
+def _clauses(text: str) -> Iterator[tuple[str, str]]:
+    """The words of each clause and the mark behind them, empty where there is none to speak of."""
+    start = 0
+    for match in _CLAUSE_END.finditer(text):
+        if _abbreviates(match):
+            continue
+        yield text[start : match.start()], match["mark"] or ""
+        start = match.end()
+    yield text[start:], ""
+
+
+def _abbreviates(match: re.Match[str]) -> bool:
+    """Whether a full stop belongs to single letters in the middle of a sentence, as in `i.e. this`."""
+    before = match.string[max(0, match.start() - _REACH) : match.start()]
+    return (
+        match.group() == "."
+        and _DOTTED.search(before) is not None
+        and _LOWER_NEXT.match(match.string, match.start()) is not None
+    )
