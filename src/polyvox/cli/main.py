@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from polyvox import __version__
-from polyvox.cli import bench, config, models, pull, say, serve, voices
+from polyvox.cli import bench, config, evaluate, models, pull, say, serve, voices
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
 
@@ -68,3 +68,4 @@ app.add_typer(models.app, name="models")
 app.command()(pull.pull)
 app.command()(config.config)
 app.add_typer(bench.app, name="bench")
+app.command("eval")(evaluate.evaluate)

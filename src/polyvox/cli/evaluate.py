@@ -1,0 +1,154 @@
+"""`polyvox eval`: how well voices are understood, recognised and liked."""
+
+import asyncio
+import json
+from collections.abc import Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polyvox.evaluate.metric import Metric
+
+if TYPE_CHECKING:
+    from polyvox.evaluate.panel import Panel
+    from polyvox.evaluate.trial import Sample, Speak, Trial
+
+Voices = Annotated[list[str] | None, typer.Option("--voice", "-v", help="Voice or mix to evaluate; repeat for more.")]
+Texts = Annotated[Path | None, typer.Option(help="File with one text on each line, in place of the built-in ones.")]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Say only so many of the texts.")]
+Metrics = Annotated[
+    list[Metric] | None, typer.Option("--metric", help="What to measure, if not everything; repeat for more.")
+]
+References = Annotated[
+    list[str] | None,
+    typer.Option("--reference", help="Recording that all voices should sound like; VOICE=FILE for one of them."),
+]
+Url = Annotated[str | None, typer.Option(help="Evaluate the server at this address, not this process.")]
+Key = Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of that server.")]
+Model = Annotated[str | None, typer.Option("--model", "-m", help="Model to speak with.")]
+Language = Annotated[
+    str | None, typer.Option("--language", "-l", help="How to read the texts, if not as the voice does.")
+]
+Timeout = Annotated[float, typer.Option(help="Seconds after which an utterance counts as failed.")]
+Keep = Annotated[
+    Path | None, typer.Option(file_okay=False, help="Also keep every utterance as NUMBER.wav in this folder.")
+]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write everything measured to this file.")]
+Plot = Annotated[Path | None, typer.Option(help="Also draw the evaluation into this PNG file.")]
+ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
+
+
+def evaluate(
+    context: typer.Context,
+    voice: Voices = None,
+    texts: Texts = None,
+    limit: Limit = None,
+    metric: Metrics = None,
+    reference: References = None,
+    url: Url = None,
+    api_key: Key = None,
+    model: Model = None,
+    language: Language = None,
+    timeout: Timeout = 120.0,
+    keep: Keep = None,
+    json_file: JsonFile = None,
+    plot: Plot = None,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Measure word errors, speaker similarity and predicted quality of voices."""
+    from polyvox.cli.address import server_address
+    from polyvox.cli.speakers import Manner, own_speaker, servers_speaker
+    from polyvox.config import load
+    from polyvox.evaluate.panel import Panel
+    from polyvox.evaluate.plot import check_plottable
+    from polyvox.evaluate.trial import Trial
+    from polyvox.runtime.executors.ort import share_of_cores
+    from polyvox.service.logs import configure_logging
+
+    settings = load(
+        models_dir=models_dir,
+        models=[model] if model else None,
+        default_model=model,
+        log_level="debug" if context.find_root().params["debug"] else "error",
+        log_format="console",
+    )
+    configure_logging(settings)
+    address = None if url is None else server_address(url, "url")
+    metrics = frozenset(metric or Metric)
+    voices = tuple(dict.fromkeys(voice or [settings.default_voice]))
+    trial = Trial(voices, _texts(texts)[:limit], language, timeout=timeout)
+    if plot is not None:
+        check_plottable(plot, trial)
+    panel = Panel.of(metrics, settings.models_dir, share_of_cores(1))
+    trial = _with_references(trial, reference or [], panel)
+    manner = Manner(model, language)
+    speaker = own_speaker(settings, manner) if address is None else servers_speaker(address, api_key, manner)
+    samples = asyncio.run(_run(trial, speaker, panel, keep))
+    _report(trial, samples, metrics, json_file, plot, url=url, model=model)
+
+
+def _texts(file: Path | None) -> tuple[str, ...]:
+    from polyvox.bench.texts import texts_from
+    from polyvox.evaluate.texts import ENGLISH
+
+    return ENGLISH if file is None else texts_from(file)
+
+
+def _with_references(trial: "Trial", given: Sequence[str], panel: "Panel") -> "Trial":
+    from dataclasses import replace
+
+    from polyvox.errors import InvalidRequestError
+    from polyvox.evaluate.references import embedded, reference_files
+
+    if not given:
+        return trial
+    if panel.encoder is None:
+        raise InvalidRequestError("--reference is for similarity; add --metric similarity.", field="reference")
+    return replace(trial, references=embedded(reference_files(given, trial.voices), panel.encoder))
+
+
+async def _run(
+    trial: "Trial", speaker: "AbstractAsyncContextManager[Speak]", panel: "Panel", keep: Path | None
+) -> "list[Sample]":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from polyvox.cli.speakers import keeping
+    from polyvox.evaluate.trial import run_trial
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Listening", total=trial.utterances)
+        async with speaker as speak:
+            return await run_trial(
+                trial,
+                speak if keep is None else keeping(speak, keep),
+                panel,
+                on_sample=lambda _: progress.advance(task),
+            )
+
+
+def _report(
+    trial: "Trial",
+    samples: "list[Sample]",
+    metrics: Collection[Metric],
+    json_file: Path | None,
+    plot: Path | None,
+    **origin: str | None,
+) -> None:
+    from rich.console import Console
+
+    from polyvox import __version__
+    from polyvox.evaluate.plot import save_plot
+    from polyvox.evaluate.report import as_json, as_table
+
+    Console().print(as_table(trial, samples, metrics))
+    if json_file is not None:
+        document = {"polyvox": __version__, **origin, **as_json(trial, samples, metrics)}
+        json_file.write_text(json.dumps(document, indent=2, ensure_ascii=False), encoding="utf-8")
+    if plot is not None:
+        save_plot(trial, samples, metrics, plot)
+    if any(sample.error for sample in samples):
+        raise typer.Exit(1)

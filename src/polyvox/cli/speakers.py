@@ -1,0 +1,83 @@
+"""Utterances for an evaluation, from a hall of this process's own or from a running server."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from polyvox.api.languages import language_tag
+from polyvox.audio.encode import AudioFormat, encode
+from polyvox.cli.hall import running_service
+from polyvox.cli.speech import Wish, servers_speech
+from polyvox.config import Settings
+from polyvox.errors import PolyvoxError
+from polyvox.evaluate.trial import Speak
+from polyvox.service.speech import SpeechRequest
+from polyvox.types import Pcm, Utterance
+
+MAX_AUDIO_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How everything is spoken; None leaves the choice to the settings or to the server."""
+
+    model: str | None = None
+    language: str | None = None
+
+
+@asynccontextmanager
+async def own_speaker(settings: Settings, manner: Manner) -> AsyncIterator[Speak]:
+    """Speak in this process; the model is loaded once."""
+    tag = None if manner.language is None else language_tag(manner.language, "language")
+    async with running_service(settings) as service:
+
+        async def speak(voice: str, text: str) -> tuple[Pcm, int]:
+            request = SpeechRequest(Utterance(text, voice, language=tag), model=manner.model, door="cli")
+            async with await service.open(request) as session:
+                return await _whole((chunk.pcm async for chunk in session), session.sample_rate), session.sample_rate
+
+        yield speak
+
+
+@asynccontextmanager
+async def servers_speaker(url: str, api_key: str | None, manner: Manner) -> AsyncIterator[Speak]:
+    """Have a running server speak."""
+
+    async def speak(voice: str, text: str) -> tuple[Pcm, int]:
+        wish = Wish(text, voice, manner.model, manner.language)
+        async with servers_speech(wish, url, api_key) as speech:
+            return await _whole((piece.pcm async for piece in speech.pieces), speech.sample_rate), speech.sample_rate
+
+    yield speak
+
+
+def keeping(speak: Speak, folder: Path) -> Speak:
+    """The same speaker, whose utterances also go to files: 0001.wav, 0002.wav ... in the order they are spoken."""
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = count(1)
+
+    async def kept(voice: str, text: str) -> tuple[Pcm, int]:
+        file = folder / f"{next(numbers):04}.wav"
+        pcm, rate = await speak(voice, text)
+        await asyncio.to_thread(lambda: file.write_bytes(encode(pcm, AudioFormat.WAV, rate)))
+        return pcm, rate
+
+    return kept
+
+
+async def _whole(pieces: AsyncIterator[Pcm], rate: int) -> Pcm:
+    parts: list[Pcm] = []
+    length = 0
+    async for piece in pieces:
+        parts.append(piece)
+        length += len(piece)
+        if length > MAX_AUDIO_SECONDS * rate:
+            raise PolyvoxError(f"The speech is longer than {MAX_AUDIO_SECONDS:g} seconds; give shorter texts.")
+    if not length:
+        raise PolyvoxError("The speech holds no audio.")
+    return np.concatenate(parts)

@@ -1,0 +1,149 @@
+"""What an evaluation comes to: figures by voice, as a table for the eye and as data for other programs."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from polyvox.evaluate.metric import Metric
+from polyvox.evaluate.trial import Sample, Trial
+from polyvox.evaluate.wer import WerResult
+
+ALL_VOICES = "all voices"
+SHOWN_ERRORS = 5
+_NOTHING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Figures of several utterances: their mean, the lowest and the highest."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Iterable[float | None]) -> "Spread | None":
+        """None where nothing was measured."""
+        known = [value for value in values if value is not None]
+        return cls(float(np.mean(known)), min(known), max(known)) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One voice, or all together. Words are counted over all utterances, so that long ones weigh more."""
+
+    voice: str
+    spoken: int
+    failed: int
+    seconds: float
+    words: WerResult | None
+    similarity: Spread | None
+    distillmos: Spread | None
+    dnsmos_overall: Spread | None
+    dnsmos_p808: Spread | None
+    dnsmos_signal: Spread | None
+    dnsmos_background: Spread | None
+
+
+def summarize(voice: str, samples: Sequence[Sample]) -> Summary:
+    """The figures of these utterances together."""
+    good = [sample for sample in samples if not sample.error]
+    counted = [sample.words for sample in good if sample.words is not None]
+    opinions = [sample.dnsmos for sample in good if sample.dnsmos is not None]
+    return Summary(
+        voice=voice,
+        spoken=len(good),
+        failed=len(samples) - len(good),
+        seconds=sum(sample.seconds for sample in good),
+        words=reduce(add, counted) if counted else None,
+        similarity=Spread.of(sample.similarity for sample in good),
+        distillmos=Spread.of(sample.distillmos for sample in good),
+        dnsmos_overall=Spread.of(opinion.overall for opinion in opinions),
+        dnsmos_p808=Spread.of(opinion.p808 for opinion in opinions),
+        dnsmos_signal=Spread.of(opinion.signal for opinion in opinions),
+        dnsmos_background=Spread.of(opinion.background for opinion in opinions),
+    )
+
+
+def by_voice(trial: Trial, samples: Sequence[Sample]) -> list[Summary]:
+    """A summary for each voice, in the trial's order, and where there are several, one of all."""
+    rows = [summarize(voice, [sample for sample in samples if sample.voice == voice]) for voice in trial.voices]
+    return [*rows, summarize(ALL_VOICES, samples)] if len(rows) > 1 else rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    metric: Metric
+    title: str
+    cell: Callable[[Summary], str]
+
+
+def _wer_cell(row: Summary) -> str:
+    return _NOTHING if row.words is None else f"{row.words.rate:.1%} ({row.words.errors}/{row.words.words})"
+
+
+def _spread_cell(spread: Spread | None) -> str:
+    return _NOTHING if spread is None else f"{spread.mean:.2f} ({spread.low:.2f})"
+
+
+_COLUMNS = (
+    _Column(Metric.WER, "word errors", _wer_cell),
+    _Column(Metric.SIMILARITY, "similarity", lambda row: _spread_cell(row.similarity)),
+    _Column(Metric.DISTILLMOS, "Distill-MOS", lambda row: _spread_cell(row.distillmos)),
+    _Column(Metric.DNSMOS, "DNSMOS", lambda row: _spread_cell(row.dnsmos_overall)),
+    _Column(Metric.DNSMOS, "P.808", lambda row: _spread_cell(row.dnsmos_p808)),
+)
+
+
+def as_table(trial: Trial, samples: Sequence[Sample], metrics: Collection[Metric]) -> RenderableType:
+    """The evaluation for a reader at a terminal."""
+    columns = [column for column in _COLUMNS if column.metric in metrics]
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("voice")
+    for column in columns:
+        table.add_column(column.title, justify="right", no_wrap=True)
+    for row in by_voice(trial, samples):
+        table.add_row(Text(row.voice), *(column.cell(row) for column in columns))
+    notes = [Text(note, style="dim") for note in _notes(trial, samples, metrics)]
+    errors = Counter(sample.error for sample in samples if sample.error).most_common(SHOWN_ERRORS)
+    return Group(table, *notes, *(Text(f"Failed ({count}): {error}", style="red") for error, count in errors))
+
+
+def _notes(trial: Trial, samples: Sequence[Sample], metrics: Collection[Metric]) -> list[str]:
+    total = summarize(ALL_VOICES, samples)
+    notes = [f"{total.spoken} of {len(samples)} utterances spoken, {total.seconds:.1f} s of audio."]
+    if set(metrics) - {Metric.WER}:
+        notes.append("Means over the utterances, the lowest in parentheses.")
+    if Metric.SIMILARITY in metrics:
+        referred = [voice for voice in trial.voices if voice in trial.references]
+        against = "the other utterances of the voice"
+        if referred:
+            against = "the reference" if len(referred) == len(trial.voices) else f"the reference, else {against}"
+        notes.append(f"Similarity to {against}.")
+    if Metric.WER in metrics and any(sample.words is None and not sample.error for sample in samples):
+        notes.append("Word errors are counted in English texts only.")
+    return notes
+
+
+def as_json(trial: Trial, samples: Sequence[Sample], metrics: Collection[Metric]) -> dict[str, object]:
+    """The whole evaluation: what was asked, the figures by voice, and every utterance."""
+    return {
+        "metrics": [metric.value for metric in Metric if metric in metrics],
+        "language": trial.language,
+        "similarity_to": {
+            voice: "reference" if voice in trial.references else "other utterances" for voice in trial.voices
+        },
+        "voices": [asdict(row) | {"wer": _rate(row.words)} for row in by_voice(trial, samples)],
+        "samples": [asdict(sample) | {"wer": _rate(sample.words)} for sample in samples],
+    }
+
+
+def _rate(words: WerResult | None) -> float | None:
+    return None if words is None else words.rate
