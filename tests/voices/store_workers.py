@@ -169,10 +169,15 @@ def kill_at_any_moment(folder: Path) -> None:
     """Let workers die wherever they are after some milliseconds: within a write, a sync, a commit."""
     chance = random.Random(1)
     content, codes = start(folder), []
+    seed = 10 * (MOMENTS + 1)
+    began = time.monotonic()
+    ending(forked(lambda: change_everything(folder, seed)))
+    whole = time.monotonic() - began
+    content = check(folder, content, seed)
     for moment in range(MOMENTS):
         seed = 10 * (moment + 1)
         pid = forked(lambda seed=seed: change_everything(folder, seed))
-        time.sleep(chance.uniform(0.001, 0.04))
+        time.sleep(chance.uniform(0.0, whole))
         os.kill(pid, signal.SIGKILL)
         codes.append(ending(pid))
         content = check(folder, content, seed)
