@@ -130,6 +130,36 @@ class Settings(BaseSettings):
     prepared_disk_bytes: int = Field(0, ge=0, description="Disk space for prepared voices; 0 uses memory only.")
     prepared_disk_seconds: float = Field(2_592_000.0, gt=0, description="How long an unused one is kept on disk.")
 
+    # CosyVoice
+    cosyvoice2_dir: Path | None = Field(
+        None, description="Folder of a CosyVoice 2 model; `cosyvoice2` in the folder of models where it is not set."
+    )
+    cosyvoice3_dir: Path | None = Field(
+        None, description="Folder of a CosyVoice 3 model; `cosyvoice3` in the folder of models where it is not set."
+    )
+    cosyvoice_lm: Literal["llm", "llm.rl"] = Field(
+        "llm", description="Language model to load; version 3 has a second one, `llm.rl`."
+    )
+    cosyvoice_device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where CosyVoice runs; `auto`: on a GPU that works, else on the CPU."
+    )
+    cosyvoice_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto", description="Of language model and flow; `auto`: bfloat16 on a GPU, float32 on the CPU."
+    )
+    cosyvoice_first_hop: int = Field(
+        25, ge=5, le=100, description="Tokens of the first chunk (25 are a second); fewer start sooner."
+    )
+    cosyvoice_hop_growth: float = Field(2.0, ge=1, le=4, description="How much longer each chunk is than the last.")
+    cosyvoice_max_hop: int = Field(100, ge=25, le=500, description="Longest chunk, in tokens.")
+    cosyvoice_flow_memory: Literal["full", "window", "recompute"] = Field(
+        "full",
+        description="What a stream keeps: all, exactly; a window, approximately; or nothing, computing all again.",
+    )
+    cosyvoice_flow_window: int = Field(
+        500, ge=100, le=15_000, description="Frames (50 are a second) that a window holds."
+    )
+    cosyvoice_streams: int = Field(8, ge=1, le=256, description="Utterances whose streams are kept at once.")
+
     # ZipVoice's dialect
     zipvoice_model: str = Field("zipvoice", description="Model for its requests that name none.")
     zipvoice_num_steps: int = Field(8, ge=1, le=32, description="Inference steps for its requests that name none.")

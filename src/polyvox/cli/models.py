@@ -36,10 +36,13 @@ def models(
 
 @app.command()
 def check(
-    name: Annotated[str, typer.Argument(help="Installed model to check.")],
+    name: Annotated[str, typer.Argument(help="Installed model, or the folder of a CosyVoice model.")],
     models_dir: ModelsDir = None,
 ) -> None:
-    """Hash every file of an installed model."""
+    """Hash every file of an installed model, or compare the weights in a CosyVoice folder with its description."""
+    if Path(name).is_dir():
+        _check_folder(Path(name))
+        return
     from polyvox.bundles.progress import RichProgress
     from polyvox.bundles.validate import open_bundle, verify
     from polyvox.config import load
@@ -47,6 +50,38 @@ def check(
     bundle = open_bundle(name, load(models_dir=models_dir).models_dir)
     verify(bundle, RichProgress())
     print(f"{bundle.manifest.title} in {bundle.folder} is whole.")
+
+
+@app.command()
+def convert(folder: Annotated[Path, typer.Argument(help="Folder of a CosyVoice model.")]) -> None:
+    """Write the weights of a CosyVoice model as safetensors beside the published files; they load faster."""
+    _require_torch()
+    from polyvox.engines.cosyvoice.bundle import convert as converted
+    from polyvox.engines.cosyvoice.bundle import open_model
+
+    for path in converted(open_model(folder)):
+        print(f"Wrote {path}.")
+
+
+def _check_folder(folder: Path) -> None:
+    _require_torch()
+    from polyvox.engines.cosyvoice.bundle import open_model
+
+    bundle = open_model(folder)
+    for line in bundle.check_weights():
+        print(line)
+    voices = sorted(bundle.voices("check"))
+    print(f"voices: {', '.join(voices) or 'none of its own; it speaks with cloned ones'}")
+    print(f"CosyVoice {bundle.version} in {folder} can be used: set POLYVOX_COSYVOICE{bundle.version}_DIR to it.")
+
+
+def _require_torch() -> None:
+    from importlib.util import find_spec
+
+    from polyvox.errors import UnavailableError
+
+    if find_spec("torch") is None:
+        raise UnavailableError("CosyVoice needs PyTorch; install it with `pip install 'polyvox[torch]'`.")
 
 
 @dataclass(frozen=True, slots=True)

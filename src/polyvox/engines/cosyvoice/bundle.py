@@ -1,0 +1,187 @@
+"""A CosyVoice model folder as it is published: which files it must have, and whether its weights fit."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from polyvox.bundles.weights import read_plain, read_weights
+from polyvox.engines.cosyvoice.recipe import Recipe, read_recipe
+from polyvox.errors import BundleError
+from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
+from polyvox.models.cosyvoice3_flow import load_flow3
+from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow
+from polyvox.models.cosyvoice_lm import SpeechLm, load_lm
+from polyvox.models.hift import Hift, load_hift
+from polyvox.models.hift_causal import CausalHift, load_causal_hift
+from polyvox.models.loading import WeightsError, without_prefix
+from polyvox.types import PreparedVoice
+
+VERSIONS = (3, 2)
+BACKBONE = "CosyVoice-BlankEN"
+_TOKENIZER_FILES = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
+_PARTS = ("llm", "flow", "hift")
+_TEXT_HEAD = "llm.model.lm_head.weight"
+
+
+@dataclass(frozen=True, slots=True)
+class CosyVoiceBundle:
+    """A folder that holds all files of one model; the weights are not read yet."""
+
+    folder: Path
+    recipe: Recipe
+    lm_name: str = "llm"
+
+    @property
+    def version(self) -> int:
+        return self.recipe.version
+
+    @property
+    def speech_tokenizer(self) -> Path:
+        return self.folder / f"speech_tokenizer_v{self.version}.onnx"
+
+    @property
+    def speaker_network(self) -> Path:
+        return self.folder / "campplus.onnx"
+
+    @property
+    def backbone(self) -> Path:
+        return self.folder / BACKBONE
+
+    def weights(self, part: str) -> dict[str, Tensor]:
+        """The state dict of `llm`, `flow` or `hift`."""
+        name = self.lm_name if part == "llm" else part
+        return read_weights(_weights_file(self.folder, name))
+
+    def lm(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> SpeechLm:
+        return load_lm(self.recipe.lm, state, dtype)
+
+    def flow(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> Flow:
+        config = self.recipe.flow
+        if isinstance(config, Flow2Config):
+            return load_flow2(config, state, dtype)
+        return load_flow3(config, state, dtype)
+
+    def hift(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> Hift | CausalHift:
+        loader = load_hift if self.version == 2 else load_causal_hift
+        return loader(self.recipe.hift, state, dtype)
+
+    def check_weights(self) -> Iterator[str]:
+        """Compare names and shapes of all weights with the recipe, part by part; a sentence on each that fits."""
+        for part in _PARTS:
+            state = {name: tensor.to("meta") for name, tensor in self.weights(part).items()}
+            self.build(part, state)
+            yield f"{part}: {len(state)} tensors, names and shapes fit"
+
+    def build(self, part: str, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> torch.nn.Module:
+        """One part with these weights; BundleError says what does not fit."""
+        loaders = {"llm": self.lm, "flow": self.flow, "hift": self.hift}
+        try:
+            return loaders[part](state, dtype)
+        except WeightsError as error:
+            raise BundleError(f"{part} in {self.folder} does not fit its YAML file: {error}") from error
+
+    def voices(self, engine: str) -> dict[str, PreparedVoice]:
+        """The voices that come with the model, by name; there may be none."""
+        path = self.folder / "spk2info.pt"
+        if not path.is_file():
+            return {}
+        content = read_plain(path)
+        if not isinstance(content, dict):
+            raise BundleError("spk2info.pt does not hold voices by name; fetch it again, or remove it.")
+        return {str(name): _voice(engine, str(name), entry) for name, entry in content.items()}
+
+
+def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
+    """The model in a folder; BundleError names everything that it lacks."""
+    if not folder.is_dir():
+        raise BundleError(
+            f"There is no folder {folder}; put CosyVoice's files there, or name their place in 'cosyvoice_dir'."
+        )
+    version = _version(folder)
+    required = [
+        f"cosyvoice{version}.yaml",
+        "campplus.onnx",
+        f"speech_tokenizer_v{version}.onnx",
+        *(f"{BACKBONE}/{name}" for name in _TOKENIZER_FILES),
+    ]
+    missing = [name for name in required if not (folder / name).is_file()]
+    missing += [f"{name}.pt" for name in (lm_name, "flow", "hift") if not _weights_file(folder, name).is_file()]
+    if missing:
+        raise BundleError(
+            f"The CosyVoice {version} model in {folder} lacks {', '.join(missing)}; copy these files from where the "
+            "model was published."
+        )
+    recipe = read_recipe(folder / f"cosyvoice{version}.yaml", folder / BACKBONE / "config.json", version)
+    return CosyVoiceBundle(folder, recipe, lm_name)
+
+
+def convert(bundle: CosyVoiceBundle, names: tuple[str, ...] = ("llm", "llm.rl", "flow", "hift")) -> list[Path]:
+    """Write each PyTorch file's weights as safetensors beside it; what speech never uses is left out.
+
+    A part that fails its check is not written.
+    """
+    written = []
+    for name in names:
+        source = bundle.folder / f"{name}.pt"
+        if not source.is_file():
+            continue
+        state = without_prefix("generator.", read_weights(source))
+        bundle.build(name.partition(".")[0], {key: tensor.to("meta") for key, tensor in state.items()})
+        state.pop(_TEXT_HEAD, None)
+        target = source.with_suffix(".safetensors")
+        unfinished = target.with_suffix(".part")
+        save_file({key: tensor.clone().contiguous() for key, tensor in state.items()}, unfinished)
+        unfinished.replace(target)
+        written.append(target)
+    return written
+
+
+def _version(folder: Path) -> int:
+    for version in VERSIONS:
+        if (folder / f"cosyvoice{version}.yaml").is_file():
+            return version
+    if (folder / "cosyvoice.yaml").is_file():
+        raise BundleError(
+            f"{folder} holds CosyVoice 1, which is not supported; use CosyVoice2-0.5B or Fun-CosyVoice3-0.5B."
+        )
+    raise BundleError(f"{folder} holds no CosyVoice model: neither cosyvoice2.yaml nor cosyvoice3.yaml is there.")
+
+
+def _weights_file(folder: Path, name: str) -> Path:
+    """Safetensors where they are, else the published file."""
+    converted = folder / f"{name}.safetensors"
+    return converted if converted.is_file() else folder / f"{name}.pt"
+
+
+def _voice(engine: str, name: str, entry: object) -> PreparedVoice:
+    """An entry of `spk2info.pt`: a speaker that was trained on, or a recording that the original prepared."""
+    if not isinstance(entry, dict):
+        raise BundleError(f"The voice {name!r} in spk2info.pt is not understood; fetch the file again, or remove it.")
+    embedding = entry.get("embedding", entry.get("flow_embedding"))
+    if not isinstance(embedding, Tensor) or embedding.numel() == 0:
+        raise BundleError(f"The voice {name!r} in spk2info.pt has no speaker embedding; remove it.")
+    arrays = {"embedding": _array(embedding.float().flatten())}
+    text, tokens, mel = (entry.get(key) for key in ("prompt_text", "flow_prompt_speech_token", "prompt_speech_feat"))
+    if isinstance(text, Tensor) and isinstance(tokens, Tensor) and isinstance(mel, Tensor) and mel.dim() > 0:
+        frames = mel.float().reshape(-1, mel.shape[-1])
+        if len(frames) != FRAMES_PER_TOKEN * tokens.numel():
+            raise BundleError(
+                f"The voice {name!r} in spk2info.pt has {len(frames)} frames for {tokens.numel()} tokens."
+            )
+        arrays |= {
+            "text": _array(text.int().flatten()),
+            "tokens": _array(tokens.int().flatten()),
+            "mel": _array(frames.T.contiguous()),
+        }
+    return PreparedVoice(engine, f"spk2info:{name}", arrays)
+
+
+def _array(tensor: Tensor) -> npt.NDArray[Any]:
+    array: npt.NDArray[Any] = tensor.numpy()
+    return array
