@@ -64,6 +64,16 @@ def hann_window(length: int) -> npt.NDArray[np.float32]:
     return np.hanning(length + 1)[:-1].astype(np.float32)
 
 
+def htk_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
+    """Weights [bins, fft_size // 2 + 1] of triangles that are straight in hertz and 1 at their tips, from 0 to the top.
+
+    The scale is HTK's, logarithmic throughout.
+    """
+    mels = np.linspace(0.0, 2595.0 * np.log10(1.0 + sample_rate / 2 / 700.0), bins + 2)
+    edges = 700.0 * (10.0 ** (mels / 2595.0) - 1.0)
+    return _triangles(edges, np.fft.rfftfreq(fft_size, 1 / sample_rate)).astype(np.float32)
+
+
 def _triangles(edges: npt.NDArray[np.floating], positions: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """One triangle over each three neighbouring edges, 1 at its tip, sampled at the positions."""
     left, tip, right = (part[:, np.newaxis] for part in (edges[:-2], edges[1:-1], edges[2:]))

@@ -1,0 +1,59 @@
+"""Silence in a recording: found in windows of 10 ms, cut at the edges and shortened inside."""
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.types import Pcm
+
+SILENT_DBFS = -50.0
+WINDOW_SECONDS = 0.010
+
+
+def with_edges_cut(pcm: Pcm, sample_rate: int, *, kept: float = 0.1) -> Pcm:
+    """The recording with at most `kept` seconds of silence at either end; empty where it is all silence."""
+    leading, trailing = _silent_start(pcm, sample_rate), _silent_start(pcm[::-1], sample_rate)
+    if leading == len(pcm):
+        return pcm[:0]
+    keep = round(kept * sample_rate)
+    return pcm[max(0, leading - keep) : len(pcm) - max(0, trailing - keep)]
+
+
+def with_pauses_cut(pcm: Pcm, sample_rate: int, *, longest: float = 1.0, kept: float = 1.0) -> Pcm:
+    """The recording with pauses of more than `longest` seconds cut in their middle: `kept` is left at either side."""
+    window, keep = _window(sample_rate), round(kept * sample_rate)
+    parts: list[Pcm] = []
+    done = 0
+    for start, end in _runs(~_audible(pcm, sample_rate)):
+        first, last = start * window, min(end * window, len(pcm))
+        if last - first >= longest * sample_rate and last - first > 2 * keep:
+            parts.append(pcm[done : first + keep])
+            done = last - keep
+    return np.concatenate((*parts, pcm[done:]))
+
+
+def _silent_start(pcm: Pcm, sample_rate: int) -> int:
+    """How many samples pass before the first audible window."""
+    audible = np.flatnonzero(_audible(pcm, sample_rate))
+    return int(audible[0]) * _window(sample_rate) if len(audible) else len(pcm)
+
+
+def _window(sample_rate: int) -> int:
+    return round(WINDOW_SECONDS * sample_rate)
+
+
+def _audible(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.bool_]:
+    """For each window, the last and shorter one included, whether it is louder than silence."""
+    mono = pcm if pcm.ndim == 1 else np.sqrt(np.mean(np.square(pcm), axis=1))
+    window = _window(sample_rate)
+    starts = np.arange(0, len(mono), window)
+    if not len(starts):
+        return np.zeros(0, np.bool_)
+    energy = np.add.reduceat(np.square(mono, dtype=np.float64), starts)
+    lengths = np.minimum(window, len(mono) - starts)
+    return np.asarray(energy / lengths >= 10 ** (SILENT_DBFS / 10))
+
+
+def _runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where flags are set: first and behind the last of each run."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False]))))
+    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
