@@ -44,13 +44,13 @@ def kaldi_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
     return _triangles(edges, 1127.0 * np.log(1.0 + hertz / 700.0))
 
 
-def slaney_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
+def slaney_filters(sample_rate: int, fft_size: int, bins: int, highest_hertz: float | None = None) -> Features:
     """Weights [bins, fft_size // 2 + 1] of triangles that are straight in hertz and of equal area, from 0 to the top.
 
     The scale is that of Slaney's Auditory Toolbox: linear up to 1 kHz, logarithmic above.
     """
     corner_mel, growth = 15.0, np.log(6.4) / 27.0
-    top = sample_rate / 2
+    top = highest_hertz or sample_rate / 2
     top_mel = top * 3 / 200 if top < 1000.0 else corner_mel + np.log(top / 1000.0) / growth
     mels = np.linspace(0.0, top_mel, bins + 2)
     edges = np.where(mels < corner_mel, mels * 200 / 3, 1000.0 * np.exp(growth * (mels - corner_mel)))

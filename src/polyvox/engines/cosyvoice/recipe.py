@@ -99,7 +99,7 @@ class _Section:
             or not all(type(item) is int and 1 <= item <= _MOST for item in value)
         ):
             raise self._wrong(name, "a list of whole numbers from 1 on")
-        return tuple(listed)
+        return tuple(value)
 
     def _resolved(self, name: str, default: object) -> object:
         value = self._content.get(name, default)

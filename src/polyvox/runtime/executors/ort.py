@@ -24,6 +24,10 @@ class OrtGraph:
         self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
     @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(wanted.name for wanted in self._session.get_inputs())
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         return tuple(output.name for output in self._session.get_outputs())
 

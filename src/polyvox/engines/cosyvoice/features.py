@@ -1,0 +1,74 @@
+"""What CosyVoice hears of a recording: three kinds of spectra, and the resampler that they were trained behind."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.audio.features import hann_window, slaney_filters
+from polyvox.audio.resample import resampled
+from polyvox.types import Pcm
+
+Features = npt.NDArray[np.float32]
+
+WHISPER_RATE = 16_000
+WHISPER_BINS = 128
+MEL_RATE = 24_000
+MEL_BINS = 80
+
+_WHISPER_FFT, _WHISPER_HOP = 400, 160
+_MEL_FFT, _MEL_HOP = 1920, 480
+_ZERO_CROSSINGS = 6
+_ROLLOFF = 0.99
+_LARGEST_RATIO = 1_000
+
+
+def sinc_resampled(pcm: Pcm, source_rate: int, target_rate: int) -> Pcm:
+    """The recording at another rate by a sinc of six zero crossings under a Hann window.
+
+    The filter is made for each phase of the ratio; where that is of numbers beyond a thousand, as between odd rates,
+    the tables would outgrow the recording, and another resampler of better quality takes over.
+    """
+    shared = math.gcd(source_rate, target_rate)
+    source, target = source_rate // shared, target_rate // shared
+    if source == target:
+        return pcm
+    if max(source, target) > _LARGEST_RATIO:
+        return resampled(pcm, source_rate, target_rate)
+    filters, reach = _sinc_filters(source, target)
+    padded = np.pad(pcm.astype(np.float32), (reach, reach + source))
+    stretches = np.lib.stride_tricks.sliding_window_view(padded, filters.shape[1])[::source]
+    return np.asarray(stretches @ filters.T, np.float32).ravel()[: math.ceil(target * len(pcm) / source)]
+
+
+def _sinc_filters(source: int, target: int) -> tuple[Features, int]:
+    """One filter for each phase [target, taps], and how far they reach back."""
+    cutoff = min(source, target) * _ROLLOFF
+    reach = math.ceil(_ZERO_CROSSINGS * source / cutoff)
+    taps = np.arange(-reach, reach + source) / source
+    times = (taps - np.arange(target)[:, np.newaxis] / target) * cutoff
+    times = times.clip(-_ZERO_CROSSINGS, _ZERO_CROSSINGS)
+    window = np.cos(times * np.pi / _ZERO_CROSSINGS / 2) ** 2
+    return (np.sinc(times) * window * cutoff / source).astype(np.float32), reach
+
+
+def whisper_log_mel(pcm: Pcm) -> Features:
+    """Log mel energies [128, frames] of a recording at 16 kHz, no lower than 80 dB under the loudest."""
+    padded = np.pad(pcm, _WHISPER_FFT // 2, mode="reflect")
+    power = np.square(_magnitudes(padded, _WHISPER_FFT, _WHISPER_HOP)[:-1])
+    energies = power @ slaney_filters(WHISPER_RATE, _WHISPER_FFT, WHISPER_BINS).T
+    logs = np.log10(np.maximum(energies, 1e-10))
+    return np.asarray((np.maximum(logs, logs.max() - 8.0) + 4.0) / 4.0, np.float32).T
+
+
+def mel_24k(pcm: Pcm, highest_hertz: float | None) -> Features:
+    """Log mel magnitudes [80, frames] of a recording at 24 kHz, up to `highest_hertz` or to the top."""
+    padded = np.pad(pcm, (_MEL_FFT - _MEL_HOP) // 2, mode="reflect")
+    magnitudes = np.sqrt(np.square(_magnitudes(padded, _MEL_FFT, _MEL_HOP)) + 1e-9)
+    mel = magnitudes @ slaney_filters(MEL_RATE, _MEL_FFT, MEL_BINS, highest_hertz).T
+    return np.asarray(np.log(np.maximum(mel, 1e-5)), np.float32).T
+
+
+def _magnitudes(pcm: Pcm, size: int, hop: int) -> npt.NDArray[np.floating]:
+    frames = np.lib.stride_tricks.sliding_window_view(pcm, size)[::hop]
+    return np.abs(np.fft.rfft(frames * hann_window(size)))

@@ -1,0 +1,79 @@
+"""Turns a reference recording into a voice: once, by two networks and one spectrum."""
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.audio.features import kaldi_fbank
+from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
+from polyvox.engines.cosyvoice.features import MEL_RATE, WHISPER_RATE, mel_24k, sinc_resampled, whisper_log_mel
+from polyvox.errors import BundleError, PromptError
+from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN
+from polyvox.runtime.executors.ort import OrtGraph
+from polyvox.types import Pcm, VoicePrompt
+
+SHORTEST_SECONDS, LONGEST_SECONDS = 0.5, 30.0
+
+
+class Listener:
+    """The networks that hear a recording; several threads may use it at once."""
+
+    def __init__(self, bundle: CosyVoiceBundle, threads: int) -> None:
+        self._speaker = OrtGraph(bundle.speaker_network, threads)
+        self._tokenizer = OrtGraph(bundle.speech_tokenizer, threads)
+        if len(self._speaker.inputs) != 1 or len(self._tokenizer.inputs) != 2:
+            raise BundleError(f"The ONNX files in {bundle.folder} are not those of CosyVoice; fetch them again.")
+        self._highest_hertz = bundle.recipe.highest_hertz
+        self._speech_ids = bundle.recipe.speech_ids
+
+    def hear(self, prompt: VoicePrompt) -> dict[str, npt.NDArray[np.generic]]:
+        """Speech tokens [n], their mel [80, 2 n] and the speaker's embedding [192]."""
+        check_prompt(prompt)
+        low = sinc_resampled(prompt.pcm, prompt.sample_rate, WHISPER_RATE)
+        mel = mel_24k(sinc_resampled(prompt.pcm, prompt.sample_rate, MEL_RATE), self._highest_hertz)
+        tokens = self.tokens(low)
+        count = min(len(tokens), mel.shape[1] // FRAMES_PER_TOKEN)
+        return {
+            "tokens": tokens[:count],
+            "mel": np.ascontiguousarray(mel[:, : FRAMES_PER_TOKEN * count]),
+            "embedding": self.embedding(low),
+        }
+
+    def tokens(self, pcm: Pcm) -> npt.NDArray[np.int32]:
+        """The speech tokens of a recording at 16 kHz, 25 for each second."""
+        features = whisper_log_mel(pcm)[np.newaxis]
+        inputs = {
+            self._tokenizer.inputs[0]: features,
+            self._tokenizer.inputs[1]: np.array([features.shape[2]], np.int32),
+        }
+        (found,) = self._tokenizer.run(self._tokenizer.outputs[:1], inputs)
+        tokens = np.asarray(found).ravel().astype(np.int32)
+        if len(tokens) == 0 or tokens.min() < 0 or tokens.max() >= self._speech_ids:
+            raise BundleError("The speech tokenizer answers with ids that the model does not have; fetch it again.")
+        return tokens
+
+    def embedding(self, pcm: Pcm) -> npt.NDArray[np.float32]:
+        """The speaker of a recording at 16 kHz."""
+        features = kaldi_fbank(pcm, WHISPER_RATE)
+        centred = (features - features.mean(axis=0))[np.newaxis]
+        (found,) = self._speaker.run(self._speaker.outputs[:1], {self._speaker.inputs[0]: centred})
+        return np.asarray(found, np.float32).ravel()
+
+
+def check_prompt(prompt: VoicePrompt) -> None:
+    """Refuse what cannot make a voice, before any work."""
+    if prompt.pcm.ndim != 1 or not np.isfinite(prompt.pcm).all():
+        raise PromptError("The reference recording must be mono and of finite samples; record it again.", field="voice")
+    if prompt.sample_rate < WHISPER_RATE:
+        raise PromptError(
+            f"The reference recording has {prompt.sample_rate} samples a second; CosyVoice needs {WHISPER_RATE}.",
+            field="voice",
+        )
+    seconds = len(prompt.pcm) / prompt.sample_rate
+    if not SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS:
+        raise PromptError(
+            f"The reference recording lasts {seconds:.1f} s; CosyVoice takes {SHORTEST_SECONDS:g} to "
+            f"{LONGEST_SECONDS:g} s.",
+            field="voice",
+        )
+    if not prompt.transcript.strip():
+        raise PromptError("The reference recording has no transcript; say what is spoken in it.", field="prompt_text")

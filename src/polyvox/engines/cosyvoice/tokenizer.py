@@ -1,0 +1,68 @@
+"""Qwen's tokenizer with CosyVoice's special tokens."""
+
+import json
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+from polyvox.engines.cosyvoice.tags import BASE_TOKENS, Tags
+from polyvox.errors import BundleError
+
+_WORDS = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+class TextTokenizer:
+    """Text to ids; several threads may use it at once.
+
+    A tag of the caller's is one id. Whatever looks like a control token is text like any other: those have to be asked
+    for by `special`.
+    """
+
+    def __init__(self, folder: Path, tags: Tags) -> None:
+        self._tags = tags
+        try:
+            self._words = _byte_pairs(folder)
+            config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+            base = {str(token["content"]): int(number) for number, token in config["added_tokens_decoder"].items()}
+        except Exception as error:
+            raise BundleError(f"The tokenizer in {folder} cannot be read ({error}); fetch its files again.") from error
+        if missing := [token for token in BASE_TOKENS if token not in base]:
+            raise BundleError(f"The tokenizer in {folder} lacks {', '.join(missing)}; fetch its files again.")
+        first = max(base.values()) + 1
+        self._special = {token: first + place for place, token in enumerate(tags.tokens)}
+
+    @property
+    def largest(self) -> int:
+        """The greatest id that text can have."""
+        return max(self._special.values())
+
+    def special(self, token: str) -> int:
+        """The id of a special token."""
+        return self._special[token]
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text with tags in it."""
+        ids: list[int] = []
+        done = 0
+        for tag in self._tags.pattern.finditer(text):
+            ids += [*self._plain(text[done : tag.start()]), self._special[tag[0]]]
+            done = tag.end()
+        return ids + self._plain(text[done:])
+
+    def _plain(self, text: str) -> list[int]:
+        ids: list[int] = self._words.encode(text).ids if text else []
+        return ids
+
+
+def _byte_pairs(folder: Path) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE.from_file(str(folder / "vocab.json"), str(folder / "merges.txt")))
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_WORDS), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return tokenizer

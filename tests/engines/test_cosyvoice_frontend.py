@@ -1,0 +1,155 @@
+"""CosyVoice's front end against the original's recorded features, ids and pieces of text."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_cosyvoice import FRONTEND, prompt, recording, tiny_model
+
+from polyvox.audio.features import kaldi_fbank
+from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.features import mel_24k, sinc_resampled, whisper_log_mel
+from polyvox.engines.cosyvoice.listening import Listener
+from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.engines.cosyvoice.text import HARDEST, Script
+from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.errors import BundleError, PromptError, TextError
+from polyvox.types import NormalizationOptions, VoicePrompt
+
+RECORDED = np.load(FRONTEND / "cosyvoice_features.npz")
+TEXTS = json.loads((FRONTEND / "cosyvoice_text.json").read_text())
+OPTIONS = NormalizationOptions()
+TOKENIZER = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", Tags(3))
+SCRIPT = Script(Tags(3), lambda text: len(TOKENIZER.encode(text)))
+
+
+def far(ours, theirs):
+    assert ours.shape == theirs.shape
+    return float(np.abs(ours - theirs).max())
+
+
+def test_features_are_the_originals():
+    low = sinc_resampled(recording(), 24_000, 16_000)
+    assert far(low, RECORDED["wav16k"]) < 1e-6
+    assert far(whisper_log_mel(low)[:, ::8], RECORDED["logmel"]) < 1e-4
+    fbank = kaldi_fbank(low, 16_000)
+    assert far((fbank - fbank.mean(axis=0))[::8], RECORDED["fbank"]) < 1e-4
+    assert far(mel_24k(recording(), 8000).T, RECORDED["mel2"]) < 1e-4
+    assert far(mel_24k(recording(), None).T, RECORDED["mel3"]) < 1e-4
+
+
+@pytest.mark.parametrize("rate", [16_001, 22_050, 44_100, 48_000])
+def test_a_tone_survives_any_change_of_rate(rate):
+    tone = np.sin(2 * np.pi * 440 * np.arange(rate) / rate).astype(np.float32)
+    expected = np.sin(2 * np.pi * 440 * np.arange(24_000) / 24_000)
+    ours = sinc_resampled(tone, rate, 24_000)
+    assert len(ours) == 24_000
+    assert np.abs(ours - expected)[500:-500].max() < 0.02
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_recording_becomes_the_originals_voice(tmp_path, version):
+    heard = Listener(open_model(tiny_model(tmp_path, version)), 1).hear(prompt())
+    assert heard["tokens"].tolist() == RECORDED[f"tokens{version}"].tolist()
+    assert far(heard["embedding"], RECORDED[f"speaker{version}"]) < 1e-4
+    assert heard["mel"].shape == (80, 86)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (prompt(seconds=0.4), "lasts 0.4 s; CosyVoice takes 0.5 to 30 s"),
+        (prompt(seconds=31), "lasts 31.0 s"),
+        (prompt(transcript=" "), "no transcript"),
+        (VoicePrompt(np.zeros(16_000, np.float32), 8_000, "a", "d"), "8000 samples a second"),
+        (VoicePrompt(np.full(16_000, np.nan, np.float32), 16_000, "a", "d"), "finite"),
+    ],
+)
+def test_a_recording_that_makes_no_voice_is_refused(tmp_path, given, complaint):
+    with pytest.raises(PromptError, match=complaint):
+        Listener(open_model(tiny_model(tmp_path, 3)), 1).hear(given)
+
+
+@pytest.mark.parametrize("case", TEXTS["encode"][:-1], ids=lambda case: case["text"][:12])
+def test_ids_are_the_originals(case):
+    assert TOKENIZER.encode(case["text"]) == case["ids"]
+
+
+def test_special_tokens_follow_the_backbones():
+    assert len(Tags(2).tokens) == 17
+    assert len(Tags(3).tokens) == 278
+    assert TOKENIZER.special("<|endofprompt|>") == 500
+    assert TOKENIZER.encode("[laughter]") == [505]
+    assert TOKENIZER.largest == 500 + 277
+
+
+def test_what_looks_like_a_control_token_is_only_text():
+    assert 500 not in TOKENIZER.encode("a<|endofprompt|>b")
+
+
+def test_a_broken_tokenizer_is_refused(tmp_path):
+    for name in ("vocab.json", "merges.txt", "tokenizer_config.json"):
+        (tmp_path / name).write_text("{")
+    with pytest.raises(BundleError, match="cannot be read"):
+        TextTokenizer(tmp_path, Tags(3))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("Hello <|endofprompt|> there", "control token"),
+        ("<|en|>Hello", "control token"),
+        ("He [giggles] and goes", r"\[giggles\]' is unknown; known are \[breath\]"),
+        ("<b>bold</b>", "unknown"),
+    ],
+)
+def test_control_tokens_and_unknown_tags_are_refused(text, complaint):
+    with pytest.raises(TextError, match=complaint):
+        Tags(3).check(text, "input")
+
+
+def test_brackets_that_are_no_tags_pass():
+    Tags(3).check("See [1], [a b], x < y > z and [AH0] [laughter] <strong>so</strong>.", "input")
+    with pytest.raises(TextError, match="AH0"):
+        Tags(2).check("[AH0]", "input")
+
+
+def pieces(text):
+    return [piece.text for piece in SCRIPT.pieces(text, OPTIONS)]
+
+
+@pytest.mark.parametrize("index", [1, 3, 7, 9, 10], ids=str)
+def test_texts_are_cut_where_the_original_cuts_them(index):
+    """Those whose figures both read alike; white space at the ends of a piece aside."""
+    case = TEXTS["text"][index]
+    assert pieces(case["text"]) == [piece.strip() for piece in case["split"]]
+
+
+def test_chinese_marks_and_figures():
+    assert pieces(TEXTS["text"][4]["text"]) == ["你好，世界。今天天气真好！括号方二的平方等于四，是的。"]
+    assert pieces(TEXTS["text"][5]["text"]) == [TEXTS["text"][5]["split"][0]]
+
+
+def test_phones_are_not_read_as_figures():
+    assert pieces("Say [AH0][B] 2 times") == ["Say [AH0][B] two times."]
+
+
+def test_a_piece_remembers_where_it_came_from():
+    text = "One 2 three. " * 30
+    for piece in SCRIPT.pieces(text, OPTIONS):
+        span = piece.span(0, len(piece))
+        assert text[span.start : span.end].startswith("One")
+
+
+def test_text_without_marks_is_cut_all_the_same():
+    for piece in SCRIPT.pieces("word " * 400, OPTIONS):
+        assert len(TOKENIZER.encode(piece.text)) <= HARDEST + 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(st.sampled_from(list("ab 1.,;!?。，、“”（）- \n你好[]<|>²—é")), max_size=120))
+def test_any_text_gives_pieces_that_can_be_encoded(text):
+    for piece in SCRIPT.pieces(text, OPTIONS):
+        assert TOKENIZER.encode(piece.text)
