@@ -86,6 +86,12 @@ def test_what_is_no_archive_is_refused(tmp_path, content):
         read_checkpoint(tmp_path / "a.pt")
 
 
+@pytest.mark.parametrize("program", [b"", _one_tensor(tensor(WEIGHT, 0))[:-20], pickle.PROTO + b"\x02" + pickle.STOP])
+def test_a_description_that_breaks_off_is_refused(tmp_path, program):
+    with pytest.raises(BundleError, match="not a PyTorch file of plain tensors"):
+        read_checkpoint(write_program(tmp_path / "a.pt", program, [WEIGHT.tobytes()]))
+
+
 def test_an_archive_without_a_description_of_tensors_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.pt", "w") as archive:
         archive.writestr("archive/data/0", b"1234")

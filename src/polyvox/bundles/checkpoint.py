@@ -29,7 +29,7 @@ def read_checkpoint(path: Path) -> dict[str, npt.NDArray[Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             return dict(_tensors(_TensorUnpickler(archive).load(), ""))
-    except (zipfile.BadZipFile, pickle.UnpicklingError, LookupError, ValueError, TypeError) as error:
+    except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, LookupError, ValueError, TypeError) as error:
         raise BundleError(f"{path.name} is not a PyTorch file of plain tensors ({error}).") from error
 
 
