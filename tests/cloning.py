@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 
 from fakes import ToneEngine, tone_service
@@ -21,6 +22,7 @@ from polyvox.voices.limits import PromptLimits
 from polyvox.voices.quality import QualityReport
 from polyvox.voices.recordings import digest_of
 from polyvox.voices.records import Embedding
+from serving import called
 
 RATE = 24_000
 REPORT = QualityReport(
@@ -153,3 +155,17 @@ async def opened(studio: Studio) -> AsyncIterator[Studio]:
     finally:
         await studio.voices.close()
         await studio.speech.close()
+
+
+@asynccontextmanager
+async def studio_client(
+    folder: Path, engine: ToneEngine | None = None, **settings: Any
+) -> AsyncIterator[tuple[Studio, httpx.AsyncClient]]:
+    """A studio, and a client of its doors."""
+    studio = Studio(folder, engine, **settings)
+    async with called(studio.speech, studio.voices) as client:
+        await studio.voices.start()
+        try:
+            yield studio, client
+        finally:
+            await studio.voices.close()

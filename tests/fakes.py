@@ -219,8 +219,12 @@ def missing_bundle() -> BundleError:
 
 
 def tone_settings(**overrides: Any) -> Settings:
-    """Settings for a server with the one model `tone`, untouched by the surrounding environment."""
-    values: dict[str, Any] = {"models": ["tone"], "default_model": "tone", "default_voice": "low", **overrides}
+    """Settings for a server with the one model `tone`, untouched by the surrounding environment.
+
+    Its folder of voices cannot be made unless another is given.
+    """
+    own = {"models": ["tone"], "default_model": "tone", "default_voice": "low", "data_dir": "/dev/null/polyvox"}
+    values: dict[str, Any] = own | overrides
     return Settings.model_validate(Settings.model_construct().model_dump() | values)
 
 

@@ -15,12 +15,15 @@ import uvicorn
 from fakes import running
 from polyvox.api.app import create_app
 from polyvox.service.speech import SpeechService
+from polyvox.service.voices import VoiceService
 
 
 @contextlib.asynccontextmanager
-async def called(service: SpeechService, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
+async def called(
+    service: SpeechService, voices: VoiceService | None = None, **options: Any
+) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the app without a network between them; what the app raises counts as a broken connection."""
-    transport = httpx.ASGITransport(app=create_app(service), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=create_app(service, voices), raise_app_exceptions=False)
     async with running(service), httpx.AsyncClient(transport=transport, base_url="http://door", **options) as client:
         yield client
 

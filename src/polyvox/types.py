@@ -110,7 +110,8 @@ class Utterance:
     """What an engine is asked to say.
 
     `voice` is a name or a mix expression of the engine's own voices; `prepared` is a voice of the caller's, made by
-    this engine, and takes its place.
+    this engine, and takes its place. `tuning` holds what only one family of models has, by the names that its own
+    callers use; an engine takes from it what it knows.
     """
 
     text: str
@@ -121,6 +122,7 @@ class Utterance:
     instructions: str | None = None
     normalization: NormalizationOptions = field(default_factory=NormalizationOptions)
     prepared: PreparedVoice | None = None
+    tuning: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,15 @@ async def test_the_description_covers_every_door():
         "/v1/models/{model_id}",
         "/dev/captioned_speech",
         "/dev/phonemize",
+        "/v1/voices",
+        "/v1/voices/cache/clear",
+        "/v1/voices/{voice_id}",
+        "/v1/voices/{voice_id}/audio",
+        "/v1/zipvoice/audio/speech",
+        "/v1/zipvoice/voices",
+        "/v1/zipvoice/voices/register",
+        "/v1/zipvoice/voices/{name}",
+        "/v1/zipvoice/voices/cache/clear",
     }
     speech = schema["components"]["schemas"]["SpeechBody"]
     assert all("description" in field for field in speech["properties"].values())

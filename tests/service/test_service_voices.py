@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -55,8 +56,8 @@ async def until(condition):
 async def test_a_voice_is_registered_once_and_spoken_with(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio)
-        clone = await studio.voices.casting.cast(RegisteredVoice(record.id), HOUSE)
-        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "x"), clone=clone))
+        cast = partial(studio.voices.casting.cast, RegisteredVoice(record.id), HOUSE)
+        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "x"), cast=cast))
         async with session:
             chunks = [chunk async for chunk in session]
         assert len(chunks) == 3

@@ -1,31 +1,38 @@
 """The HTTP application: the doors, and what every request passes on its way to one."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
-from polyvox.api import admin, kokoro, openai
+from polyvox.api import admin, kokoro, openai, zipvoice
+from polyvox.api import voices as voices_door
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body import BodyLimit
 from polyvox.api.errors import SESSION_HEADER, UnexpectedErrors, install_handlers
 from polyvox.api.streaming import CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.service.speech import SpeechService
+from polyvox.service.voices import VoiceService
 
 _READABLE_BY_PAGES = (SESSION_HEADER, SAMPLE_RATE_HEADER, CHANNELS_HEADER, WARNING_HEADER, "Retry-After")
 
 _DESCRIPTION = """
-One speech server: OpenAI's API, and what Kokoro-FastAPI's users rely on beside it.
+One speech server: OpenAI's API, what Kokoro-FastAPI's users rely on beside it, ZipVoice's dialect, and voices that you
+register yourself.
 
-Every error is `{"error": {"message", "type", "param", "code"}}`; `param` names the field at fault.
+Every error is `{"error": {"message", "type", "param", "code"}}`; `param` names the field at fault. Under `/v1/zipvoice`
+it is `{"detail": message}`.
 """
 
 
-def create_app(service: SpeechService) -> FastAPI:
-    """The application for one service, which it starts and closes unless its maker has started it already."""
+def create_app(service: SpeechService, voices: VoiceService | None = None) -> FastAPI:
+    """The application for one service, which it starts and closes unless its maker has started it already.
+
+    The voices, those of the settings unless others are given, it starts and closes itself.
+    """
     app = FastAPI(
         title="Polyvox",
         version=version("polyvox"),
@@ -35,10 +42,11 @@ def create_app(service: SpeechService) -> FastAPI:
         swagger_ui_oauth2_redirect_url=None,
     )
     app.state.service = service
+    app.state.voices = VoiceService.beside(service) if voices is None else voices
     install_handlers(app)
     _install_middleware(app, service)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    for door in (openai.router, kokoro.router):
+    for door in (openai.router, kokoro.router, voices_door.router, zipvoice.router):
         app.include_router(door, dependencies=[key])
     app.include_router(admin.router)
     return app
@@ -47,7 +55,10 @@ def create_app(service: SpeechService) -> FastAPI:
 def _install_middleware(app: FastAPI, service: SpeechService) -> None:
     """The one added last is passed first: CORS outermost, so that web pages can read refusals too."""
     settings = service.settings
-    app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
+    # A recording takes a third more in base64.
+    with_recording = settings.max_body_bytes + settings.prompt_max_bytes * 4 // 3
+    limits = {"/v1/voices": with_recording, "/v1/zipvoice/": with_recording}
+    app.add_middleware(BodyLimit, limit=settings.max_body_bytes, limits=limits)
     if settings.api_keys:
         app.add_middleware(BearerAuth, keys=[key.get_secret_value() for key in settings.api_keys])
     app.add_middleware(UnexpectedErrors)
@@ -55,7 +66,7 @@ def _install_middleware(app: FastAPI, service: SpeechService) -> None:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["*"],
             expose_headers=_READABLE_BY_PAGES,
         )
@@ -64,11 +75,11 @@ def _install_middleware(app: FastAPI, service: SpeechService) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: SpeechService = app.state.service
-    if "server" not in service.ready.reasons:
+    voices: VoiceService = app.state.voices
+    async with AsyncExitStack() as stack:
+        if "server" in service.ready.reasons:
+            await service.start()
+            stack.push_async_callback(service.close)
+        await voices.start()
+        stack.push_async_callback(voices.close)
         yield
-        return
-    await service.start()
-    try:
-        yield
-    finally:
-        await service.close()

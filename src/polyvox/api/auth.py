@@ -1,10 +1,11 @@
-"""Bearer keys: asked for when the settings name any."""
+"""Bearer keys: asked for when the settings name any, and the owners' marks of what is registered with them."""
 
 import hashlib
 import hmac
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from polyvox.api.errors import error_response
@@ -15,25 +16,35 @@ OPEN_PATHS = frozenset({"/", "/health", "/ready", "/docs", "/openapi.json"})
 
 
 class BearerAuth:
-    """Middleware that lets a request pass with one of the keys in `Authorization: Bearer KEY`."""
+    """Middleware that lets a request pass with one of the keys in `Authorization: Bearer KEY` and notes whose it is."""
 
     def __init__(self, app: ASGIApp, keys: Sequence[str]) -> None:
         self._app = app
-        self._digests = [_digest(key.encode()) for key in keys if key]
+        self._owners = {_digest(key.encode()): owner_of(key) for key in keys if key}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in OPEN_PATHS or self._knows(Headers(scope=scope)):
+        if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+            await self._app(scope, receive, send)
+            return
+        owner = self._owner(Headers(scope=scope))
+        if owner is not None:
+            Request(scope).state.owner = owner
             await self._app(scope, receive, send)
             return
         error = AuthenticationError("This server asks for a key: send it as 'Authorization: Bearer KEY'.")
-        await error_response(error)(scope, receive, send)
+        await error_response(error, scope)(scope, receive, send)
 
-    def _knows(self, headers: Headers) -> bool:
+    def _owner(self, headers: Headers) -> str | None:
         scheme, _, key = headers.get("authorization", "").partition(" ")
         digest = _digest(key.strip().encode("latin-1"))  # the bytes as they came: a header is read as Latin-1
         # Every key is compared, each in constant time, so that the answer's delay tells nothing about any of them.
-        matches = [hmac.compare_digest(digest, known) for known in self._digests]
-        return scheme.lower() == "bearer" and any(matches)
+        matches = [owner for known, owner in self._owners.items() if hmac.compare_digest(digest, known)]
+        return matches[0] if matches and scheme.lower() == "bearer" else None
+
+
+def owner_of(key: str) -> str:
+    """The mark that a key's voices carry. It stays the same as long as the key does, and does not give the key away."""
+    return hashlib.blake2b(key.encode(), digest_size=16, person=b"polyvox-owner").hexdigest()
 
 
 def _digest(key: bytes) -> bytes:

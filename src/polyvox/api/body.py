@@ -3,8 +3,8 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
@@ -14,25 +14,33 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from polyvox.api.errors import error_response
 from polyvox.errors import InvalidRequestError, RequestTooLargeError
 
-_PARSE_OFF_LOOP_BYTES = 65_536
+_OFF_LOOP_LENGTH = 65_536
 _MAX_INTEGER_DIGITS = 300
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
+Data = TypeVar("Data", bytes, str)
+Result = TypeVar("Result")
+
 
 class BodyLimit:
-    """Middleware that refuses a body over its limit, by its announced length or as soon as the count passes it."""
+    """Middleware that refuses a body over its limit, by its announced length or as soon as the count passes it.
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    Under some paths the limit is higher: `limits` gives theirs.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int, limits: Mapping[str, int] | None = None) -> None:
         self._app = app
         self._limit = limit
+        self._limits = limits or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        limit = next((limit for path, limit in self._limits.items() if scope["path"].startswith(path)), self._limit)
         announced = Headers(scope=scope).get("content-length", "")
-        if announced.isdecimal() and int(announced) > self._limit:
-            await error_response(self._too_large())(scope, receive, send)
+        if announced.isdecimal() and int(announced) > limit:
+            await error_response(_too_large(limit), scope)(scope, receive, send)
             return
         count = 0
 
@@ -40,14 +48,15 @@ class BodyLimit:
             nonlocal count
             message = await receive()
             count += len(message.get("body", b""))
-            if count > self._limit:
-                raise self._too_large()
+            if count > limit:
+                raise _too_large(limit)
             return message
 
         await self._app(scope, counted, send)
 
-    def _too_large(self) -> RequestTooLargeError:
-        return RequestTooLargeError(f"The body is over the limit of {self._limit} bytes; send less text at a time.")
+
+def _too_large(limit: int) -> RequestTooLargeError:
+    return RequestTooLargeError(f"The body is over the limit of {limit} bytes; send less at a time.")
 
 
 class JsonRoute(APIRoute):
@@ -103,16 +112,20 @@ class _ParsedRequest(Request):
 
 
 async def _parsed(request: Request) -> _ParsedRequest:
-    if not _is_json(request.headers.get("content-type", "")):
+    if not is_json(request):
         raise InvalidRequestError("Send a JSON body with the header 'Content-Type: application/json'.")
     data = await request.body()
-    # A hostile body of some megabytes takes a noticeable part of a second, which other sessions must not feel.
-    short = len(data) <= _PARSE_OFF_LOOP_BYTES
-    return _ParsedRequest(request.scope, data, parse_json(data) if short else await asyncio.to_thread(parse_json, data))
+    return _ParsedRequest(request.scope, data, await off_the_loop(data, parse_json))
 
 
-def _is_json(content_type: str) -> bool:
-    kind = content_type.partition(";")[0].strip().lower()
+async def off_the_loop(data: Data, work: Callable[[Data], Result]) -> Result:
+    """Do something with what a request brought; on a thread if it is so much that other sessions would feel it."""
+    return work(data) if len(data) <= _OFF_LOOP_LENGTH else await asyncio.to_thread(work, data)
+
+
+def is_json(request: Request) -> bool:
+    """Whether a request's body is labelled as JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 
 

@@ -1,4 +1,4 @@
-"""How a failure looks over HTTP: always OpenAI's error body, always one sentence, never a stack trace."""
+"""How a failure looks over HTTP: OpenAI's error body or a dialect's own, always one sentence, never a stack trace."""
 
 import math
 import secrets
@@ -28,9 +28,13 @@ SESSION_HEADER = "X-Session-Id"
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+_ZIPVOICE_PATH = "/v1/zipvoice/"
+_ZIPVOICE_STATUS = {403: 400, 409: 400}
+"""Its clients know 400, 404 and 503; what is not allowed or taken is a bad request to them."""
 
-def error_response(error: PolyvoxError, session_id: str | None = None) -> JSONResponse:
-    """The error as a response, with the headers that its status calls for."""
+
+def error_response(error: PolyvoxError, scope: Scope, session_id: str | None = None) -> JSONResponse:
+    """The error as a response in the dialect of the request, with the headers that its status calls for."""
     headers = {} if session_id is None else {SESSION_HEADER: session_id}
     if isinstance(error, OverloadedError):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
@@ -38,7 +42,10 @@ def error_response(error: PolyvoxError, session_id: str | None = None) -> JSONRe
         headers["WWW-Authenticate"] = "Bearer"
     elif isinstance(error, RequestTooLargeError):
         headers["Connection"] = "close"  # what the client still sends is not worth reading
-    return JSONResponse(openai_body(error), status_of(error).http, headers)
+    status = status_of(error).http
+    if _in_zipvoices_dialect(scope):
+        return JSONResponse({"detail": error.message}, _ZIPVOICE_STATUS.get(status, status), headers)
+    return JSONResponse(openai_body(error), status, headers)
 
 
 def invalid_request(problems: Sequence[Mapping[str, Any]]) -> InvalidRequestError:
@@ -89,7 +96,7 @@ class UnexpectedErrors:
             reference = session_id_of(scope) or secrets.token_hex(8)
             log.exception("request failed", path=scope["path"], session=reference)
             error = PolyvoxError(f"The server failed; the cause is in its log under {reference}.")
-            await error_response(error, reference)(scope, receive, send)
+            await error_response(error, scope, reference)(scope, receive, send)
 
 
 def note_session(scope: Scope, session_id: str) -> None:
@@ -105,7 +112,7 @@ def session_id_of(scope: Scope) -> str | None:
 async def _on_polyvox_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, PolyvoxError)
     log.debug("answered with an error", path=request.url.path, code=status_of(error).code, field=error.field)
-    return error_response(error, session_id_of(request.scope))
+    return error_response(error, request.scope, session_id_of(request.scope))
 
 
 async def _on_validation_error(request: Request, error: Exception) -> Response:
@@ -121,9 +128,15 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
         HTTPStatus.NOT_FOUND: f"There is nothing at {request.url.path}; /docs lists what there is.",
         HTTPStatus.METHOD_NOT_ALLOWED: f"{request.url.path} does not answer {request.method}; see /docs.",
     }.get(status, f"{error.detail}.")
+    if _in_zipvoices_dialect(request.scope):
+        return JSONResponse({"detail": message}, status, error.headers)
     kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
     body = {"error": {"message": message, "type": kind, "param": None, "code": status.name.lower()}}
     return JSONResponse(body, status, error.headers)
+
+
+def _in_zipvoices_dialect(scope: Scope) -> bool:
+    return str(scope["path"]).startswith(_ZIPVOICE_PATH)
 
 
 def _lower_first(sentence: str) -> str:

@@ -10,7 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.captions import CaptionFile, CaptionStream
-from polyvox.api.hall import Hall
+from polyvox.api.casting import cast_request
+from polyvox.api.hall import Hall, Owner, Voices
 from polyvox.api.languages import language_tag
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.schemas import Captioned, CaptionedBody, ErrorBody, Phonemes, PhonemizeBody
@@ -38,7 +39,7 @@ def _mix_expression(voices: object) -> str:
     response_class=Response,
     responses=SPEECH_ERRORS | {200: {"model": Captioned, "description": "Audio and words."}},
 )
-async def captioned_speech(body: CaptionedBody, hall: Hall) -> SpeechResponse:
+async def captioned_speech(body: CaptionedBody, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak a text and say when each word is heard.
 
     The answer is one JSON object a line while the audio is made, or a single one if `stream` is false. Times count from
@@ -49,7 +50,7 @@ async def captioned_speech(body: CaptionedBody, hall: Hall) -> SpeechResponse:
         layout = CaptionStream(body.audio_format, body.return_timestamps)
     else:
         layout = CaptionFile(body.audio_format, body.return_timestamps)
-    return SpeechResponse(hall, body.speech_request(hall.settings, "kokoro"), layout)
+    return SpeechResponse(hall, await cast_request(body, "kokoro", hall, voices, owner), layout)
 
 
 @router.post("/dev/phonemize", responses={400: SPEECH_ERRORS[400]})

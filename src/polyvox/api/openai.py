@@ -6,16 +6,19 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 
 from polyvox.api.body import JsonRoute
+from polyvox.api.casting import cast_request
 from polyvox.api.events import SpeechEvents
-from polyvox.api.hall import Hall
+from polyvox.api.hall import Hall, Owner, Voices
 from polyvox.api.schemas import ErrorBody, SpeechBody
 from polyvox.api.streaming import AudioFile, AudioStream, Layout, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.registry import ModelInfo
 from polyvox.types import Voice
+from polyvox.voices.records import VoiceQuery
 
 router = APIRouter(prefix="/v1", route_class=JsonRoute)
 
+_MAX_REGISTERED = 1_000
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 SPEECH_ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorBody, "description": "A field is missing, of the wrong type, or out of range."},
@@ -36,6 +39,8 @@ _SPEECH: dict[int | str, dict[str, Any]] = {
 async def create_speech(
     body: SpeechBody,
     hall: Hall,
+    voices: Voices,
+    owner: Owner,
     x_polyvox_chunks: Annotated[
         str, Header(description="1: with `stream_format` sse, each event also says where its chunk stands.")
     ] = "0",
@@ -52,7 +57,7 @@ async def create_speech(
         layout = AudioStream(body.audio_format)
     else:
         layout = AudioFile(body.audio_format)
-    return SpeechResponse(hall, body.speech_request(hall.settings, "openai"), layout)
+    return SpeechResponse(hall, await cast_request(body, "openai", hall, voices, owner), layout)
 
 
 @router.get("/models", tags=["lists"])
@@ -75,10 +80,19 @@ async def list_audio_models(hall: Hall) -> dict[str, Any]:
 
 
 @router.get("/audio/voices", tags=["lists"])
-async def list_voices(hall: Hall, model: str | None = None, legacy: bool = False) -> dict[str, Any]:
-    """The voices of a model, the default one unless named. `legacy` gives bare names, as old clients expect."""
-    voices = hall.registry.voices(model)
-    return {"voices": [voice.id if legacy else _voice(voice) for voice in voices]}
+async def list_voices(
+    hall: Hall, voices: Voices, owner: Owner, model: str | None = None, legacy: bool = False
+) -> dict[str, Any]:
+    """The voices of a model, the default one unless named; with a model that clones, also those of `/v1/voices`.
+
+    `legacy` gives bare names, as old clients expect.
+    """
+    listed = list(hall.registry.voices(model))
+    known = hall.registry.model(model).capabilities
+    if known is not None and known.cloning:
+        page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
+        listed += [Voice(record.id, record.name, record.language) for record in page.voices]
+    return {"voices": [voice.id if legacy else _voice(voice) for voice in listed]}
 
 
 def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:

@@ -86,7 +86,9 @@ class SpeechBody(RequestBody):
     )
     input: Text = Field(description="The text to speak.")
     voice: str | VoiceReference | None = Field(
-        None, description='A voice, a mix such as `af_heart(2)+bf_emma(1)`, or `{"id": "af_heart"}`.'
+        None,
+        description='A voice, a mix such as `af_heart(2)+bf_emma(1)`, or `{"id": "af_heart"}`; for models that clone '
+        "voices also one of `/v1/voices`, or a recording as `base64+...`, a data URL or `url+https://...`.",
     )
     instructions: Text | None = Field(
         None, description="How to speak. An engine that cannot follow says so in the header X-Polyvox-Warning."
@@ -113,6 +115,9 @@ class SpeechBody(RequestBody):
         None, ge=8_000, le=48_000, description="Sample rate of the audio; the engine's own if absent."
     )
     loudness: Number | None = Field(None, ge=-50.0, le=-5.0, description="Target loudness in LUFS, such as -16.")
+    prompt_text: Text | None = Field(
+        None, description="What is said in the recording that `voice` names or brings; heard from it if absent."
+    )
 
     @field_validator("voice", mode="before")
     @classmethod
@@ -125,13 +130,16 @@ class SpeechBody(RequestBody):
     def audio_format(self) -> AudioFormat:
         return parse_format(self.response_format)
 
+    @property
+    def voice_name(self) -> str | None:
+        return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
+
     def speech_request(self, settings: Settings, door: str) -> SpeechRequest:
         """The same request in the hall's words."""
-        voice = self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
         options = {} if self.normalization_options is None else self.normalization_options.model_dump()
         utterance = Utterance(
             text=self.input,
-            voice=voice or settings.default_voice,
+            voice=self.voice_name or settings.default_voice,
             language=None if self.lang_code is None else language_tag(self.lang_code, "lang_code"),
             speed=self.speed,
             seed=self.seed,

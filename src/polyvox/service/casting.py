@@ -60,7 +60,7 @@ class Casting:
     async def _prepare_taken(
         self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine
     ) -> PreparedVoice:
-        taken = await self._prompts.take(reference)
+        taken = await self._prompts.take(reference, "voice")
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
         transcript = text or await self._prompts.transcript(taken.audio_digest, pcm, rate)
         digest = prompt_digest(taken.audio_digest, transcript)

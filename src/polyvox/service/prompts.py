@@ -11,7 +11,7 @@ from typing import Protocol
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.errors import PromptError
+from polyvox.errors import InvalidRequestError, PromptError, RequestTooLargeError
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.service.metrics import Metrics
 from polyvox.service.sharing import Shared
@@ -121,14 +121,18 @@ class Prompts:
             await work.close()
         await asyncio.to_thread(self._executor.close)
 
-    async def take(self, reference: InlineVoice | UrlVoice) -> Taken:
-        """The recording that a request carries or points at."""
+    async def take(self, reference: InlineVoice | UrlVoice, field: str) -> Taken:
+        """The recording that a request carries or points at; `field` is where, and to blame if it will not do."""
         if isinstance(reference, UrlVoice):
             kind, key = CacheKind.URL, digest_of(reference.url.encode())
         else:
             kind, key = CacheKind.INLINE, await asyncio.to_thread(digest_of, reference.data)
         found = self._recordings[kind].get(key)
-        return found or await self._taking.run(f"{kind} {key}", lambda: self._take(reference, kind, key))
+        try:
+            return found or await self._taking.run(f"{kind} {key}", lambda: self._take(reference, kind, key))
+        except (InvalidRequestError, RequestTooLargeError) as error:
+            error.field = error.field or field
+            raise
 
     async def transcript(self, audio_digest: str, pcm: Pcm, rate: int) -> str:
         """What is said in a recording; PromptError where nothing can be made out."""

@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from polyvox.errors import ForbiddenError, NotFoundError
+from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from polyvox.runtime.device import DeviceExecutor
-from polyvox.voices.names import is_voice_id
+from polyvox.voices.names import is_voice_id, voice_name
 from polyvox.voices.records import HOUSE, VoiceRecord
 from polyvox.voices.store import VoiceStore
 
@@ -60,10 +60,7 @@ class Shelf:
         if is_voice_id(name):
             record = await self.run(partial(store.get, name))
             return record if record is not None and record.owner in visible_to(owner) else None
-        for possible in visible_to(owner):
-            if (record := await self.run(partial(store.find, possible, name))) is not None:
-                return record
-        return None
+        return await self.run(partial(_first_named, store, visible_to(owner), name))
 
     async def get(self, voice_id: str, owner: str) -> VoiceRecord:
         """The voice of an id; NotFoundError if this owner sees none."""
@@ -78,6 +75,14 @@ class Shelf:
         if record.owner != owner:
             raise ForbiddenError("This voice belongs to the house; the server's command line alone changes it.")
         return record
+
+
+def _first_named(store: VoiceStore, owners: tuple[str, ...], name: str) -> VoiceRecord | None:
+    try:
+        possible = voice_name(name)
+    except InvalidRequestError:
+        return None  # no voice is called like that
+    return next((record for owner in owners if (record := store.find(owner, possible)) is not None), None)
 
 
 def visible_to(owner: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from uuid import uuid4
@@ -35,7 +35,8 @@ _MAX_SECONDS_BESIDES = 60.0
 class SpeechRequest:
     """What a door asks for. `door` is the door's own name, for logs and metrics.
 
-    A `clone` is prepared when the request's turn has come, and takes the place of `utterance.voice`.
+    `cast` tells whether `utterance.voice` is a voice of the caller's; one that is gets prepared when the request's turn
+    has come.
     """
 
     utterance: Utterance
@@ -45,7 +46,7 @@ class SpeechRequest:
     loudness: float | None = None
     deadline: float | None = None
     door: str = ""
-    clone: Clone | None = None
+    cast: Callable[[], Awaitable[Clone | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,9 @@ class SpeechService:
         model = "unknown"
         try:
             model = self.registry.resolve(request.model)
-            return self._open(request, model)
+            self._check_text(request.utterance.text)
+            clone = None if request.cast is None else await request.cast()
+            return self._open(request, model, clone)
         except PolyvoxError as error:
             self.metrics.failed(error)
             log.info("refused", door=request.door, model=model, error=status_of(error).code, field=error.field)
@@ -127,13 +130,11 @@ class SpeechService:
             raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
         return await self._executor.run(partial(engine.mixed_voice, expression))
 
-    def _open(self, request: SpeechRequest, model: str) -> Session:
-        self._check_text(request.utterance.text)
+    def _open(self, request: SpeechRequest, model: str, clone: Clone | None) -> Session:
         _check_numbers(request)
         engine = self._engine(model)
         session_id = uuid4().hex
         utterance, warnings = _adapted(request.utterance, engine)
-        clone = request.clone
         if clone is None:
             _check_with(engine, utterance, session_id)
         else:

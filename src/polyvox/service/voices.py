@@ -129,7 +129,7 @@ class VoiceService:
             raise ConflictError(
                 f"There is a voice named {details.name!r} already; choose another name or remove it.", field="name"
             )
-        taken = await self._prompts.take(reference)
+        taken = await self._prompts.take(reference, "audio")
         text, state = await self._transcript_for(details, taken, transcribe)
         embedding = await self._prompts.embedding(taken.recording.pcm, taken.recording.sample_rate)
         registration = _registration(details.name, owner, details, taken, text, state, embedding)

@@ -1,0 +1,122 @@
+"""Bodies that may be JSON or a form with a file: one route, either way in."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args, get_origin
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from polyvox.api.body import is_json, off_the_loop, parse_json
+from polyvox.api.errors import invalid_request
+from polyvox.api.hall import Hall
+from polyvox.errors import ForbiddenError, InvalidRequestError
+
+_MAX_FIELDS = 40
+_MAX_FIELD_BYTES = 524_288
+_REPEATABLE = frozenset({"tags"})
+_TRUTH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A body's fields as they came. In a form all of them are text, and a file may come with them."""
+
+    values: object
+    is_form: bool = False
+    file: bytes | None = None
+
+    def parsed(self, model: type[Model]) -> Model:
+        """The fields as a model; in a form, numbers and truth values may be written out."""
+        values = self.values
+        if self.is_form and isinstance(values, dict):
+            values = {name: _meant(model.model_fields.get(name), value) for name, value in values.items()}
+        try:
+            return model.model_validate(values)
+        except ValidationError as error:
+            problems = [{**problem, "loc": ("body", *problem["loc"])} for problem in error.errors(include_url=False)]
+            raise invalid_request(problems) from error
+
+
+async def read_fields(request: Request, file_field: str) -> Fields:
+    """The fields of a JSON object, or of a form whose file, if any, has this name."""
+    if is_json(request):
+        return Fields(await off_the_loop(await request.body(), parse_json))
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "multipart/form-data":
+        raise InvalidRequestError("Send JSON as 'application/json', or a form as 'multipart/form-data'.")
+    try:
+        form = await _InMemory(
+            request.headers, request.stream(), max_files=1, max_fields=_MAX_FIELDS, max_part_size=_MAX_FIELD_BYTES
+        ).parse()
+    except MultiPartException as error:
+        raise InvalidRequestError(f"The form cannot be read: {error.message.rstrip('.')}.") from error
+    values: dict[str, Any] = {}
+    file: bytes | None = None
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            if name != file_field:
+                raise InvalidRequestError(f"Send the file as the form's part '{file_field}'.", field=file_field)
+            file = await value.read()
+        elif value:
+            _put(values, name, value)
+    return Fields(values, is_form=True, file=file)
+
+
+def refuse_foreign_pages(request: Request, hall: Hall) -> None:
+    """Keep pages of other origins from changing anything: browsers send forms anywhere without asking first."""
+    origin = request.headers.get("origin")
+    if origin is None or request.method in ("GET", "HEAD") or urlsplit(origin).netloc == request.headers.get("host"):
+        return
+    allowed = hall.settings.cors_origins
+    if origin not in allowed and "*" not in allowed:
+        raise ForbiddenError("Pages of this origin may not do that; the setting cors_origins names those that may.")
+
+
+def either_way(model: type[BaseModel], file_field: str) -> dict[str, Any]:
+    """A route's two ways in, for the OpenAPI pages."""
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema.pop("$defs", None)
+    file = {file_field: {"type": "string", "format": "binary"}}
+    form = schema | {"properties": schema["properties"] | file}
+    content = {"application/json": {"schema": schema}, "multipart/form-data": {"schema": form}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+class _InMemory(MultiPartParser):
+    """A parser that writes no temporary files; the whole body has its limit already."""
+
+    spool_max_size = 1 << 40
+
+
+def _meant(field: FieldInfo | None, written: object) -> object:
+    """What the text of a form means to a field that does not take text."""
+    if field is None or not isinstance(written, str) or str in (kinds := _kinds(field.annotation)):
+        return written
+    if bool in kinds and written.lower() in _TRUTH:
+        return _TRUTH[written.lower()]
+    try:
+        return parse_json(written.encode())
+    except InvalidRequestError:
+        return written
+
+
+def _kinds(annotation: Any) -> frozenset[Any]:  # noqa: ANN401 - an annotation may be anything
+    """The plain types that an annotation is made of."""
+    if get_origin(annotation) is Literal:
+        return frozenset(type(value) for value in get_args(annotation))
+    inner = get_args(annotation)
+    return frozenset().union(*map(_kinds, inner)) if inner else frozenset({annotation})
+
+
+def _put(values: dict[str, Any], name: str, value: str) -> None:
+    if name in _REPEATABLE:
+        values.setdefault(name, []).append(value)
+    elif name in values:
+        raise InvalidRequestError(f"'{name[:80]}' is given more than once.", field=name[:80])
+    else:
+        values[name] = value
