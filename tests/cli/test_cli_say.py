@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,9 @@ def test_a_terminal_without_a_text_is_told_what_to_give(monkeypatch: pytest.Monk
 def test_an_interrupted_say_leaves_no_file_and_says_so(scripted_server: ScriptedServer, tmp_path: Path) -> None:
     scripted_server.pieces["Slowly."] = [(0.0, 1.0), (60.0, 1.0)]
     command = [sys.executable, "-m", "polyvox", "say", "Slowly.", "-o", "a.wav", "--server", scripted_server.url]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    # Whoever runs the tests in the background hands down an ignored SIGINT, which would be inherited.
+    heeding = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heeding)
     try:
         while not scripted_server.times:
             time.sleep(0.05)
