@@ -160,6 +160,11 @@ class Settings(BaseSettings):
     )
     cosyvoice_streams: int = Field(8, ge=1, le=256, description="Utterances whose streams are kept at once.")
 
+    # ZipVoice
+    zipvoice_device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where ZipVoice runs; `auto`: on a GPU that works, else on the CPU."
+    )
+
     # ZipVoice's dialect
     zipvoice_model: str = Field("zipvoice", description="Model for its requests that name none.")
     zipvoice_num_steps: int = Field(8, ge=1, le=32, description="Inference steps for its requests that name none.")

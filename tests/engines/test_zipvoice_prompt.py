@@ -6,16 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyvox.engines.zipvoice.prompt import SAMPLE_RATE, loudness_gain, mel_spectrogram, prompt_audio
+from polyvox.engines.zipvoice.joining import Joiner
+from polyvox.engines.zipvoice.prompt import SAMPLE_RATE, mel_spectrogram, trimmed
+from polyvox.engines.zipvoice.voice import ClonedVoice
 from polyvox.errors import PromptError
 
 FOLDER = Path(__file__).parents[1] / "golden" / "zipvoice_frontend"
 RECORDED = np.load(FOLDER / "dsp.npz")
+WAV = RECORDED["wav"][0]
 FRAMES = json.loads((FOLDER / "text.json").read_text(encoding="utf-8"))["frames_for_samples"]
 
 
 def test_the_mel_is_the_originals() -> None:
-    ours = mel_spectrogram(RECORDED["wav"][0])
+    ours = mel_spectrogram(WAV)
     assert ours.shape == RECORDED["mel"].shape
     assert np.abs(ours - RECORDED["mel"]).max() <= 1e-4
 
@@ -26,22 +29,27 @@ def test_so_many_samples_are_so_many_frames(samples: int, frames: int) -> None:
 
 
 def test_a_soft_recording_is_raised_and_a_loud_one_left() -> None:
-    assert loudness_gain(RECORDED["wav"][0]) == pytest.approx(0.1 / RECORDED["prompt_rms"][0], rel=1e-5)
-    assert loudness_gain(np.full(1000, 0.5, np.float32)) == 1.0
+    assert ClonedVoice.of([1], WAV).at(0.1)[1] == pytest.approx(0.1 / RECORDED["prompt_rms"][0], rel=1e-5)
+    assert ClonedVoice.of([1], np.full(1000, 0.5, np.float32)).at(0.1)[1] == 1.0
 
 
 def test_edges_and_a_tail_of_silence_are_as_the_originals_to_a_rounding() -> None:
-    audio = prompt_audio(RECORDED["wav"][0], SAMPLE_RATE)
-    assert abs(len(audio.pcm) - RECORDED["lengths"][0]) <= 2
-    assert not audio.pcm[-4800:].any()
-    assert np.sqrt(np.mean(np.square(audio.pcm))) == pytest.approx(0.1, rel=1e-3)
+    pcm = trimmed(WAV, SAMPLE_RATE)
+    assert abs(len(pcm) - RECORDED["lengths"][0]) <= 2
+    assert not pcm[-4800:].any()
 
 
 def test_a_recording_at_another_rate_is_brought_to_the_models() -> None:
     second = np.sin(np.arange(16_000) * 0.2).astype(np.float32) * 0.3
-    assert len(prompt_audio(second, 16_000).pcm) == pytest.approx(1.2 * SAMPLE_RATE, abs=2)
+    assert len(trimmed(second, 16_000)) == pytest.approx(1.2 * SAMPLE_RATE, abs=2)
 
 
 def test_a_silent_recording_is_refused() -> None:
     with pytest.raises(PromptError, match="no sound"):
-        prompt_audio(np.zeros(48_000, np.float32), SAMPLE_RATE)
+        trimmed(np.zeros(48_000, np.float32), SAMPLE_RATE)
+
+
+def test_seams_are_the_originals() -> None:
+    joiner = Joiner(2400)
+    joined = np.concatenate((joiner.push(WAV[9000:15000], last=False), joiner.push(WAV[15000:21000], last=True)))
+    np.testing.assert_allclose(joined, RECORDED["crossfaded"][0], atol=1e-6)

@@ -9,13 +9,14 @@ SILENT_DBFS = -50.0
 WINDOW_SECONDS = 0.010
 
 
-def with_edges_cut(pcm: Pcm, sample_rate: int, *, kept: float = 0.1) -> Pcm:
-    """The recording with at most `kept` seconds of silence at either end; empty where it is all silence."""
+def with_edges_cut(pcm: Pcm, sample_rate: int, *, start: bool = True, end: bool = True, kept: float = 0.1) -> Pcm:
+    """The recording with at most `kept` seconds of silence at its start, its end or both; silence alone is all cut."""
     leading, trailing = _silent_start(pcm, sample_rate), _silent_start(pcm[::-1], sample_rate)
     if leading == len(pcm):
-        return pcm[:0]
+        return pcm[:0] if start or end else pcm
     keep = round(kept * sample_rate)
-    return pcm[max(0, leading - keep) : len(pcm) - max(0, trailing - keep)]
+    first, last = max(0, leading - keep) if start else 0, max(0, trailing - keep) if end else 0
+    return pcm[first : len(pcm) - last]
 
 
 def with_pauses_cut(pcm: Pcm, sample_rate: int, *, longest: float = 1.0, kept: float = 1.0) -> Pcm:

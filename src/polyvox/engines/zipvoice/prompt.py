@@ -1,6 +1,4 @@
-"""From a reference recording to what ZipVoice hears of it: a mel spectrogram at an even loudness."""
-
-from dataclasses import dataclass
+"""From a reference recording to what ZipVoice hears of it: a mel spectrogram without silence."""
 
 import numpy as np
 
@@ -21,29 +19,13 @@ FRAMES_PER_SECOND = SAMPLE_RATE / HOP
 _FLOOR = 1e-7
 
 
-@dataclass(frozen=True, slots=True)
-class PromptAudio:
-    """The recording as the model hears it, and how much louder it was made: speech is made softer by as much."""
-
-    pcm: Pcm
-    gain: float
-
-
-def prompt_audio(pcm: Pcm, sample_rate: int) -> PromptAudio:
-    """The recording at the model's rate, without long pauses and silent edges; a soft one is made louder."""
+def trimmed(pcm: Pcm, sample_rate: int) -> Pcm:
+    """A recording at the model's rate, without long pauses and silent edges, and with its tail of silence."""
     samples = resampled(pcm, sample_rate, SAMPLE_RATE)
     samples = with_edges_cut(with_pauses_cut(samples, SAMPLE_RATE), SAMPLE_RATE)
     if not len(samples):
         raise PromptError("The reference recording holds no sound; record it again, closer.", field="audio")
-    samples = np.concatenate((samples, np.zeros(round(TAIL_SECONDS * SAMPLE_RATE), np.float32)))
-    gain = loudness_gain(samples)
-    return PromptAudio(samples * np.float32(gain), gain)
-
-
-def loudness_gain(pcm: Pcm, target: float = TARGET_RMS) -> float:
-    """The factor that brings a recording to the loudness of the training speech; a louder one stays as it is."""
-    rms = float(np.sqrt(np.mean(np.square(pcm, dtype=np.float64))))
-    return max(1.0, target / rms)
+    return np.concatenate((samples, np.zeros(round(TAIL_SECONDS * SAMPLE_RATE), np.float32)))
 
 
 def mel_spectrogram(pcm: Pcm) -> Features:

@@ -1,0 +1,144 @@
+"""A ZipVoice model folder and its vocoder, as they are published: checked, then loaded."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from torch import Tensor
+
+from polyvox.bundles.weights import read_plain, read_weights
+from polyvox.engines.zipvoice.prompt import BINS, FFT, HOP, SAMPLE_RATE
+from polyvox.engines.zipvoice.variants import Variant
+from polyvox.errors import BundleError
+from polyvox.models.loading import WeightsError
+from polyvox.models.vocos import Vocos, VocosConfig, load_vocos
+from polyvox.models.zipvoice import ZipVoice, config_of, load_zipvoice
+from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
+
+SPEAKER_TAGS = ("[S1]", "[S2]")
+_MAX_JSON_BYTES = 1 << 20
+
+_Size = Annotated[int, Field(ge=1, le=1 << 16)]
+_Sizes = Annotated[list[_Size], Field(min_length=1, max_length=32)]
+
+
+class _Sections(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Model(_Sections):
+    """The sizes that `model.json` gives."""
+
+    fm_decoder_downsampling_factor: _Sizes
+    fm_decoder_num_layers: _Sizes
+    fm_decoder_cnn_module_kernel: _Sizes
+    fm_decoder_feedforward_dim: _Size
+    fm_decoder_num_heads: _Size
+    fm_decoder_dim: _Size
+    text_encoder_num_layers: _Size
+    text_encoder_feedforward_dim: _Size
+    text_encoder_cnn_module_kernel: _Size
+    text_encoder_num_heads: _Size
+    text_encoder_dim: _Size
+    query_head_dim: _Size
+    value_head_dim: _Size
+    pos_head_dim: _Size
+    pos_dim: _Size
+    time_embed_dim: _Size
+    text_embed_dim: _Size
+    feat_dim: _Size
+
+
+class _Feature(_Sections):
+    sampling_rate: int
+    type: str
+
+
+class _File(_Sections):
+    model: _Model
+    feature: _Feature
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """What speaks: tokens to mel, and mel to samples."""
+
+    zipvoice: ZipVoice
+    vocos: Vocos
+    vocabulary: Vocabulary
+    speaker_tags: tuple[int, int] | None
+
+
+def load_networks(variant: Variant, folder: Path, vocoder: Path, device: torch.device) -> Networks:
+    """Both networks on a device; BundleError says what in which folder does not fit."""
+    sizes = _read_sizes(folder / "model.json")
+    vocabulary = read_vocabulary(folder / "tokens.txt")
+    tags = _speaker_tags(variant, vocabulary, folder)
+    config = config_of(
+        sizes.model_dump(), len(vocabulary), distilled=variant.distilled, channels=variant.channels, speaker_tags=tags
+    )
+    try:
+        zipvoice = load_zipvoice(config, _state(folder))
+        vocos = _load_vocos(vocoder)
+    except (WeightsError, KeyError) as error:
+        raise BundleError(f"The weights of {variant.name} in {folder} do not fit: {error}") from error
+    return Networks(zipvoice.to(device), vocos.to(device), vocabulary, tags)
+
+
+def _read_sizes(path: Path) -> _Model:
+    with path.open("rb") as stream:
+        content = stream.read(_MAX_JSON_BYTES + 1)
+    try:
+        if len(content) > _MAX_JSON_BYTES:
+            raise ValueError("too large")
+        found = _File.model_validate(json.loads(content))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BundleError(f"{path}: {place}: {first['msg']}; fetch the model again.") from error
+    except (ValueError, RecursionError) as error:
+        raise BundleError(f"{path} is not a JSON file of a model; fetch the model again.") from error
+    if (found.feature.sampling_rate, found.feature.type, found.model.feat_dim) != (SAMPLE_RATE, "vocos", BINS):
+        raise BundleError(f"{path} is of a model that does not work with {BINS} mel bands of {SAMPLE_RATE} Hz.")
+    stacks = (
+        found.model.fm_decoder_downsampling_factor,
+        found.model.fm_decoder_num_layers,
+        found.model.fm_decoder_cnn_module_kernel,
+    )
+    if len({len(stack) for stack in stacks}) > 1:
+        raise BundleError(f"{path} does not describe all stacks of the decoder; fetch the model again.")
+    return found.model
+
+
+def _speaker_tags(variant: Variant, vocabulary: Vocabulary, folder: Path) -> tuple[int, int] | None:
+    if not variant.dialogue:
+        return None
+    if any(tag not in vocabulary for tag in SPEAKER_TAGS):
+        raise BundleError(f"{folder / 'tokens.txt'} has no [S1] and [S2]: it is not of a model for dialogues.")
+    return vocabulary[SPEAKER_TAGS[0]], vocabulary[SPEAKER_TAGS[1]]
+
+
+def _state(folder: Path) -> dict[str, Tensor]:
+    """The state dict: of a safetensors file, or the `model` entry of a checkpoint."""
+    path = folder / "model.safetensors"
+    if path.is_file():
+        return read_weights(path)
+    content = read_plain(folder / "model.pt")
+    state = content.get("model") if isinstance(content, dict) else None
+    if not isinstance(state, dict) or not all(isinstance(tensor, Tensor) for tensor in state.values()):
+        raise BundleError(f"{folder / 'model.pt'} has no state dict under 'model'; fetch the model again.")
+    return {str(name): tensor for name, tensor in state.items()}
+
+
+def _load_vocos(folder: Path) -> Vocos:
+    state = read_weights(folder / "pytorch_model.bin")
+    blocks = {name.split(".")[2] for name in state if name.startswith("backbone.convnext.")}
+    width, bins, _ = state["backbone.embed.weight"].shape
+    hidden = state["backbone.convnext.0.pwconv1.weight"].shape[0]
+    fft = state["head.out.weight"].shape[0] - 2
+    if (bins, fft) != (BINS, FFT):
+        raise BundleError(f"The vocoder in {folder} makes {fft}-point spectra of {bins} bands, not {FFT} of {BINS}.")
+    return load_vocos(VocosConfig(bins, width, hidden, len(blocks), fft, HOP), state)

@@ -1,0 +1,33 @@
+"""The four models of the family, and what sets them apart."""
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One published model: its kind, and how its makers run it unless asked otherwise."""
+
+    name: str
+    steps: int
+    guidance: float
+    max_chunk_seconds: float
+    """The most that is spoken in one go, the prompt included."""
+    distilled: bool = False
+    dialogue: bool = False
+    channels: int = 1
+
+
+VARIANTS = MappingProxyType(
+    {
+        variant.name: variant
+        for variant in (
+            Variant("zipvoice", steps=16, guidance=1.0, max_chunk_seconds=25.0),
+            Variant("zipvoice_distill", steps=8, guidance=3.0, max_chunk_seconds=25.0, distilled=True),
+            Variant("zipvoice_dialog", steps=16, guidance=1.5, max_chunk_seconds=40.0, dialogue=True),
+            Variant(
+                "zipvoice_dialog_stereo", steps=16, guidance=1.5, max_chunk_seconds=40.0, dialogue=True, channels=2
+            ),
+        )
+    }
+)

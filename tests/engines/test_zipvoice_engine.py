@@ -1,0 +1,314 @@
+"""The ZipVoice engine with tiny networks: chunks, seams, seeds, company, dialogue, and what it refuses."""
+
+import asyncio
+import itertools
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from structlog.testing import capture_logs
+
+from polyvox.config import load
+from polyvox.errors import BundleError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
+from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
+
+if find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed", allow_module_level=True)
+if shutil.which("espeak-ng") is None:
+    pytest.skip("espeak-ng is not installed", allow_module_level=True)
+
+import torch
+from zipvoice_bundle import write_model, write_vocoder
+
+from polyvox.engines.zipvoice.bundle import Networks, load_networks
+from polyvox.engines.zipvoice.engine import ZipVoiceEngine, chunk_policy
+from polyvox.engines.zipvoice.manner import manner_of
+from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.engines.zipvoice.voice import ClonedVoice
+
+pytestmark = pytest.mark.anyio
+CPU = torch.device("cpu")
+DISTILLED, STEREO = VARIANTS["zipvoice_distill"], VARIANTS["zipvoice_dialog_stereo"]
+RATE = 24_000
+TEXT = "Hello world. This is a test of the house, and it is long enough to be cut; I think so!"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("models")
+    write_vocoder(root / "vocos")
+    for variant in (DISTILLED, STEREO):
+        write_model(root / variant.name, variant.name)
+    return root
+
+
+@pytest.fixture(scope="module")
+def networks(folders: Path) -> dict[str, Networks]:
+    return {
+        variant.name: load_networks(variant, folders / variant.name, folders / "vocos", CPU)
+        for variant in (DISTILLED, STEREO)
+    }
+
+
+@pytest.fixture
+async def engine(networks: dict[str, Networks]) -> AsyncIterator[ZipVoiceEngine]:
+    started = ZipVoiceEngine(DISTILLED, load())
+    await started.start_with(networks[DISTILLED.name], CPU)
+    yield started
+    await started.close()
+
+
+@pytest.fixture
+async def stereo(networks: dict[str, Networks]) -> AsyncIterator[ZipVoiceEngine]:
+    started = ZipVoiceEngine(STEREO, load())
+    await started.start_with(networks[STEREO.name], CPU)
+    yield started
+    await started.close()
+
+
+def recording(seconds: float = 2.0, pitch: float = 0.05, amplitude: float = 0.05) -> np.ndarray:
+    return (np.sin(np.arange(round(seconds * RATE)) * pitch) * amplitude).astype(np.float32)
+
+
+async def prepared(engine: ZipVoiceEngine, transcript: str = "Hello there, this is me.", **kwargs) -> PreparedVoice:
+    return await engine.prepare(VoicePrompt(recording(**kwargs), RATE, transcript, "digest"))
+
+
+def utterance(voice: PreparedVoice, text: str = TEXT, **fields) -> Utterance:
+    tuning = {"num_steps": 2.0, **fields.pop("tuning", {})}
+    return Utterance(text, "mine", prepared=voice, seed=fields.pop("seed", 1), tuning=tuning, **fields)
+
+
+async def spoken(engine: ZipVoiceEngine, asked: Utterance) -> list[AudioChunk]:
+    engine.check(asked)
+    return [chunk async for chunk in engine.speak(asked)]
+
+
+def samples(chunks: list[AudioChunk]) -> np.ndarray:
+    return np.concatenate([chunk.pcm for chunk in chunks])
+
+
+async def test_chunks_follow_each_other_and_point_at_the_text(engine: ZipVoiceEngine) -> None:
+    chunks = await spoken(engine, utterance(await prepared(engine)))
+    assert len(chunks) > 1
+    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
+    assert all(after.start == before.end for before, after in itertools.pairwise(chunks))
+    assert all(after.tokens.start == before.tokens.end for before, after in itertools.pairwise(chunks))
+    assert " ".join(chunk.text for chunk in chunks) == TEXT
+    assert all(TEXT[chunk.span.start : chunk.span.end] == chunk.text for chunk in chunks)
+    assert chunks[0].text == "Hello world."
+
+
+async def test_the_length_follows_the_prompts_pace_and_the_speed(engine: ZipVoiceEngine) -> None:
+    voice = await prepared(engine)
+    pace = len(voice.arrays["mel"]) / len(voice.arrays["tokens"])
+    for speed in (1.0, 1.5):
+        chunk = (await spoken(engine, utterance(voice, "Hello world.", speed=speed)))[0]
+        frames = int(np.ceil(np.float32(pace) * 14 / np.float32(speed)))
+        assert len(chunk.pcm) == pytest.approx((frames - 1) * 256, abs=2 * 2400)
+
+
+async def test_a_seed_gives_the_same_speech_and_another_seed_another(engine: ZipVoiceEngine) -> None:
+    voice = await prepared(engine)
+    first, again, other = [samples(await spoken(engine, utterance(voice, seed=seed))) for seed in (5, 5, 6)]
+    np.testing.assert_allclose(first, again, atol=1e-6)
+    assert first.shape != other.shape or np.abs(first - other).max() > 1e-3
+
+
+async def test_without_a_seed_no_two_utterances_are_alike(engine: ZipVoiceEngine) -> None:
+    voice = await prepared(engine)
+    first, second = [samples(await spoken(engine, utterance(voice, "Hello world.", seed=None))) for _ in range(2)]
+    assert first.shape != second.shape or np.abs(first - second).max() > 1e-3
+
+
+async def test_in_company_each_is_spoken_as_alone(engine: ZipVoiceEngine) -> None:
+    voice, other = await prepared(engine), await prepared(engine, "你好，是我。", pitch=0.09)
+    asked = [
+        utterance(voice, TEXT, seed=1),
+        utterance(other, "Yes. No, I do not think so.", seed=2, tuning={"num_steps": 5.0, "guidance_scale": 1.0}),
+        utterance(voice, "你好，世界。", seed=3, speed=1.3),
+        utterance(other, "Hello", seed=4, tuning={"num_steps": 1.0}),
+    ]
+    together = await asyncio.gather(*(spoken(engine, each) for each in asked))
+    for each, ours in zip(asked, together, strict=True):
+        alone = await spoken(engine, each)
+        assert [chunk.start for chunk in ours] == [chunk.start for chunk in alone]
+        np.testing.assert_allclose(samples(ours), samples(alone), atol=1e-4)
+
+
+async def test_steps_of_several_requests_share_batches(networks: dict[str, Networks]) -> None:
+    sizes: list[tuple[str, int]] = []
+    engine = ZipVoiceEngine(DISTILLED, load())
+    engine.observe(lambda report: sizes.append((report.stage, report.size)))
+    await engine.start_with(networks[DISTILLED.name], CPU)
+    voice = await prepared(engine)
+    await asyncio.gather(*(spoken(engine, utterance(voice, tuning={"num_steps": 8.0})) for _ in range(4)))
+    await engine.close()
+    assert max(size for stage, size in sizes if stage == "zipvoice-step") > 1
+
+
+async def test_a_pause_is_silence_of_its_length(engine: ZipVoiceEngine) -> None:
+    chunks = await spoken(engine, utterance(await prepared(engine), "Hello. [pause:0.5s] World."))
+    assert [len(chunk.pcm) for chunk in chunks if not chunk.pcm.any()] == [12_000]
+
+
+async def test_an_abandoned_utterance_leaves_the_engine_as_it_was(engine: ZipVoiceEngine) -> None:
+    voice = await prepared(engine)
+    speech = engine.speak(utterance(voice, tuning={"num_steps": 32.0}))
+    await anext(speech)
+    await speech.aclose()
+    task = asyncio.ensure_future(spoken(engine, utterance(voice, tuning={"num_steps": 32.0})))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert await spoken(engine, utterance(voice, "Hello."))
+
+
+async def test_a_soft_recording_is_spoken_as_softly(engine: ZipVoiceEngine) -> None:
+    voices = [await prepared(engine, amplitude=amplitude) for amplitude in (0.05, 0.1)]
+    soft, loud = [samples(await spoken(engine, utterance(voice))) for voice in voices]
+    # Both are raised to the same loudness before the network hears them.
+    assert soft.std() == pytest.approx(loud.std() / 2, rel=0.05)
+
+
+async def test_raising_a_mel_is_raising_its_recording() -> None:
+    noise = np.random.default_rng(0).standard_normal(24_000).astype(np.float32) * np.float32(0.02)
+    pcm = np.concatenate((noise, np.zeros(4800, np.float32)))
+    voice = ClonedVoice.of([1], pcm)
+    raised, gain = voice.at(0.1)
+    np.testing.assert_allclose(raised.mel, ClonedVoice.of([1], pcm * np.float32(gain)).mel, atol=1e-3)
+    assert voice.at(0.01)[1] == 1.0
+
+
+async def test_long_silences_are_cut_only_if_asked(engine: ZipVoiceEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    import polyvox.engines.zipvoice.engine as module
+
+    calls: list[int] = []
+    monkeypatch.setattr(module, "with_pauses_cut", lambda pcm, rate: calls.append(rate) or pcm)
+    voice = await prepared(engine)
+    await spoken(engine, utterance(voice, "Hello."))
+    assert calls == []
+    await spoken(engine, utterance(voice, "Hello.", tuning={"remove_long_silence": 1.0}))
+    assert calls == [RATE]
+
+
+async def test_stereo_is_stereo_and_the_speakers_are_told_apart(stereo: ZipVoiceEngine) -> None:
+    assert stereo.capabilities.channels == 2
+    assert stereo.capabilities.dialogue
+    first, second = await prepared(stereo), await prepared(stereo, "Yes, it is.", pitch=0.11)
+    both = stereo.duet(first, second)
+    assert both.arrays["mel"].shape == (len(first.arrays["mel"]) + len(second.arrays["mel"]), 200)
+    chunks = await spoken(stereo, utterance(both, "[S1] Hello. [S2] Good morning to you. [S1] Bye."))
+    pcm = samples(chunks)
+    assert pcm.ndim == 2
+    assert pcm.shape[1] == 2
+    assert np.abs(pcm[:, 0] - pcm[:, 1]).max() > 1e-3
+
+
+async def test_one_voice_may_speak_a_dialogue_model_and_begins_as_the_first_speaker(stereo: ZipVoiceEngine) -> None:
+    assert (await spoken(stereo, utterance(await prepared(stereo), "Hello.")))[0].pcm.shape[1] == 2
+
+
+async def test_a_model_for_one_voice_makes_no_duets(engine: ZipVoiceEngine) -> None:
+    voice = await prepared(engine)
+    with pytest.raises(Exception, match="one for dialogues"):
+        engine.duet(voice, voice)
+
+
+async def test_fifty_thousand_characters_start_at_once_and_are_read_as_they_are_spoken(engine: ZipVoiceEngine) -> None:
+    text = "This is one sentence of very many. " * 1430
+    speech = engine.speak(utterance(await prepared(engine), text, tuning={"num_steps": 1.0}))
+    first = await asyncio.wait_for(anext(speech), 10)
+    assert len(first.text) < 100
+    await speech.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("num_steps", 0.0),
+        ("num_steps", 33.0),
+        ("num_steps", 2.5),
+        ("num_steps", float("nan")),
+        ("guidance_scale", -1.0),
+        ("guidance_scale", 11.0),
+        ("t_shift", 0.0),
+        ("max_duration", 0.0),
+        ("target_rms", 0.0),
+    ],
+)
+async def test_what_is_out_of_range_is_refused(engine: ZipVoiceEngine, name: str, value: float) -> None:
+    with pytest.raises(InvalidRequestError, match=name) as caught:
+        engine.check(utterance(await prepared(engine), tuning={name: value}))
+    assert caught.value.field == name
+
+
+async def test_requests_without_a_voice_a_language_or_a_word_are_refused(engine: ZipVoiceEngine) -> None:
+    voice = await prepared(engine)
+    with pytest.raises(UnknownVoiceError, match="none of its own"):
+        engine.check(replace(utterance(voice), prepared=None))
+    with pytest.raises(InvalidRequestError, match="does not speak 'fr'"):
+        engine.check(utterance(voice, language="fr"))
+    with pytest.raises(InvalidRequestError, match="prepared for the model 'other'"):
+        engine.check(utterance(replace(voice, engine="other")))
+    with pytest.raises(UnknownVoiceError, match="prepare it again"):
+        engine.check(utterance(replace(voice, arrays={})))
+    with pytest.raises(TextError, match="Nothing in the text"):
+        await spoken(engine, utterance(voice, "... !!! [pause:1s]"))
+
+
+@pytest.mark.parametrize("transcript", ["", "…", "[laugh]"])
+async def test_a_transcript_without_a_word_is_refused(engine: ZipVoiceEngine, transcript: str) -> None:
+    with pytest.raises(PromptError, match="no word") as caught:
+        await prepared(engine, transcript)
+    assert caught.value.field == "prompt_text"
+
+
+async def test_unknown_tokens_are_reported(engine: ZipVoiceEngine) -> None:
+    with capture_logs() as logs:
+        await spoken(engine, utterance(await prepared(engine), "[laugh] hello"))
+    assert ["[laugh]"] in [entry.get("tokens") for entry in logs]
+
+
+def test_chunks_fit_with_the_prompt_into_what_the_model_can_say_at_once() -> None:
+    voice = ClonedVoice((1,) * 50, np.zeros((469, 100), np.float32), 0.1)
+    policy = chunk_policy(voice, manner_of({}, DISTILLED), 1.0)
+    assert policy.first == pytest.approx(3.0 / voice.token_seconds, abs=1)
+    assert policy.maximum == pytest.approx((25.0 - voice.seconds) / voice.token_seconds, abs=1)
+    short = chunk_policy(voice, manner_of({"max_duration": 1.0}, DISTILLED), 1.0)
+    assert short.maximum == pytest.approx(4.0 / voice.token_seconds, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("model.json", "{", "not a JSON file"),
+        ("model.json", '{"model": {}, "feature": {}}', "fm_decoder_downsampling_factor"),
+        ("tokens.txt", "_\t0\n", "do not fit"),
+        ("model.pt", "no weights", "cannot be read"),
+    ],
+)
+def test_a_damaged_folder_is_refused(folders: Path, tmp_path: Path, name: str, content: str, message: str) -> None:
+    folder = Path(shutil.copytree(folders / DISTILLED.name, tmp_path / "model"))
+    (folder / name).write_text(content)
+    with pytest.raises(BundleError, match=message):
+        load_networks(DISTILLED, folder, folders / "vocos", CPU)
+
+
+def test_weights_of_another_variant_are_refused(folders: Path) -> None:
+    with pytest.raises(BundleError, match="do not fit"):
+        load_networks(VARIANTS["zipvoice"], folders / DISTILLED.name, folders / "vocos", CPU)
+    with pytest.raises(BundleError, match=r"no \[S1\]"):
+        load_networks(STEREO, folders / DISTILLED.name, folders / "vocos", CPU)

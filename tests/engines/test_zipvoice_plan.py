@@ -1,0 +1,112 @@
+"""Where ZipVoice's texts are cut."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyvox.engines.zipvoice.joining import Joiner
+from polyvox.engines.zipvoice.plan import LONGEST, Chunk, cut
+from polyvox.engines.zipvoice.script import MAX_PIECE_WEIGHT, Piece, parse, pieces
+from polyvox.runtime.chunking import ChunkPolicy
+from polyvox.text.markup import Spelled
+from polyvox.text.spoken import Pause
+from polyvox.types import NormalizationOptions
+
+POLICY = ChunkPolicy(40, 2.0, 250)
+
+
+def planned(text: str, *, dialogue: bool = False) -> list[Chunk | Pause]:
+    return list(cut(pieces(parse(text), NormalizationOptions(), None, dialogue=dialogue), POLICY))
+
+
+def texts(text: str, *, dialogue: bool = False) -> list[str]:
+    return [
+        item.text if isinstance(item, Chunk) else f"({item.seconds} s)" for item in planned(text, dialogue=dialogue)
+    ]
+
+
+def test_the_first_chunk_is_short_and_chunks_end_where_sentences_end() -> None:
+    first, *rest = "One day it rained.", "The next day it did not, and we went out.", "Then it rained again."
+    assert texts(" ".join((first, *rest))) == [first, *rest]
+
+
+def test_dashes_and_dots_become_marks_that_the_model_knows() -> None:
+    assert texts("He went — slowly… home") == ["He went, slowly, home."]
+
+
+def test_figures_are_spelled_out_and_marks_left_alone() -> None:
+    script = parse("It is 5 <chang2> [laugh] long")
+    chunk = planned("It is 5 <chang2> [laugh] long")[0]
+    assert isinstance(chunk, Chunk)
+    assert list(script.tokens_of(chunk.text)) == ["It is five <chang2> [laugh] long."]
+
+
+def test_given_phonemes_stand_apart() -> None:
+    script = parse("A [tomato](/təmˈɑːtoʊ/) here")
+    chunk = planned("A [tomato](/təmˈɑːtoʊ/) here")[0]
+    assert isinstance(chunk, Chunk)
+    before, spelled, after = script.tokens_of(chunk.text)
+    assert (before, after) == ("A ", " here.")
+    assert isinstance(spelled, Spelled)
+
+
+def test_no_chunk_goes_across_a_pause() -> None:
+    assert texts("Hello. [pause:1s] World.") == ["Hello.", "(1.0 s)", "World."]
+
+
+def test_chinese_has_no_spaces_behind_its_marks() -> None:
+    assert texts("你好，世界。再见！") == ["你好,世界.再见!"]
+
+
+def test_speakers_are_named_where_they_change_and_at_every_chunks_beginning() -> None:
+    assert texts("[S1] Hi. [S2] Hello. [S2] Well. [S1] Yes.", dialogue=True) == ["[S1]Hi. [S2]Hello. Well. [S1]Yes."]
+    long = "[S1] Hi. [S2] " + "This sentence goes on for a while. " * 8
+    chunks = texts(long, dialogue=True)
+    assert len(chunks) > 1
+    assert all(chunk.startswith("[S2]") for chunk in chunks[1:])
+
+
+def test_a_dialogue_without_tags_is_the_first_speakers() -> None:
+    assert texts("Hello.", dialogue=True) == ["[S1]Hello."]
+
+
+@pytest.mark.parametrize("text", ["word " * 300, "哈" * 300, "x" * 1000, "a,b;c:" * 200])
+def test_a_sentence_without_end_is_cut_all_the_same(text: str) -> None:
+    chunks = planned(text)
+    assert len(chunks) > 1
+    for chunk in chunks:
+        assert isinstance(chunk, Chunk)
+        assert sum(piece.weight for piece in chunk.pieces) <= max(POLICY.maximum * LONGEST, 2 * MAX_PIECE_WEIGHT)
+
+
+@given(st.text(alphabet=st.sampled_from("ab ,.;!?—…你好5$[]<>S12\n"), max_size=120), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_pieces_run_in_the_order_of_the_text(text: str, dialogue: bool) -> None:
+    place = 0
+    for item in pieces(parse(text), NormalizationOptions(), None, dialogue=dialogue):
+        assert item.span.start >= place or not isinstance(item, Piece)
+        place = item.span.start
+        assert item.span.end <= len(text)
+
+
+def test_seams_are_laid_over_each_other() -> None:
+    joiner = Joiner(4)
+    first = joiner.push(np.ones(10, np.float32), last=False)
+    second = joiner.push(np.zeros(10, np.float32), last=True)
+    np.testing.assert_array_equal(first, np.ones(6))
+    np.testing.assert_allclose(second[:4], np.linspace(1, 0, 4))
+    assert len(second) == 10
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=6), st.integers(1, 2))
+def test_a_joiner_loses_only_what_it_lays_over(lengths: list[int], channels: int) -> None:
+    joiner = Joiner(4)
+    shape = () if channels == 1 else (channels,)
+    parts = [
+        joiner.push(np.ones((length, *shape), np.float32), last=index == len(lengths) - 1)
+        for index, length in enumerate(lengths)
+    ]
+    joined = np.concatenate(parts)
+    np.testing.assert_allclose(joined, 1.0, atol=1e-6)
+    assert sum(lengths) - 4 * (len(lengths) - 1) <= len(joined) <= sum(lengths)
