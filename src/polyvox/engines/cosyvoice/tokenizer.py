@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from polyvox.engines.cosyvoice.tags import BASE_TOKENS, Tags
@@ -50,6 +52,10 @@ class TextTokenizer:
             ids += [*self._plain(text[done : tag.start()]), self._special[tag[0]]]
             done = tag.end()
         return ids + self._plain(text[done:])
+
+    def encode_array(self, text: str) -> npt.NDArray[np.int32]:
+        """The same as an array."""
+        return np.array(self.encode(text), np.int32)
 
     def _plain(self, text: str) -> list[int]:
         ids: list[int] = self._words.encode(text).ids if text else []

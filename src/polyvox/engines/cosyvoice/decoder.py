@@ -1,0 +1,43 @@
+"""CosyVoice's language model in the form that the shared runtime drives: one space of ids for all that it reads."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from polyvox.models.cosyvoice_lm import SpeechLm
+from polyvox.models.qwen import Qwen
+
+
+class CosyVoiceDecoder:
+    """Text ids first, then the two marks, then speech tokens."""
+
+    def __init__(self, lm: SpeechLm) -> None:
+        self._lm = lm
+        self._start = lm.config.backbone.vocabulary
+        self._speech = self._start + 2
+
+    @property
+    def backbone(self) -> Qwen:
+        return self._lm.backbone
+
+    @property
+    def vocabulary(self) -> int:
+        return self._lm.config.speech.rows
+
+    def prompt(self, text: Sequence[int], speech: Sequence[int]) -> tuple[int, ...]:
+        """What stands before the first token: the start, all text, the task, the prompt's speech."""
+        return (self._start, *text, self._start + 1, *(self._speech + token for token in speech))
+
+    def embed_ids(self, ids: Tensor) -> Tensor:
+        text = self._lm.embed_text(ids.clamp(max=self._start - 1))
+        marks = self._lm.marks[(ids - self._start).clamp(0, 1)]
+        speech = self._lm.embed_speech((ids - self._speech).clamp(min=0))
+        kind = ids[..., None]
+        return torch.where(kind < self._start, text, torch.where(kind < self._speech, marks, speech))
+
+    def embed_tokens(self, tokens: Tensor) -> Tensor:
+        return self._lm.embed_speech(tokens)
+
+    def scores(self, hidden: Tensor) -> Tensor:
+        return self._lm.scores(hidden)

@@ -1,0 +1,249 @@
+"""CosyVoice 2 and 3: voices cloned from a recording, spoken while their tokens are still being decoded."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+
+from polyvox.config import Settings
+from polyvox.engines.cosyvoice.casting import Cast, cast, language_array, mode_of
+from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.listening import check_prompt
+from polyvox.engines.cosyvoice.loading import Model, load_model
+from polyvox.engines.cosyvoice.piece import Chunk, Hop, Piece, PieceMaker, Player, Timed, sounded
+from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
+from polyvox.engines.cosyvoice.sound import SoundState
+from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.errors import EngineError, InvalidRequestError, TextError, UnknownVoiceError
+from polyvox.runtime.chunking import ChunkPolicy
+from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.speech_lm import LmSizes, SpeechLm
+from polyvox.runtime.stage import Observer, Stage
+from polyvox.types import (
+    AudioChunk,
+    Capabilities,
+    NormalizationOptions,
+    PreparedVoice,
+    Span,
+    Streaming,
+    Utterance,
+    Voice,
+    VoicePrompt,
+)
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+LANGUAGES = {
+    2: frozenset(("zh", "en", "ja", "ko")),
+    3: frozenset(("zh", "en", "ja", "ko", "de", "es", "fr", "it", "ru")),
+}
+MOST_INSTRUCTIONS = 500
+CAPACITY = 4096
+"""Positions of one sequence: prompt, text and speech."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """What exists between `start` and `close`."""
+
+    model: Model
+    source: SpeechLm
+    pieces: PieceMaker
+    stage: Stage[Hop, Timed]
+    device: DeviceExecutor
+    lm_device: DeviceExecutor
+    ears: DeviceExecutor
+    text: DeviceExecutor
+    streams: asyncio.Semaphore
+
+
+class CosyVoiceEngine:
+    """One version of CosyVoice in PyTorch. Sequences share the language model; sound is made chunk by chunk."""
+
+    def __init__(self, settings: Settings, version: int) -> None:
+        self.name = f"cosyvoice{version}"
+        self.warning = ""
+        """What is not as the settings wish: say, that there is no GPU."""
+        self.capabilities = Capabilities(
+            languages=LANGUAGES[version],
+            sample_rate=SAMPLE_RATE,
+            streaming=Streaming.TOKEN,
+            cloning=True,
+            instructions=True,
+            stochastic=True,
+        )
+        self._version = version
+        self._settings = settings
+        self._tags = Tags(version)
+        self._policy = ChunkPolicy(
+            settings.cosyvoice_first_hop, settings.cosyvoice_hop_growth, settings.cosyvoice_max_hop
+        )
+        self._observer: Observer | None = None
+        self._running: _Running | None = None
+
+    @property
+    def voices(self) -> Sequence[Voice]:
+        own = self._running.model.voices if self._running else {}
+        return [Voice(id=name, name=name, language="mul") for name in own]
+
+    def observe(self, observer: Observer) -> None:
+        self._observer = observer
+
+    async def start(self) -> None:
+        model = await asyncio.to_thread(load_model, self._settings, self._version)
+        self.warning = model.warning
+        device, lm_device = DeviceExecutor(f"{self.name}-sound", 1), DeviceExecutor(f"{self.name}-lm", 1)
+        decoder = CosyVoiceDecoder(model.networks.lm)
+        streams = self._settings.cosyvoice_streams
+        source = SpeechLm(decoder, LmSizes(slots=streams, capacity=CAPACITY), executor=lm_device)
+        stage = Stage[Hop, Timed](
+            self.name, partial(sounded, model.networks.sound), executor=device, observer=self._observer
+        )
+        self._running = _Running(
+            model=model,
+            source=source,
+            pieces=PieceMaker(model.bundle.recipe, decoder, source, stage),
+            stage=stage,
+            device=device,
+            lm_device=lm_device,
+            ears=DeviceExecutor(f"{self.name}-ears", 1),
+            text=DeviceExecutor(f"{self.name}-text", 1),
+            streams=asyncio.Semaphore(streams),
+        )
+
+    async def close(self) -> None:
+        if self._running is not None:
+            running, self._running = self._running, None
+            await running.source.close()
+            await running.stage.close()
+            for executor in (running.device, running.lm_device, running.ears, running.text):
+                await asyncio.to_thread(executor.close)
+
+    def check(self, utterance: Utterance) -> None:
+        self._tags.check(utterance.text, "input")
+        instructions = utterance.instructions or ""
+        self._tags.check(instructions, "instructions")
+        if len(instructions) > MOST_INSTRUCTIONS:
+            raise InvalidRequestError(
+                f"The instructions are longer than {MOST_INSTRUCTIONS} characters; shorten them.", field="instructions"
+            )
+        if utterance.language and utterance.language.partition("-")[0] not in self.capabilities.languages:
+            known = ", ".join(sorted(self.capabilities.languages))
+            raise InvalidRequestError(
+                f"CosyVoice {self._version} does not speak {utterance.language!r}; it speaks {known}.", field="language"
+            )
+        if instructions and "tokens" not in self._voice(utterance).arrays:
+            raise InvalidRequestError(
+                "This voice cannot follow instructions; choose one that was made of a recording.", field="instructions"
+            )
+
+    async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
+        running = self._started()
+        check_prompt(prompt)
+        self._tags.check(prompt.transcript, "prompt_text")
+        return await running.ears.run(partial(self._prepared, running.model, prompt))
+
+    def _prepared(self, model: Model, prompt: VoicePrompt) -> PreparedVoice:
+        transcript = model.script.plain(prompt.transcript, NormalizationOptions()).text
+        arrays = model.listener.hear(prompt)
+        text = model.tokenizer.encode_array(transcript)
+        return PreparedVoice(
+            self.name, prompt.digest, {**arrays, "text": text, "language": language_array(prompt.transcript)}
+        )
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        running = self._started()
+        self.check(utterance)
+        voice = self._voice(utterance)
+        model = running.model
+        mode = mode_of(voice, utterance.text, utterance.instructions, utterance.language)
+        role = cast(voice, mode, utterance.instructions, model.tokenizer, self._version)
+        seed = secrets.randbits(63) if utterance.seed is None else utterance.seed
+        log.debug("cosyvoice speaks", engine=self.name, mode=str(mode), seed=seed, policy=self._policy)
+        async with running.streams:
+            base = await running.device.run(partial(model.networks.sound.start, voice))
+            place = _Place(utterance.text)
+            async with aclosing(self._chunks(running, utterance, role, base, seed)) as chunks:
+                async for piece, chunk in chunks:
+                    if len(chunk.pcm):
+                        yield place.next(piece, chunk)
+        if place.index == 0:
+            raise TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
+
+    async def _chunks(
+        self, running: _Running, utterance: Utterance, role: Cast, base: SoundState, seed: int
+    ) -> AsyncGenerator[tuple[Piece, Chunk]]:
+        """The chunks of all pieces; each piece is a sequence of its own."""
+        model, player = running.model, Player(asyncio.get_running_loop().time)
+        cuts = model.script.pieces(utterance.text, utterance.normalization, utterance.language)
+        index = 0
+        while (text := await running.text.run(lambda: next(cuts, None))) is not None:
+            piece = Piece(text, tuple(model.tokenizer.encode(text.text)), role, base, seed, index)
+            hops = Hops(self._policy, len(role.flow_tokens), running.pieces.block, running.pieces.ahead)
+            async with aclosing(running.pieces.speak(piece, hops, player)) as chunks:
+                async for chunk in chunks:
+                    player.given(len(chunk.pcm) / SAMPLE_RATE)
+                    yield piece, chunk
+            index += 1
+
+    def _voice(self, utterance: Utterance) -> PreparedVoice:
+        if utterance.prepared is not None:
+            if utterance.prepared.engine != self.name:
+                raise InvalidRequestError(
+                    f"This voice was prepared for {utterance.prepared.engine!r}, not for {self.name!r}.", field="voice"
+                )
+            return utterance.prepared
+        own = self._started().model.voices
+        if utterance.voice not in own:
+            remedy = f"use one of {', '.join(own)}, or" if own else "this model has none of its own:"
+            raise UnknownVoiceError(
+                f"There is no voice {utterance.voice[:80]!r}; {remedy} register a recording as a voice.", field="voice"
+            )
+        return own[utterance.voice]
+
+    def _started(self) -> _Running:
+        if self._running is None:
+            raise EngineError(f"The engine {self.name!r} is not running.")
+        return self._running
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far an utterance has come: chunks, samples, tokens and frames."""
+
+    text: str
+    index: int = 0
+    samples: int = 0
+    tokens: int = 0
+    frames: int = 0
+    asked: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.asked = time.perf_counter()
+
+    def next(self, piece: Piece, chunk: Chunk) -> AudioChunk:
+        """The chunk in its place; the first of a piece carries its text."""
+        span = piece.text.span(0, len(piece.text)) if chunk.first else None
+        now = time.perf_counter()
+        result = AudioChunk(
+            pcm=chunk.pcm,
+            sample_rate=SAMPLE_RATE,
+            index=self.index,
+            start=self.samples,
+            text=self.text[span.start : span.end] if span else "",
+            span=span,
+            tokens=Span(self.tokens, self.tokens + chunk.tokens),
+            frames=Span(self.frames, self.frames + chunk.frames),
+            wall_seconds=now - self.asked,
+            device_seconds=chunk.seconds,
+        )
+        self.index, self.samples = self.index + 1, result.end
+        self.tokens, self.frames = self.tokens + chunk.tokens, self.frames + chunk.frames
+        self.asked = now
+        return result

@@ -1,0 +1,37 @@
+"""Where an utterance is cut into chunks: a pure function of the policy, the prompt's length and the tokens."""
+
+from dataclasses import dataclass, replace
+
+from polyvox.runtime.chunking import ChunkPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """The chunks of one piece of text, in tokens.
+
+    A chunk ends where a block of the flow ends, counted from the prompt's first token, so that its sound does not
+    depend on where chunks are cut: the first is as long as the policy asks for and on to the next end of a block.
+    """
+
+    policy: ChunkPolicy
+    prompt: int
+    block: int
+    ahead: int
+    done: int = 0
+    previous: int | None = None
+    """The size that the chunk before was meant to have."""
+
+    @property
+    def end(self) -> int:
+        """Tokens of the piece, without the prompt, that are done after the next chunk."""
+        wanted = self.prompt + self.done + self.policy.size(self.previous)
+        return -(-wanted // self.block) * self.block - self.prompt
+
+    @property
+    def needed(self) -> int:
+        """Tokens that have to be known for that."""
+        return self.end + self.ahead
+
+    def after(self) -> "Hops":
+        """The next chunk is done."""
+        return replace(self, done=self.end, previous=self.policy.size(self.previous))

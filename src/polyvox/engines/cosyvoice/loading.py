@@ -1,0 +1,90 @@
+"""Everything of a model that is loaded once: its networks, tried out, its tokenizer and its voices."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from polyvox.config import Settings
+from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
+from polyvox.engines.cosyvoice.listening import Listener
+from polyvox.engines.cosyvoice.placing import placed
+from polyvox.engines.cosyvoice.sound import Placement, Sound
+from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.engines.cosyvoice.text import Script
+from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.errors import BundleError
+from polyvox.models.cosyvoice_lm import SpeechLm, SpeechPrompt
+from polyvox.runtime.executors.ort import share_of_cores
+from polyvox.types import PreparedVoice
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """The two that make tokens and sound."""
+
+    lm: SpeechLm
+    sound: Sound
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model in memory; `warning` says what is not as the settings wish."""
+
+    bundle: CosyVoiceBundle
+    networks: Networks
+    placement: Placement
+    warning: str
+    tags: Tags
+    tokenizer: TextTokenizer
+    script: Script
+    listener: Listener
+    voices: dict[str, PreparedVoice]
+
+
+def load_model(settings: Settings, version: int) -> Model:
+    """Read the model that the settings name; this takes a while."""
+    engine = f"cosyvoice{version}"
+    folder = settings.cosyvoice2_dir if version == 2 else settings.cosyvoice3_dir
+    bundle = open_model(folder or settings.models_dir / engine, settings.cosyvoice_lm)
+    if bundle.version != version:
+        raise BundleError(
+            f"{bundle.folder} holds CosyVoice {bundle.version}, not {version}; load it as 'cosyvoice{bundle.version}'."
+        )
+    tags = Tags(version)
+    tokenizer = TextTokenizer(bundle.backbone, tags)
+    if tokenizer.largest >= bundle.recipe.lm.backbone.vocabulary:
+        raise BundleError(f"The tokenizer in {bundle.folder} has more ids than the language model; fetch it again.")
+    networks, placement, warning = placed(settings, lambda placement: _networks(bundle, placement, settings))
+    return Model(
+        bundle=bundle,
+        networks=networks,
+        placement=placement,
+        warning=warning,
+        tags=tags,
+        tokenizer=tokenizer,
+        script=Script(tags, lambda text: len(tokenizer.encode(text))),
+        listener=Listener(bundle, share_of_cores(1)),
+        voices=bundle.voices(engine),
+    )
+
+
+def _networks(bundle: CosyVoiceBundle, placement: Placement, settings: Settings) -> Networks:
+    lm = bundle.build("llm", bundle.weights("llm"), placement.dtype).to(placement.device)
+    assert isinstance(lm, SpeechLm)
+    sound = Sound(bundle, placement, settings.cosyvoice_flow_memory, settings.cosyvoice_flow_window)
+    networks = Networks(lm, sound)
+    _try_out(networks, placement)
+    return networks
+
+
+@torch.inference_mode()
+def _try_out(networks: Networks, placement: Placement) -> None:
+    """Let both say something short; RuntimeError where a device answers with what are no numbers."""
+    ids = torch.zeros(1, 4, dtype=torch.long, device=placement.device)
+    scores, state = networks.lm.prefill(SpeechPrompt(ids, ids, ids))
+    scores, _ = networks.lm.step(scores[:, : networks.lm.config.speech.speech].argmax(dim=-1), state)
+    voice = PreparedVoice("", "", {"embedding": np.ones(networks.sound.flow.config.speaker, np.float32)})
+    sounded = networks.sound.step([0] * 4, networks.sound.start(voice), final=True)
+    if not torch.isfinite(scores).all().item() or not np.isfinite(sounded.pcm).all():
+        raise RuntimeError("it answers with what are no numbers")

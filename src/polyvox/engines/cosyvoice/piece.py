@@ -1,0 +1,162 @@
+"""One piece of text on its way to sound: tokens are decoded, and become samples chunk by chunk while more come."""
+
+import hashlib
+import time
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, replace
+
+from polyvox.engines.cosyvoice.casting import Cast
+from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.recipe import Recipe
+from polyvox.engines.cosyvoice.sound import MOST_TOKENS, Sound, Sounded, SoundState
+from polyvox.models.cosyvoice_lm import limits_for
+from polyvox.models.silence import SilentRun
+from polyvox.runtime.speech_lm import SpeechLm
+from polyvox.runtime.stage import Stage
+from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
+from polyvox.text.tracked import TrackedText
+from polyvox.types import Pcm
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A text, its ids, who speaks it, and where its draws come from."""
+
+    text: TrackedText
+    ids: tuple[int, ...]
+    role: Cast
+    base: SoundState
+    seed: int
+    index: int
+
+    @property
+    def own_seed(self) -> int:
+        """Pieces of one utterance draw differently, and always the same."""
+        digest = hashlib.blake2b(f"{self.seed}/{self.index}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big") >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Samples, and the tokens and mel frames that went into them."""
+
+    pcm: Pcm
+    tokens: int
+    frames: int
+    seconds: float
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of a stream of sound."""
+
+    tokens: tuple[int, ...]
+    state: SoundState
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What a step gave and the seconds the device spent on it."""
+
+    sounded: Sounded
+    seconds: float
+
+
+def sounded(sound: Sound, hops: list[Hop]) -> list[Timed]:
+    """Run steps one after the other."""
+    results = []
+    for hop in hops:
+        began = time.perf_counter()
+        result = sound.step(hop.tokens, hop.state, final=hop.final)
+        results.append(Timed(result, time.perf_counter() - began))
+    return results
+
+
+class Player:
+    """When the caller's player runs dry: it starts with the first chunk and plays on as long as there are more."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.due = clock()
+
+    def given(self, seconds: float) -> None:
+        """The player has got more."""
+        self.due = max(self.due, self._clock()) + seconds
+
+
+class _Heard:
+    """The tokens of a stream that are to be heard; in version 3 long silences are cut short."""
+
+    def __init__(self, stream: TokenStream, *, cuts_silence: bool) -> None:
+        self._stream = stream
+        self._silence = SilentRun() if cuts_silence else None
+        self.tokens: list[int] = []
+
+    async def reach(self, count: int) -> None:
+        """Wait for so many, or for the end."""
+        over = False
+        while len(self.tokens) < count and not over:
+            wanted = count - len(self.tokens)
+            fresh = await self._stream.read(wanted)
+            over = len(fresh) < wanted
+            self.tokens += [token for token in fresh if self._heard(token)]
+
+    def _heard(self, token: int) -> bool:
+        if self._silence is None:
+            return True
+        self._silence = self._silence.after(token)
+        return not self._silence.too_long
+
+
+class PieceMaker:
+    """Speaks pieces; it holds nothing of theirs."""
+
+    def __init__(self, recipe: Recipe, decoder: CosyVoiceDecoder, source: SpeechLm, stage: Stage[Hop, Timed]) -> None:
+        self._recipe = recipe
+        self._decoder = decoder
+        self._source = source
+        self._stage = stage
+        self.block, self.ahead = recipe.flow.flow.block, recipe.flow.flow.ahead
+
+    async def speak(self, piece: Piece, hops: Hops, player: Player) -> AsyncGenerator[Chunk]:
+        """The chunks of a piece.
+
+        A chunk is made as soon as its tokens and those it looks ahead to are known, whether or not more follow, so that
+        where chunks end depends on nothing but the tokens.
+        """
+        prompt = Prompt(ids=self._decoder.prompt((*piece.role.prompt_text, *piece.ids), piece.role.prompt_speech))
+        seed = piece.own_seed
+        async with self._source.generate(prompt, self._sampling(seed), self._limits(piece)) as stream:
+            heard = _Heard(stream, cuts_silence=self._recipe.version == 3)
+            state, given, final = replace(piece.base, seed=seed), 0, False
+            while not final:
+                await heard.reach(hops.needed)
+                final = len(heard.tokens) < hops.needed
+                known = len(heard.tokens) if final else hops.needed
+                end = known if final else hops.end
+                hop = Hop(tuple(heard.tokens[given:known]), state, final)
+                timed = await self._stage(hop, due=player.due)
+                state, given = timed.sounded.state, known
+                yield Chunk(
+                    timed.sounded.pcm, end - hops.done, timed.sounded.frames, timed.seconds, first=hops.done == 0
+                )
+                hops = hops.after()
+
+    def _sampling(self, seed: int) -> Sampling:
+        rules = self._recipe.sampling
+        return Sampling(
+            top_k=rules.top_k,
+            top_p=rules.top_p,
+            repeat_window=rules.window,
+            repeat_share=rules.tolerated_share,
+            seed=seed,
+        )
+
+    def _limits(self, piece: Piece) -> Limits:
+        speech = self._recipe.lm.speech
+        limits = limits_for(len(piece.ids), speech)
+        most = min(limits.most, MOST_TOKENS)
+        return Limits(most, min(limits.least, most), frozenset(range(speech.speech, speech.rows)))

@@ -1,0 +1,152 @@
+"""From speech tokens to samples: the flow and the vocoder of one model on one device."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
+from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowState
+from polyvox.models.cosyvoice_noise import flow_noise, source_noise
+from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
+from polyvox.models.hift_causal import CausalHift, CausalHiftState
+from polyvox.types import Pcm, PreparedVoice
+
+MOST_TOKENS = 1500
+"""The longest piece, a minute. The original's noise of version 3 is made for so long."""
+
+FlowMemory = Literal["full", "window", "recompute"]
+_SAMPLES_PER_FRAME = 480
+_VOCODER_NOISE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the networks run and in which precision; the vocoder is in single precision everywhere."""
+
+    device: str
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class SoundState:
+    """One stream of sound. It is never written to."""
+
+    prompt: FlowPrompt
+    flow: FlowState
+    vocoder: HiftState | CausalHiftState | None
+    seed: int
+    steps: int = 0
+    frames: int = 0
+    known: tuple[int, ...] = ()
+    """All tokens so far, where the flow remembers nothing."""
+
+    @property
+    def nbytes(self) -> int:
+        """What the flow keeps for this stream."""
+        return self.flow.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sounded:
+    """What one step gave: samples, how many mel frames they took, and the stream after it."""
+
+    pcm: Pcm
+    frames: int
+    state: SoundState
+
+
+class Sound:
+    """Flow and vocoder. It holds nothing of a stream's; one thread at a time may call it."""
+
+    def __init__(
+        self, bundle: CosyVoiceBundle, placement: Placement, memory: FlowMemory = "full", window: int = 500
+    ) -> None:
+        device = torch.device(placement.device)
+        flow = bundle.build("flow", bundle.weights("flow"), placement.dtype)
+        vocoder = bundle.build("hift", bundle.weights("hift"))
+        assert isinstance(flow, Flow)
+        assert isinstance(vocoder, Hift | CausalHift)
+        self.flow: Flow = flow.to(device)
+        self.vocoder: Hift | CausalHift = vocoder.to(device)
+        self._device = device
+        self._memory = memory
+        self._window = window if memory == "window" else None
+        self._flow_noise = flow_noise().to(device)
+        self._source_noise = self._made_source_noise(bundle) if isinstance(vocoder, CausalHift) else None
+
+    def _made_source_noise(self, bundle: CosyVoiceBundle) -> Tensor:
+        flow, source = bundle.recipe.flow.flow, bundle.recipe.hift.source
+        samples = (MOST_TOKENS * FRAMES_PER_TOKEN + 16) * _SAMPLES_PER_FRAME
+        noise = source_noise(samples, tokens=flow.tokens, speaker=flow.speaker, channels=source.channels)
+        return noise.to(self._device)
+
+    @torch.inference_mode()
+    def start(self, voice: PreparedVoice) -> SoundState:
+        """A voice before its first token, what the flow makes of its prompt done; it may be continued many times."""
+        bins = self.flow.config.bins
+        tokens = voice.arrays.get("tokens", np.zeros(0, np.int32))
+        mel = voice.arrays.get("mel", np.zeros((bins, 0), np.float32))
+        prompt = FlowPrompt(
+            self._tensor(tokens, torch.long), self._tensor(mel), self._tensor(voice.arrays["embedding"])
+        )
+        flow = self.flow.start(prompt, self._flow_noise, window=self._window)
+        if self._memory != "recompute":
+            _, flow = self.flow.step(prompt.tokens[:, :0], flow)
+        return SoundState(prompt, flow, None, 0)
+
+    @torch.inference_mode()
+    def step(self, tokens: Sequence[int], state: SoundState, *, final: bool) -> Sounded:
+        """More tokens; the samples that follow from them so far, all with the `final` call."""
+        known: tuple[int, ...] = ()
+        if self._memory == "recompute":
+            known = (*state.known, *tokens)
+            mel, flow = self._recomputed(known, state, final=final), state.flow
+        else:
+            mel, flow = self.flow.step(self._tensor(np.array(tokens, np.int64), torch.long), state.flow, final=final)
+        samples, vocoder = self._vocoded(mel.float(), state, final=final)
+        after = replace(
+            state, flow=flow, vocoder=vocoder, steps=state.steps + 1, frames=state.frames + mel.shape[2], known=known
+        )
+        # Where version 2 fades two pieces into each other, their weights add up to more than one.
+        return Sounded(samples[0].float().clamp(-1.0, 1.0).cpu().numpy(), mel.shape[2], after)
+
+    def _recomputed(self, known: tuple[int, ...], state: SoundState, *, final: bool) -> Tensor:
+        """The new frames of a pass over all tokens, cut where the blocks of a stream would be."""
+        config, prompt = self.flow.config, state.prompt.tokens.shape[1]
+        whole = (prompt + len(known) - config.ahead) // config.block * config.block + config.ahead - prompt
+        count = len(known) if final else whole
+        if count <= 0:
+            return state.prompt.mel.new_zeros(1, config.bins, 0)
+        tokens = self._tensor(np.array(known[:count], np.int64), torch.long)
+        mel = self.flow.render(state.prompt, tokens, self._flow_noise, streaming=True, final=final)
+        return mel[:, :, state.frames :]
+
+    def _vocoded(
+        self, mel: Tensor, state: SoundState, *, final: bool
+    ) -> tuple[Tensor, HiftState | CausalHiftState | None]:
+        if isinstance(self.vocoder, CausalHift):
+            assert self._source_noise is not None
+            before = state.vocoder or self.vocoder.start(self._source_noise)
+            assert isinstance(before, CausalHiftState)
+            return self.vocoder.step(mel, before, final=final)
+        kept = state.vocoder
+        assert kept is None or isinstance(kept, HiftState)
+        if mel.shape[2] <= KEPT_FRAMES and kept is None and not final:
+            raise ValueError(f"A first chunk needs more than {KEPT_FRAMES} mel frames, not {mel.shape[2]}.")
+        frames = mel.shape[2] + (0 if kept is None else kept.mel.shape[2])
+        return self.vocoder.step(mel, self._fresh_noise(state, frames), kept, final=final)
+
+    def _fresh_noise(self, state: SoundState, frames: int) -> Tensor:
+        """Version 2 draws new noise for every call; here it is a function of the seed and of how many came before."""
+        key = np.array([state.seed % 2**64, _VOCODER_NOISE], np.uint64)
+        draws = np.random.Generator(np.random.Philox(key=key, counter=[0, 0, 0, state.steps]))
+        shape = (1, frames * _SAMPLES_PER_FRAME, self.vocoder.config.source.harmonics)
+        return torch.from_numpy(draws.standard_normal(shape, np.float32)).to(self._device)
+
+    def _tensor(self, array: "np.ndarray[Any, Any]", dtype: torch.dtype = torch.float32) -> Tensor:
+        """One row of a batch."""
+        return torch.from_numpy(np.array(array)).to(self._device, dtype)[None]
