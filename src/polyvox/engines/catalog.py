@@ -1,20 +1,35 @@
 """The engines this server knows, by the names that callers use."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import MappingProxyType
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.kokoro.engine import KokoroEngine
+from polyvox.errors import UnavailableError
 
-ENGINES: MappingProxyType[str, Callable[[Settings], Engine]] = MappingProxyType({"kokoro": KokoroEngine})
+
+def _cosyvoice(version: int) -> Callable[[Settings], Engine]:
+    def made(settings: Settings) -> Engine:
+        if find_spec("torch") is None:
+            raise UnavailableError("CosyVoice needs PyTorch; install it with `pip install 'polyvox[torch]'`.")
+        from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+
+        return CosyVoiceEngine(settings, version)
+
+    return made
+
+
+ENGINES: MappingProxyType[str, Callable[[Settings], Engine]] = MappingProxyType(
+    {"kokoro": KokoroEngine, "cosyvoice2": _cosyvoice(2), "cosyvoice3": _cosyvoice(3)}
+)
 
 KNOWN_BUT_ABSENT: MappingProxyType[str, str] = MappingProxyType(
     {
         name: f"This release has no {family} engine; use the model 'kokoro', which speaks with its own voices."
         for family, names in (
             ("ZipVoice", ("zipvoice", "zipvoice_distill", "zipvoice_dialog", "zipvoice_dialog_stereo")),
-            ("CosyVoice", ("cosyvoice2", "cosyvoice3")),
             ("codec language model", ("speechlm",)),
         )
         for name in names
