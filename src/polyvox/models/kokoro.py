@@ -1,0 +1,160 @@
+"""Kokoro-82M: phonemes and a style to durations, pitch, energy and samples; rows of a batch as if each were alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from polyvox.models import albert, kokoro_decoder, kokoro_prosody, kokoro_text
+from polyvox.models.adain import fold_styled_norms
+from polyvox.models.albert import Albert, AlbertConfig
+from polyvox.models.kokoro_decoder import Decoder, DecoderConfig
+from polyvox.models.kokoro_prosody import ProsodyPredictor
+from polyvox.models.kokoro_text import TextEncoder
+from polyvox.models.loading import Rules, StateDict, fold_weight_norm, load, renamed, under
+from polyvox.models.ragged import Ragged
+
+FRAME = 600
+"""Samples in one frame of a duration, at 24 kHz."""
+HARMONICS = 9
+
+_PARTS: Mapping[str, Rules] = {
+    "bert": albert.NAMES,
+    "bert_encoder": (),
+    "predictor": kokoro_prosody.NAMES,
+    "text_encoder": kokoro_text.NAMES,
+    "decoder": kokoro_decoder.NAMES,
+}
+# Published with ALBERT, and no part of Kokoro's arithmetic.
+_UNUSED = ("bert.pooler.", "bert.embeddings.position_ids")
+
+
+@dataclass(frozen=True, slots=True)
+class KokoroConfig:
+    """The sizes of the network; the defaults are those of the release."""
+
+    bert: AlbertConfig = field(default_factory=AlbertConfig)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
+    width: int = 512
+    style: int = 128
+    layers: int = 3
+    max_frames: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Token ids with the padding token at both ends, style [256] for them, and how fast to speak."""
+
+    ids: Sequence[int]
+    style: Tensor
+    speed: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prosody:
+    """One line as it will be said: frames of each id, and over all frames text, pitch and energy."""
+
+    durations: Tensor
+    """[ids], whole numbers from 1."""
+    text: Tensor
+    """[width, frames]"""
+    pitch: Tensor
+    """Hertz, [2 frames]."""
+    energy: Tensor
+    """[2 frames]"""
+    style: Tensor
+    """The half of the style that colours the sound."""
+
+    @property
+    def frames(self) -> int:
+        return self.text.shape[1]
+
+    @property
+    def noise_shape(self) -> tuple[int, int]:
+        """What `Kokoro.sound` takes as the noise of this line."""
+        return self.frames * FRAME, HARMONICS
+
+
+class Kokoro(nn.Module):
+    """Speaks in two steps: `plan` tells how long each line will be, `sound` gives its samples."""
+
+    def __init__(self, config: KokoroConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = Albert(config.bert)
+        self.bert_encoder = nn.Linear(config.bert.hidden, config.width)
+        self.predictor = ProsodyPredictor(config.width, config.style, config.layers, config.max_frames)
+        self.text_encoder = TextEncoder(config.bert.tokens, config.width, config.layers)
+        self.decoder = Decoder(config.decoder, config.width, config.style)
+
+    def plan(self, lines: Sequence[Line]) -> list[Prosody]:
+        """Durations, pitch and energy of each line."""
+        device, dtype = self.bert_encoder.weight.device, self.bert_encoder.weight.dtype
+        ids = pad_sequence([torch.tensor(line.ids, device=device) for line in lines], batch_first=True)
+        colour, manner = torch.stack([line.style for line in lines]).to(device, dtype).chunk(2, dim=1)
+        ragged = Ragged([len(line.ids) for line in lines], device)
+        rows = self.predictor.tokens(self.bert_encoder(self.bert(ids, ragged)), manner, ragged)
+        speeds = torch.tensor([line.speed for line in lines], device=device)[:, None]
+        unrounded = self.predictor.durations(rows, ragged) / speeds
+        durations = ragged.masked(unrounded.round().clamp(min=1).long()[:, None])[:, 0]
+        ends = durations.cumsum(dim=1)
+        frames = Ragged(ends[:, -1].tolist(), device)
+        tokens = _tokens_of_frames(ends, frames.longest)
+        pitch, energy = self.predictor.contours(_picked(rows, tokens), manner, frames)
+        text = _picked(self.text_encoder(ids, ragged).transpose(1, 2), tokens).transpose(1, 2)
+        doubled = frames.scaled(2)
+        parts = ragged.cut(durations), frames.cut(text), doubled.cut(pitch), doubled.cut(energy), colour
+        return [Prosody(*part) for part in zip(*parts, strict=True)]
+
+    def sound(self, plan: Sequence[Prosody], noise: Sequence[Tensor]) -> list[Tensor]:
+        """The samples of each line, at 24 kHz.
+
+        The noise, `noise_shape` for each line, is the breath in the harmonic source: standard normal, from a generator
+        of the caller's. The random first phase that the original draws as well reaches none of its samples.
+        """
+        reminder = self.decoder.reminder.weight
+        frames = Ragged([prosody.frames for prosody in plan], reminder.device)
+        text = _stacked([prosody.text.T for prosody in plan]).transpose(1, 2).to(reminder.dtype)
+        pitch, energy = (_stacked(curves) for curves in zip(*((line.pitch, line.energy) for line in plan), strict=True))
+        style = torch.stack([prosody.style for prosody in plan]).to(reminder.dtype)
+        rows = self.decoder.features(text, pitch, energy, style, frames)
+        breath = _stacked(noise).to(reminder.device)
+        return frames.scaled(FRAME).cut(self.decoder.generator(rows, style, pitch, breath, frames.scaled(2)))
+
+
+def _tokens_of_frames(ends: Tensor, frames: int) -> Tensor:
+    """Which token each frame belongs to, [batch, frames], where tokens end at `ends` [batch, tokens]."""
+    places = torch.arange(frames, device=ends.device).expand(len(ends), -1).contiguous()
+    return torch.searchsorted(ends, places, right=True).clamp(max=ends.shape[1] - 1)
+
+
+def _picked(rows: Tensor, places: Tensor) -> Tensor:
+    """The rows [batch, time, width] at `places` [batch, n]."""
+    return rows.gather(1, places[:, :, None].expand(-1, -1, rows.shape[2]))
+
+
+def _stacked(rows: Sequence[Tensor]) -> Tensor:
+    return pad_sequence(list(rows), batch_first=True)
+
+
+def load_kokoro(config: KokoroConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> Kokoro:
+    """The network of a published state dict whose names begin with those of its five parts.
+
+    Of a `dtype` narrower than single precision only the decoder makes use, in which nearly all time is spent, and of it
+    not the ends: the source's phases and the spectra's leave no bit to spare, nor do durations and pitch.
+    """
+    learned = {name: tensor for name, tensor in state.items() if not name.startswith(_UNUSED)}
+    folded = fold_styled_norms(fold_weight_norm(learned))
+    parts = (
+        {f"{part}.{name}": tensor for name, tensor in renamed(rules, under(f"{part}.", folded)).items()}
+        for part, rules in _PARTS.items()
+    )
+    exact = torch.promote_types(dtype, torch.float32)
+    model = load(lambda: Kokoro(config), dict(chain.from_iterable(part.items() for part in parts)), exact)
+    generator = model.decoder.to(dtype).generator
+    for end in (generator.source, generator.conv_post):
+        end.to(exact)
+    return model
