@@ -51,7 +51,8 @@ class Registry:
     ) -> None:
         self._settings = settings
         self._factories = factories
-        self._absent = {name: reason for name, reason in (absent or {}).items() if name not in factories}
+        not_loaded = {name: _not_loaded(name) for name in factories if name not in settings.models}
+        self._absent = {name: reason for name, reason in (absent or {}).items() if name not in factories} | not_loaded
         self._created = int(time.time())
         self._entries = {name: _Entry() for name in settings.models}
         for name in settings.models:
@@ -85,11 +86,6 @@ class Registry:
             return self._settings.default_model
         if model in self._entries:
             return model
-        if model in self._factories:
-            raise UnavailableError(
-                f"The model {model!r} is not loaded; add it to the setting 'models' and restart the server.",
-                field="model",
-            )
         if model in self._absent:
             raise UnavailableError(self._absent[model], field="model")
         known = ", ".join(self._entries)
@@ -111,7 +107,7 @@ class Registry:
         return [self._info(name) for name in self._entries]
 
     def absent(self) -> list[ModelInfo]:
-        """The models that callers may know from elsewhere and that this server cannot have."""
+        """The models that callers may ask for and that this server does not run."""
         return [self._absence(name) for name in self._absent]
 
     def voices(self, model: str | None = None) -> Sequence[Voice]:
@@ -151,3 +147,7 @@ class Registry:
             created=self._created,
             owned_by="polyvox",
         )
+
+
+def _not_loaded(name: str) -> str:
+    return f"The model {name!r} is not loaded; add it to the setting 'models' and restart the server."
