@@ -134,7 +134,7 @@ def _draw(axes: "Axes", panel: _Panel, voices: Sequence[str], samples: Sequence[
         axes.axvline(panel.mark, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     _style(axes, panel.title, voices)
     axes.set_xlim(low, high)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
 
 
 def _style(axes: "Axes", title: str, voices: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ ENGLISH = (
     "Every winter the lake freezes hard enough to walk across.",
     "His brother bought the old bakery and painted the door green.",
     "Leave the window open, the kitchen is far too warm.",
-    "We watched the ferry turn slowly and head back to shore.",
+    "We watched the boat turn slowly and head back to shore.",
     "A thin yellow fog hung over the fields until noon.",
     "Why did the choir stop singing just before the last verse?",
     "The judge read both letters twice and then shook her head.",
