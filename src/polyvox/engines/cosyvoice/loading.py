@@ -14,7 +14,10 @@ from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.text import Script
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import BundleError
+from polyvox.models.cosyvoice_flow import Flow
 from polyvox.models.cosyvoice_lm import SpeechLm, SpeechPrompt
+from polyvox.models.hift import Hift
+from polyvox.models.hift_causal import CausalHift
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.types import PreparedVoice
 
@@ -72,7 +75,11 @@ def load_model(settings: Settings, version: int) -> Model:
 def _networks(bundle: CosyVoiceBundle, placement: Placement, settings: Settings) -> Networks:
     lm = bundle.build("llm", bundle.weights("llm"), placement.dtype).to(placement.device)
     assert isinstance(lm, SpeechLm)
-    sound = Sound(bundle, placement, settings.cosyvoice_flow_memory, settings.cosyvoice_flow_window)
+    flow = bundle.build("flow", bundle.weights("flow"), placement.dtype)
+    vocoder = bundle.build("hift", bundle.weights("hift"))
+    assert isinstance(flow, Flow)
+    assert isinstance(vocoder, Hift | CausalHift)
+    sound = Sound(flow, vocoder, placement, settings.cosyvoice_flow_memory, settings.cosyvoice_flow_window)
     networks = Networks(lm, sound)
     _try_out(networks, placement)
     return networks

@@ -129,7 +129,7 @@ class PieceMaker:
         """
         prompt = Prompt(ids=self._decoder.prompt((*piece.role.prompt_text, *piece.ids), piece.role.prompt_speech))
         seed = piece.own_seed
-        async with self._source.generate(prompt, self._sampling(seed), self._limits(piece)) as stream:
+        async with self._source.generate(prompt, self._sampling(seed), self.limits(piece)) as stream:
             heard = _Heard(stream, cuts_silence=self._recipe.version == 3)
             state, given, final = replace(piece.base, seed=seed), 0, False
             while not final:
@@ -155,7 +155,8 @@ class PieceMaker:
             seed=seed,
         )
 
-    def _limits(self, piece: Piece) -> Limits:
+    def limits(self, piece: Piece) -> Limits:
+        """How long the speech of a piece may be."""
         speech = self._recipe.lm.speech
         limits = limits_for(len(piece.ids), speech)
         most = min(limits.most, MOST_TOKENS)

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
 from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowState
 from polyvox.models.cosyvoice_noise import flow_noise, source_noise
 from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
@@ -63,23 +62,23 @@ class Sound:
     """Flow and vocoder. It holds nothing of a stream's; one thread at a time may call it."""
 
     def __init__(
-        self, bundle: CosyVoiceBundle, placement: Placement, memory: FlowMemory = "full", window: int = 500
+        self,
+        flow: Flow,
+        vocoder: Hift | CausalHift,
+        placement: Placement,
+        memory: FlowMemory = "full",
+        window: int = 500,
     ) -> None:
-        device = torch.device(placement.device)
-        flow = bundle.build("flow", bundle.weights("flow"), placement.dtype)
-        vocoder = bundle.build("hift", bundle.weights("hift"))
-        assert isinstance(flow, Flow)
-        assert isinstance(vocoder, Hift | CausalHift)
-        self.flow: Flow = flow.to(device)
-        self.vocoder: Hift | CausalHift = vocoder.to(device)
-        self._device = device
+        self._device = torch.device(placement.device)
+        self.flow: Flow = flow.to(self._device)
+        self.vocoder: Hift | CausalHift = vocoder.to(self._device)
         self._memory = memory
         self._window = window if memory == "window" else None
-        self._flow_noise = flow_noise().to(device)
-        self._source_noise = self._made_source_noise(bundle) if isinstance(vocoder, CausalHift) else None
+        self._flow_noise = flow_noise().to(self._device)
+        self._source_noise = self._made_source_noise() if isinstance(vocoder, CausalHift) else None
 
-    def _made_source_noise(self, bundle: CosyVoiceBundle) -> Tensor:
-        flow, source = bundle.recipe.flow.flow, bundle.recipe.hift.source
+    def _made_source_noise(self) -> Tensor:
+        flow, source = self.flow.config, self.vocoder.config.source
         samples = (MOST_TOKENS * FRAMES_PER_TOKEN + 16) * _SAMPLES_PER_FRAME
         noise = source_noise(samples, tokens=flow.tokens, speaker=flow.speaker, channels=source.channels)
         return noise.to(self._device)

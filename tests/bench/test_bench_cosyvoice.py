@@ -1,0 +1,59 @@
+"""The benchmark of CosyVoice at full size, tried out at a size that this machine can bear."""
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import pytest
+
+if find_spec("torch") is None:
+    pytest.skip("needs PyTorch", allow_module_level=True)
+
+import torch
+
+from polyvox.bench.cosyvoice_gpu import Load, deviation, random_networks, released, report, stream
+from polyvox.engines.cosyvoice.sound import Placement
+from polyvox.models.conformer import ConformerConfig
+from polyvox.models.cosyvoice2_flow import Flow2Config
+from polyvox.models.cosyvoice3_flow import Flow3Config
+from polyvox.models.cosyvoice_flow import FlowConfig
+from polyvox.models.dit import DiTConfig
+from polyvox.models.hift import HiftConfig
+from polyvox.models.hift_filter import FilterConfig
+from polyvox.models.hift_source import SourceConfig
+from polyvox.models.qwen import QwenConfig
+from polyvox.models.unet import UNetConfig
+from polyvox.runtime.chunking import ChunkPolicy
+
+pytestmark = pytest.mark.anyio
+CPU = Placement("cpu", torch.float32)
+LOAD = Load(seconds=5, prompt_seconds=1, text_ids=4, policy=ChunkPolicy(25, 1.0, 25))
+
+
+def tiny(version):
+    full = released(version)
+    backbone = QwenConfig(vocabulary=800, hidden=32, feed_forward=32, layers=1, heads=2, key_heads=1, head_width=16)
+    unet = UNetConfig(channels=32, heads=2, head_width=16, transformers=1, mid_blocks=1)
+    conformer = ConformerConfig(width=32, heads=2, feed_forward=32, blocks=1, up_blocks=1)
+    dit = DiTConfig(width=32, depth=1, heads=2, head_width=16, feed_forward=32)
+    steps = FlowConfig(steps=2)
+    return replace(
+        full,
+        lm=replace(full.lm, backbone=backbone),
+        flow=Flow2Config(steps, conformer, unet) if version == 2 else Flow3Config(steps, 16, dit),
+        hift=HiftConfig(SourceConfig(channels=16), FilterConfig(channels=32)),
+    )
+
+
+@pytest.mark.parametrize("version", [2, 3])
+async def test_a_stream_is_timed_chunk_by_chunk(version):
+    figures = await stream(random_networks(tiny(version), CPU), tiny(version), LOAD)
+    assert sum(chunk.audio for chunk in figures.chunks) == pytest.approx(LOAD.seconds)
+    arrivals = [chunk.arrived for chunk in figures.chunks]
+    assert arrivals == sorted(arrivals)
+    assert figures.first_audio == arrivals[0] > 0
+    assert "real-time factor" in report(figures, "CosyVoice")
+
+
+def test_precision_is_judged_against_single():
+    assert deviation(tiny(3), CPU, LOAD) == 0
+    assert 0 < deviation(tiny(3), Placement("cpu", torch.bfloat16), LOAD) < 0.5
