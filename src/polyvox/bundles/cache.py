@@ -1,5 +1,6 @@
 """The download cache: files under the names of their own hashes, so that a killed pull goes on where it stopped."""
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterable
@@ -19,6 +20,17 @@ class DownloadCache:
     def part(self, digest: Digest) -> Path:
         """Where a download of this content grows."""
         return self._root / f"{digest.sha256}.part"
+
+    def unknown_part(self, address: str) -> Path:
+        """Where a download grows whose content is not known beforehand."""
+        return self._root / f"{hashlib.sha256(address.encode()).hexdigest()}.unknown"
+
+    def keep(self, part: Path) -> Digest:
+        """Turn a finished part of unknown content into an entry, and say what it holds."""
+        digest = digest_of(part)
+        sync_file(part)
+        part.replace(self._root / digest.sha256)
+        return digest
 
     def find(self, digests: Iterable[Digest]) -> Path | None:
         """A whole file with one of these contents; one that was damaged since is removed."""
@@ -58,6 +70,11 @@ class DownloadCache:
         for digest in digests:
             (self._root / digest.sha256).unlink(missing_ok=True)
             self.part(digest).unlink(missing_ok=True)
+
+
+def digest_of(path: Path) -> Digest:
+    """What a file holds."""
+    return Digest(sha256=sha256_of(path), bytes=path.stat().st_size)
 
 
 def holds(path: Path, digests: Iterable[Digest]) -> Digest | None:

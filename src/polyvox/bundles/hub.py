@@ -42,13 +42,34 @@ def fetch_from_hub(source: HubSource, wanted: tuple[Wanted, ...], workshop: Work
         workshop.progress.task(f"Fetching {source.label}", total) as advance,
     ):
         for item in wanted:
-            url = hub.copy_with(
-                path=f"{hub.path.rstrip('/')}/{source.repository}/resolve/{source.revision}/{item.path}"
-            )
             try:
-                _download(client, url, item, workshop, advance)
+                _download(client, _address(hub, source, item), item, workshop, advance)
             except _FileRefusedError as error:
                 _log.warning("file not taken from the hub", file=item.name, reason=str(error))
+
+
+def learn_from_hub(source: HubSource, wanted: tuple[Wanted, ...], workshop: Workshop) -> dict[str, Digest]:
+    """Bring files whose contents are not known into the cache, and say what they hold."""
+    hub = _checked(workshop.hub_url)
+    learned: dict[str, Digest] = {}
+    with (
+        httpx.Client(timeout=_TIMEOUT, headers=_HEADERS) as client,
+        workshop.progress.task(f"Fetching {source.label}", sum(item.max_bytes for item in wanted)) as advance,
+    ):
+        for item in wanted:
+            url = _address(hub, source, item)
+            part = workshop.cache.unknown_part(str(url))
+            part.unlink(missing_ok=True)  # without a hash, an old part cannot be told from one of another version
+            try:
+                _grow(client, url, item, part, advance)
+            except _FileRefusedError as error:
+                raise SourceUnavailableError(f"{item.path}: {error}") from error
+            learned[item.name] = workshop.cache.keep(part)
+    return learned
+
+
+def _address(hub: httpx.URL, source: HubSource, item: Wanted) -> httpx.URL:
+    return hub.copy_with(path=f"{hub.path.rstrip('/')}/{source.repository}/resolve/{source.revision}/{item.path}")
 
 
 def _checked(hub_url: str) -> httpx.URL:
@@ -76,11 +97,27 @@ def _is_loopback(host: str) -> bool:
 
 
 def _download(client: httpx.Client, url: httpx.URL, item: Wanted, workshop: Workshop, advance: Advance) -> None:
-    """Fetch one file. A connection that breaks is taken up again as long as each attempt brings something."""
+    """Fetch one file; what was kept of it from an earlier attempt may turn out to be of another."""
     part = workshop.cache.part(item.digests[0])
+    for _ in range(2):
+        built_upon = _grow(client, url, item, part, advance)
+        if workshop.cache.commit(part, item.digests) is not None:
+            return
+        if not built_upon:
+            raise _FileRefusedError("its content is not the one this release was made for")
+    raise SourceUnavailableError("its content changes while it is fetched")
+
+
+def _grow(client: httpx.Client, url: httpx.URL, item: Wanted, part: Path, advance: Advance) -> bool:
+    """Let a part grow to the whole file, and say whether it was built upon what an earlier attempt had left.
+
+    A connection that breaks is taken up again as long as each attempt brings something.
+    """
     reported = 0
+    built_upon = False
     for _ in range(_MAX_ATTEMPTS):
         kept = _kept(part, item.max_bytes)
+        built_upon = kept > 0
         advance(kept - reported)
         try:
             _receive(client, url, item, part, advance)
@@ -90,10 +127,7 @@ def _download(client: httpx.Client, url: httpx.URL, item: Wanted, workshop: Work
             if _size(part) <= kept:
                 raise SourceUnavailableError(f"no answer ({error or type(error).__name__})") from error
         else:
-            if workshop.cache.commit(part, item.digests) is not None:
-                return
-            if kept == 0:
-                raise _FileRefusedError("its content is not the one this release was made for")
+            return built_upon
         reported = _size(part)
     raise SourceUnavailableError(f"the connection broke {_MAX_ATTEMPTS} times")
 
@@ -150,7 +184,7 @@ def _answer(
 def _refuse_other_content(response: httpx.Response, digests: tuple[Digest, ...]) -> None:
     """The hub names size and hash of large files ahead of their bytes: learn of a wrong file before downloading it."""
     linked = _SHA256.fullmatch(response.headers.get("X-Linked-Etag", ""))
-    if linked and linked.group(1) not in {digest.sha256 for digest in digests}:
+    if digests and linked and linked.group(1) not in {digest.sha256 for digest in digests}:
         raise _FileRefusedError("the hub holds another version of it")
 
 

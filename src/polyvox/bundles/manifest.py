@@ -1,6 +1,7 @@
 """What a model consists of: its files with their hashes, its licence, and where the files can be had."""
 
 import re
+from collections.abc import Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Annotated, Literal, Self
@@ -85,6 +86,12 @@ class FileSpec(Digest):
         return self.published
 
 
+class Unpinned(_Strict):
+    """A file of which this release knows no hash: what is fetched first is trusted, and recorded for ever after."""
+
+    max_bytes: int = Field(gt=0)
+
+
 class _Source(_Strict):
     """`paths` leads from a file of the bundle, or a folder with a slash behind it, to its place in the source."""
 
@@ -107,11 +114,11 @@ class _Source(_Strict):
 
 
 class HubSource(_Source):
-    """A repository on the Hugging Face hub at one commit."""
+    """A repository on the Hugging Face hub at one commit, or as it stands where files are unpinned."""
 
     kind: Literal["hub"]
     repository: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")
-    revision: str = Field(pattern=r"^[0-9a-f]{40}$")
+    revision: str = Field(pattern=r"^([0-9a-f]{40}|main)$")
 
     @property
     def label(self) -> str:
@@ -166,24 +173,45 @@ class Licence(_Strict):
 class Manifest(_Strict):
     """One model: the contract that an installed folder is checked against."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     title: str
     version: str
     licence: Licence
     sample_rate: int | None = Field(None, gt=0)
     sources: tuple[Source, ...] = Field(min_length=1, strict=False)
-    files: dict[FileName, FileSpec] = Field(min_length=1)
+    files: dict[FileName, FileSpec] = {}
+    unpinned: dict[FileName, Unpinned] = {}
+    needs: tuple[str, ...] = Field((), strict=False)
+    """Other models without which this one is of no use."""
 
     @property
     def bytes(self) -> int:
-        """Size of the bundle on disk."""
+        """Size of the bundle on disk; files of unknown size do not count."""
         return sum(spec.installed[0].bytes for spec in self.files.values())
+
+    def pinned(self, digests: Mapping[str, Digest]) -> "Manifest":
+        """The manifest once the contents of all unpinned files are known."""
+        learned = {
+            name: FileSpec(sha256=each.sha256, bytes=each.bytes, alternatives=()) for name, each in digests.items()
+        }
+        assert learned.keys() == self.unpinned.keys()
+        return self.model_copy(update={"files": {**self.files, **learned}, "unpinned": {}})
 
     @model_validator(mode="after")
     def _every_file_has_a_source(self) -> Self:
-        for name in self.files:
+        names = [*self.files, *self.unpinned]
+        if not names or len(set(names)) < len(names):
+            raise ValueError("a manifest names at least one file, and each of them once")
+        for name in names:
             if all(source.path_of(name) is None for source in self.sources):
                 raise ValueError(f"no source has {name!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _known_hashes_have_known_commits(self) -> Self:
+        floating = any(isinstance(source, HubSource) and source.revision == "main" for source in self.sources)
+        if floating != bool(self.unpinned):
+            raise ValueError("a source stands at a commit if, and only if, all hashes are known")
         return self
 
 

@@ -12,6 +12,7 @@ from polyvox.bundles.hub import fetch_from_hub
 from polyvox.bundles.install import Found, ModelsFolder, install
 from polyvox.bundles.manifest import Digest, FileSpec, HubSource, Manifest, Source, manifest_named
 from polyvox.bundles.packages import fetch_from_package
+from polyvox.bundles.pinning import pinned
 from polyvox.bundles.progress import Progress
 from polyvox.bundles.sources import SourceUnavailableError, Wanted, Workshop
 from polyvox.bundles.validate import Bundle, open_manifest, verify
@@ -21,8 +22,11 @@ _log = structlog.get_logger(__name__)
 
 
 def pull(name: str, *, models_dir: Path, folder: Path | None, hub_url: str, progress: Progress) -> Bundle:
-    """Install the model of this name, or repair it; a killed pull is taken up again by the next one."""
-    return pull_manifest(manifest_named(name), models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress)
+    """Install the model of this name and those it needs, or repair them; a killed pull is taken up by the next one."""
+    manifest = manifest_named(name)
+    for need in manifest.needs:
+        pull(need, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress)
+    return pull_manifest(manifest, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress)
 
 
 def pull_manifest(
@@ -37,9 +41,11 @@ def pull_manifest(
     with _disk_errors_explained(models_dir), models.locked() as work:
         workshop = Workshop(DownloadCache(models.cache), work / "scratch", progress, hub_url)
         if not _already_installed(manifest, models_dir, progress):
+            manifest = pinned(manifest, folder, models_dir, workshop)
             install(manifest, _gather(manifest, folder, models_dir, workshop), models, work)
-        workshop.cache.discard(_all_contents(manifest))
-        return open_manifest(manifest, models_dir)
+        bundle = open_manifest(manifest, models_dir)
+        workshop.cache.discard(_all_contents(bundle.manifest))
+        return bundle
 
 
 def _gather(manifest: Manifest, folder: Path | None, models_dir: Path, workshop: Workshop) -> dict[str, Found]:

@@ -10,15 +10,19 @@ from polyvox.bundles.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file that is still missing: its name in the bundle, its path in the source, the contents that will do."""
+    """A file that is still missing: its name in the bundle, its path in the source, the contents that will do.
+
+    Of a file whose content nobody knows, anything up to `limit` bytes will do.
+    """
 
     name: str
     path: str
     digests: tuple[Digest, ...]
+    limit: int = 0
 
     @property
     def max_bytes(self) -> int:
-        return max(digest.bytes for digest in self.digests)
+        return max((digest.bytes for digest in self.digests), default=self.limit)
 
 
 @dataclass(frozen=True, slots=True)

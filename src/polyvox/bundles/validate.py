@@ -40,9 +40,15 @@ def open_bundle(name: str, models_dir: Path) -> Bundle:
 
 
 def open_manifest(manifest: Manifest, models_dir: Path) -> Bundle:
-    """As `open_bundle`, for a manifest in hand."""
+    """As `open_bundle`, for a manifest in hand; unpinned files must be those that were installed first."""
     bundle = Bundle(manifest, models_dir / manifest.name)
     record = _record_of(bundle)
+    if manifest.unpinned:
+        trusted = recorded(manifest, record)
+        if missing := [name for name in manifest.unpinned if name not in trusted]:
+            raise BundleError(_complaint(bundle, missing, []))
+        manifest = manifest.pinned(trusted)
+        bundle = Bundle(manifest, bundle.folder)
     missing, altered, touched = _survey(bundle, record)
     proven = {name: holds(bundle.file(name), manifest.files[name].installed) for name in touched}
     altered += [name for name, digest in proven.items() if digest is None]
@@ -50,6 +56,15 @@ def open_manifest(manifest: Manifest, models_dir: Path) -> Bundle:
         raise BundleError(_complaint(bundle, missing, altered))
     _remember(bundle, record, {name: digest for name, digest in proven.items() if digest is not None})
     return bundle
+
+
+def recorded(manifest: Manifest, record: Record) -> dict[str, Digest]:
+    """What the unpinned files held when they were installed."""
+    return {
+        name: Digest(sha256=known.sha256, bytes=known.bytes)
+        for name, known in record.files.items()
+        if name in manifest.unpinned
+    }
 
 
 def verify(bundle: Bundle, progress: Progress) -> None:

@@ -103,7 +103,8 @@ def _listed(manifest: "Manifest", folder: Path) -> _Listed:
     from polyvox.errors import BundleError
 
     try:
-        state, detail = "installed", str(open_manifest(manifest, folder).folder)
+        bundle = open_manifest(manifest, folder)
+        manifest, state, detail = bundle.manifest, "installed", str(bundle.folder)
     except BundleError as error:
         state = "damaged" if (folder / manifest.name).exists() else "available"
         detail = error.message
@@ -128,7 +129,8 @@ def _print_table(rows: list[_Listed]) -> None:
     for column in ("model", "state", "size", "licence", "title"):
         table.add_column(column, justify="right" if column == "size" else "left")
     for row in rows:
-        table.add_row(row.name, row.state, decimal(row.bytes), row.licence, row.title)
+        size = decimal(row.bytes) if row.bytes else "unknown"
+        table.add_row(row.name, row.state, size, row.licence, row.title)
     console = Console()
     console.print(table)
     for row in rows:

@@ -1,0 +1,169 @@
+"""Models of which no hash is known: what comes first is trusted and recorded, and nothing else passes after it."""
+
+from pathlib import Path
+
+import pytest
+from loopback_hub import LoopbackHub
+from pydantic import ValidationError
+from sample_bundle import FILES, REPOSITORY, digest_of, hub_source, sample_manifest
+
+from polyvox.bundles.manifest import Manifest, manifest_named
+from polyvox.bundles.progress import SilentProgress
+from polyvox.bundles.pull import pull as pull_by_name
+from polyvox.bundles.pull import pull_manifest
+from polyvox.bundles.record import read_record
+from polyvox.bundles.validate import open_bundle, open_manifest, verify
+from polyvox.errors import BundleError
+
+WEIGHTS, NAMES = b"weights" * 5_000, b"names"
+MAIN = f"/{REPOSITORY}/resolve/main/"
+
+
+def manifest(**changes: object) -> Manifest:
+    content = {
+        "name": "young_model",
+        "title": "A model too young to be known",
+        "version": "1",
+        "licence": {"code": "MIT", "weights": "MIT"},
+        "sources": [hub_source() | {"revision": "main", "paths": {"w.pt": "deep/w.pt", "n.txt": "deep/n.txt"}}],
+        "unpinned": {"w.pt": {"max_bytes": 50_000}, "n.txt": {"max_bytes": 100}},
+    }
+    return Manifest.model_validate(content | changes)
+
+
+def publish(hub: LoopbackHub, weights: bytes = WEIGHTS) -> None:
+    hub.behaviour.files = {f"{MAIN}deep/w.pt": weights, f"{MAIN}deep/n.txt": NAMES}
+
+
+def pull(models: Path, hub: LoopbackHub | None, folder: Path | None = None):
+    url = hub.url if hub is not None else "http://127.0.0.1:9"
+    return pull_manifest(manifest(), models_dir=models, folder=folder, hub_url=url, progress=SilentProgress())
+
+
+def write_copy(folder: Path, weights: bytes = WEIGHTS) -> Path:
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "w.pt").write_bytes(weights)
+    (folder / "n.txt").write_bytes(NAMES)
+    return folder
+
+
+def test_the_first_download_is_installed_and_recorded(hub: LoopbackHub, tmp_path: Path) -> None:
+    publish(hub)
+    bundle = pull(tmp_path / "models", hub)
+    assert bundle.file("w.pt").read_bytes() == WEIGHTS
+    record = read_record(bundle.folder)
+    assert record is not None
+    assert record.files["w.pt"].sha256 == digest_of(WEIGHTS)["sha256"]
+    assert open_manifest(manifest(), tmp_path / "models").manifest.bytes == len(WEIGHTS) + len(NAMES)
+    verify(bundle, SilentProgress())
+    assert sorted(path.name for path in (tmp_path / "models" / ".cache").iterdir()) == []
+
+
+def test_a_second_pull_asks_nobody(hub: LoopbackHub, tmp_path: Path) -> None:
+    publish(hub)
+    pull(tmp_path / "models", hub)
+    asked = len(hub.behaviour.requests)
+    pull(tmp_path / "models", hub)
+    assert len(hub.behaviour.requests) == asked
+
+
+def test_a_file_that_was_altered_since_is_refused(hub: LoopbackHub, tmp_path: Path) -> None:
+    publish(hub)
+    bundle = pull(tmp_path / "models", hub)
+    bundle.file("w.pt").write_bytes(WEIGHTS[:-1] + b"!")
+    with pytest.raises(BundleError, match=r"w\.pt altered"):
+        open_manifest(manifest(), tmp_path / "models")
+
+
+def test_a_damaged_file_is_fetched_again_only_as_it_was(hub: LoopbackHub, tmp_path: Path) -> None:
+    publish(hub)
+    bundle = pull(tmp_path / "models", hub)
+    bundle.file("w.pt").unlink()
+    publish(hub, b"other weights")
+    with pytest.raises(BundleError, match="could not be fetched"):
+        pull(tmp_path / "models", hub)
+    publish(hub)
+    assert pull(tmp_path / "models", hub).file("w.pt").read_bytes() == WEIGHTS
+
+
+def test_a_folder_with_a_copy_will_do(tmp_path: Path) -> None:
+    bundle = pull(tmp_path / "models", None, write_copy(tmp_path / "copy"))
+    assert bundle.file("w.pt").read_bytes() == WEIGHTS
+
+
+def test_a_file_over_its_limit_is_not_taken(hub: LoopbackHub, tmp_path: Path) -> None:
+    publish(hub, b"x" * 50_001)
+    with pytest.raises(BundleError, match="larger than 50000 bytes"):
+        pull(tmp_path / "models", hub)
+    with pytest.raises(BundleError, match="could not be fetched"):
+        pull(tmp_path / "models", None, write_copy(tmp_path / "copy", b"x" * 50_001))
+
+
+def test_without_a_source_the_error_names_the_remedy(hub: LoopbackHub, tmp_path: Path) -> None:
+    hub.behaviour.files = {}
+    with pytest.raises(BundleError, match=r"answers 404.*--from FOLDER"):
+        pull(tmp_path / "models", hub)
+    with pytest.raises(BundleError, match="is not installed"):
+        open_manifest(manifest(), tmp_path / "models")
+
+
+def test_a_broken_connection_is_taken_up_again(hub: LoopbackHub, tmp_path: Path) -> None:
+    publish(hub)
+    hub.behaviour.cut_after = [10_000, 5_000]
+    assert pull(tmp_path / "models", hub).file("w.pt").read_bytes() == WEIGHTS
+
+
+def test_a_part_of_an_earlier_pull_is_not_built_upon(hub: LoopbackHub, tmp_path: Path) -> None:
+    publish(hub, b"old" * 10_000)
+    hub.behaviour.cut_after = [6_000, 0]
+    with pytest.raises(BundleError):
+        pull(tmp_path / "models", hub)
+    publish(hub)
+    assert pull(tmp_path / "models", hub).file("w.pt").read_bytes() == WEIGHTS
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"unpinned": {}},
+        {"files": {"w.pt": digest_of(WEIGHTS)}},
+        {"sources": [hub_source() | {"paths": {"w.pt": "w.pt", "n.txt": "n.txt"}}]},
+        {"sources": [hub_source() | {"revision": "dev", "paths": {"w.pt": "w.pt", "n.txt": "n.txt"}}]},
+        {"unpinned": {"w.pt": {"max_bytes": 0}, "n.txt": {"max_bytes": 1}}},
+    ],
+    ids=["no files", "both ways", "a commit without hashes", "another branch", "no room"],
+)
+def test_a_manifest_that_contradicts_itself_is_refused(changes: dict) -> None:
+    with pytest.raises(ValidationError):
+        manifest(**changes)
+
+
+def test_known_hashes_need_a_known_commit() -> None:
+    content = sample_manifest().model_dump(mode="json")
+    content["sources"][0]["revision"] = "main"
+    with pytest.raises(ValidationError):
+        Manifest.model_validate(content)
+    assert FILES.keys() == sample_manifest().files.keys()
+
+
+@pytest.mark.parametrize("name", ["zipvoice", "zipvoice_distill", "zipvoice_dialog", "zipvoice_dialog_stereo"])
+def test_the_zipvoice_family_is_pulled_from_its_own_repository(name: str) -> None:
+    shipped = manifest_named(name)
+    assert shipped.sources[0].path_of("model.pt") == f"{name}/model.pt"
+    assert set(shipped.unpinned) == {"model.json", "model.pt", "tokens.txt"}
+
+
+def test_a_model_brings_those_it_needs(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("model.json", "model.pt", "tokens.txt", "config.yaml", "pytorch_model.bin"):
+        (copy / name).write_text(name)
+    pull_by_name(
+        "zipvoice",
+        models_dir=tmp_path / "models",
+        folder=copy,
+        hub_url="http://127.0.0.1:9",
+        progress=SilentProgress(),
+    )
+    assert open_bundle("vocos", tmp_path / "models").file("pytorch_model.bin").read_text() == "pytorch_model.bin"
+    assert open_bundle("zipvoice", tmp_path / "models").file("model.pt").read_text() == "model.pt"
