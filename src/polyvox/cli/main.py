@@ -63,7 +63,7 @@ def root(
 
 app.command()(serve.serve)
 app.command()(say.say)
-app.command()(voices.voices)
+app.add_typer(voices.app, name="voices")
 app.add_typer(models.app, name="models")
 app.command()(pull.pull)
 app.command()(config.config)

@@ -1,23 +1,38 @@
-"""`polyvox voices`: who can speak."""
+"""`polyvox voices`: who can speak, and whom you have registered."""
 
 import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from polyvox.config import Settings
 
+app = typer.Typer(help="List the voices of a model, or keep voices of your own.", invoke_without_command=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+DataDir = Annotated[Path | None, typer.Option(help="Folder of registered voices.")]
+ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
+Key = Annotated[str | None, typer.Option(help="Key whose voice it shall be; without one, everyone may use it.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Take the place of voices with the same name.")]
+Registered = Annotated[str, typer.Argument(metavar="VOICE", help="Name or id of a registered voice.")]
+
+
+@app.callback()
 def voices(
+    context: typer.Context,
     language: Annotated[
         str | None, typer.Option("--language", "-l", help="Only voices of this language: en, en-gb, zh ...")
     ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Model whose voices to list.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the voices of a model."""
-    from rich.console import Console
-    from rich.table import Table
-
+    if context.invoked_subcommand is not None:
+        return
     from polyvox.config import load
     from polyvox.engines.catalog import ENGINES
     from polyvox.errors import InvalidRequestError, UnknownModelError
@@ -32,17 +47,203 @@ def voices(
         spoken = ", ".join(sorted({voice.language for voice in every}))
         raise InvalidRequestError(f"{name} has no voice for {language!r}; it speaks {spoken}.", field="language")
     if as_json:
-        print(json.dumps([asdict(voice) for voice in found], indent=2, ensure_ascii=False))
+        _print_json([asdict(voice) for voice in found])
         return
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for column in ("voice", "name", "language", "gender"):
-        table.add_column(column)
-    for voice in found:
-        table.add_row(voice.id, voice.name, voice.language, voice.gender)
-    Console().print(table)
+    columns = ("id", "name", "language", "gender")
+    _print_table(("voice", *columns[1:]), [[getattr(voice, column) for column in columns] for voice in found])
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="What the voice shall be called.")],
+    file: Annotated[Path, typer.Argument(help="Recording of somebody speaking.")],
+    transcript: Annotated[
+        str | None, typer.Option("--transcript", "-t", help="What is said in it; heard from it if not given.")
+    ] = None,
+    language: Annotated[str | None, typer.Option("--language", "-l", help="Language spoken: en, zh ...")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Word to find it by; give it again for more.")] = None,
+    consent: Annotated[bool, typer.Option("--consent", help="The speaker has agreed to being imitated.")] = False,
+    consent_note: Annotated[str | None, typer.Option(help="How and when they have.")] = None,
+    replace: Replace = False,
+    key: Key = None,
+    data_dir: DataDir = None,
+    models_dir: ModelsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Register a voice from a recording."""
+    from polyvox.cli.own_voices import described, owner_named, register
+    from polyvox.voices.records import VoiceDetails
+
+    settings = _settings(data_dir, models_dir)
+    details = VoiceDetails.checked(
+        name=name, transcript=transcript, language=language, tags=tag, consent=consent, consent_note=consent_note
+    )
+    registered = register(settings, file, details, owner_named(key), replacing=replace)
+    if as_json:
+        _print_json(described(registered.record) | {"warnings": list(registered.warnings)})
+        return
+    for warning in (*registered.record.report["warnings"], *registered.warnings):
+        print(f"warning: {warning}", file=sys.stderr)
+    _print_facts(described(registered.record))
+
+
+@app.command("list")
+def list_registered(
+    search: Annotated[str, typer.Option("--search", "-s", help="Part of the name.")] = "",
+    tag: Annotated[str, typer.Option(help="Only voices with this tag.")] = "",
+    language: Annotated[str, typer.Option("--language", "-l", help="Only voices of this language.")] = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the registered voices, whosever they are."""
+    from polyvox.cli.own_voices import described, listed
+    from polyvox.voices.records import VoiceQuery
+
+    query = VoiceQuery(text=search, tag=tag, language=language, newest_first=False, limit=sys.maxsize >> 1)
+    found = [described(record) for record in listed(_settings(data_dir), query)]
+    if as_json:
+        _print_json(found)
+        return
+    if not found:
+        print("No such voice is registered; add one with: polyvox voices add NAME FILE", file=sys.stderr)
+        return
+    rows = [
+        (voice["name"], voice["language"], f"{voice['duration']:.1f} s", ", ".join(voice["tags"]), voice["id"])
+        for voice in found
+    ]
+    _print_table(("name", "language", "length", "tags", "id"), rows)
+
+
+@app.command()
+def show(voice: Registered, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show what is known about a voice."""
+    from polyvox.cli.own_voices import described, found, opened
+
+    with opened(_settings(data_dir)) as store:
+        record = described(found(store, voice))
+    if as_json:
+        _print_json(record)
+    else:
+        _print_facts(record)
+
+
+@app.command()
+def rename(
+    voice: Registered, name: Annotated[str, typer.Argument(help="The new name.")], data_dir: DataDir = None
+) -> None:
+    """Give a voice another name."""
+    from polyvox.cli.own_voices import found, opened
+    from polyvox.voices.names import voice_name
+
+    with opened(_settings(data_dir)) as store:
+        record = found(store, voice)
+        store.update(record.id, {"name": voice_name(name)})
+    print(f"{record.name} is called {voice_name(name)} now.")
+
+
+@app.command()
+def remove(
+    voices: Annotated[list[str], typer.Argument(metavar="VOICE...", help="Names or ids of registered voices.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Delete voices with their recordings and whatever was made of them."""
+    from polyvox.cli.own_voices import opened, removed
+
+    settings = _settings(data_dir)
+    with opened(settings) as store:
+        for voice in voices:
+            gone = removed(store, settings, voice)
+            recording = "its recording" if gone["audio"] else "not its recording, which another voice shares"
+            print(f"{gone['name']} is removed; with it went {recording} and {gone['prepared']} prepared voices.")
+
+
+@app.command()
+def compare(
+    one: Annotated[str, typer.Argument(metavar="A", help="A registered voice, or a file with a recording.")],
+    other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    data_dir: DataDir = None,
+    models_dir: ModelsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how alike two voices sound."""
+    from polyvox.cli.own_voices import embedding_of
+    from polyvox.voices.similarity import SAME_SPEAKER, similarity
+
+    settings = _settings(data_dir, models_dir)
+    likeness = similarity(embedding_of(settings, one), embedding_of(settings, other))
+    same = likeness >= SAME_SPEAKER
+    if as_json:
+        _print_json({"similarity": round(likeness, 4), "same_speaker": same})
+        return
+    verdict = "probably one speaker" if same else "probably two speakers"
+    print(f"{likeness:.2f}: {verdict} (the line is at {SAME_SPEAKER:g}).")
+
+
+@app.command()
+def export(
+    voices: Annotated[list[str] | None, typer.Argument(metavar="[VOICE]...", help="Voices; all if none.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("voices.zip"),
+    data_dir: DataDir = None,
+) -> None:
+    """Write voices, recordings included, into one file."""
+    from polyvox.cli.own_voices import export, opened
+
+    with opened(_settings(data_dir)) as store:
+        count = export(store, voices or (), output)
+    print(f"{output} holds {count} {'voice' if count == 1 else 'voices'}.")
+
+
+@app.command("import")
+def import_file(
+    file: Annotated[Path, typer.Argument(help="File that `export` has written.")],
+    replace: Replace = False,
+    key: Key = None,
+    data_dir: DataDir = None,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Register the voices of an exported file."""
+    from polyvox.cli.own_voices import import_voices, opened, owner_named
+
+    settings = _settings(data_dir, models_dir)
+    with opened(settings, make=True) as store:
+        names = import_voices(store, settings, file, owner_named(key), replacing=replace)
+    print(f"Registered {', '.join(names) or 'nothing: the file holds no voices'}.")
+
+
+def _settings(data_dir: Path | None, models_dir: Path | None = None) -> "Settings":
+    """The settings, and a log of errors alone: a command says itself what there is to say."""
+    from polyvox.config import load
+    from polyvox.service.logs import configure_logging
+
+    settings = load(data_dir=data_dir, models_dir=models_dir, log_level="error", log_format="console")
+    configure_logging(settings)
+    return settings
 
 
 def _speaks(tag: str, wanted: str) -> bool:
     """Whether a voice's tag is the wanted one or a region of it."""
     wanted = wanted.lower().replace("_", "-")
     return tag == wanted or tag.startswith(f"{wanted}-")
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _print_table(columns: Sequence[str], rows: Iterable[Iterable[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), show_header=any(columns))
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+def _print_facts(facts: Mapping[str, Any]) -> None:
+    shown = [(name, value) for name, value in facts.items() if value not in (None, "", [], {})]
+    rows = [(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for name, value in shown]
+    _print_table(("", ""), rows)

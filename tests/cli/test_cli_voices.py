@@ -1,0 +1,198 @@
+"""`polyvox voices` on voices of one's own."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from polyvox.api.auth import owner_of
+from polyvox.audio.encode import AudioFormat, encode
+from polyvox.cli.main import app
+from polyvox.voices.cache import PreparedFiles
+from polyvox.voices.recordings import prompt_digest
+from polyvox.voices.records import Registration, Transcription, VoiceQuery
+from polyvox.voices.store import VoiceStore
+
+RATE = 24_000
+
+
+def invoke(*arguments: object):
+    return CliRunner().invoke(app, ["voices", *map(str, arguments)])
+
+
+def succeeded(*arguments: object) -> str:
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def tone(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-0.1, 0.1, 2 * RATE).astype(np.float32)
+
+
+def registration(name: str, seed: int = 1, **fields) -> Registration:
+    values = {"owner": "", "transcript": "The tide is out.", "transcription": Transcription.GIVEN, **fields}
+    return Registration(name=name, pcm=tone(seed), sample_rate=RATE, **values)
+
+
+@pytest.fixture
+def data_dir(tmp_path) -> Path:
+    """A folder with two voices of the house and one of a key."""
+    store = VoiceStore(tmp_path / "data" / "voices")
+    store.add(registration("Anna", 1, tags=("calm",), language="en-gb"))
+    store.add(registration("Berta", 2, language="fr"))
+    store.add(registration("Anna", 3, owner=owner_of("sesame")))
+    store.close()
+    return tmp_path / "data"
+
+
+def stored(data_dir: Path) -> list[tuple[str, str]]:
+    store = VoiceStore(data_dir / "voices")
+    voices = store.page(VoiceQuery(newest_first=False, limit=100)).voices
+    store.close()
+    return [(voice.name, voice.owner) for voice in voices]
+
+
+def test_the_list_shows_everyones(data_dir):
+    listed = json.loads(succeeded("list", "--data-dir", data_dir, "--json"))
+    assert [(voice["name"], voice["owner"]) for voice in listed] == [
+        ("Anna", "house"),
+        ("Berta", "house"),
+        ("Anna", owner_of("sesame")),
+    ]
+    shown = succeeded("list", "--data-dir", data_dir)
+    assert "Berta" in shown
+    assert "2.0 s" in shown
+
+
+@pytest.mark.parametrize(("option", "value"), [("--tag", "calm"), ("--language", "en"), ("--search", "nn")])
+def test_the_list_can_be_narrowed(data_dir, option, value):
+    listed = json.loads(succeeded("list", option, value, "--data-dir", data_dir, "--json"))
+    assert {voice["name"] for voice in listed} == {"Anna"}
+
+
+def test_a_folder_without_voices(tmp_path):
+    assert json.loads(succeeded("list", "--data-dir", tmp_path, "--json")) == []
+    result = invoke("show", "Anna", "--data-dir", tmp_path)
+    assert result.exit_code == 1
+    assert "polyvox voices add" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_show(data_dir):
+    voice = json.loads(succeeded("show", "berta", "--data-dir", data_dir, "--json"))
+    assert (voice["name"], voice["transcript"], voice["language"]) == ("Berta", "The tide is out.", "fr")
+    assert "The tide is out." in succeeded("show", voice["id"], "--data-dir", data_dir)
+
+
+def test_a_name_that_several_have_calls_for_an_id(data_dir):
+    result = invoke("show", "anna", "--data-dir", data_dir)
+    assert result.exit_code == 2
+    assert "voice_" in result.stderr
+    assert "There is no voice 'nobody'" in invoke("show", "nobody", "--data-dir", data_dir).stderr
+
+
+def test_rename(data_dir):
+    assert "is called Clara now" in succeeded("rename", "Berta", " Clara ", "--data-dir", data_dir)
+    assert [name for name, _ in stored(data_dir)] == ["Anna", "Clara", "Anna"]
+    taken = invoke("rename", "Clara", "ANNA", "--data-dir", data_dir)
+    assert (taken.exit_code, "already" in taken.stderr) == (1, True)
+    hostile = invoke("rename", "Clara", "../up", "--data-dir", data_dir)
+    assert (hostile.exit_code, "slash" in hostile.stderr) == (2, True)
+
+
+def test_remove_says_what_went(data_dir):
+    store = VoiceStore(data_dir / "voices")
+    berta = store.find("", "Berta")
+    store.close()
+    files = PreparedFiles(data_dir / "prepared", max_bytes=10_000, max_age=60, observer=lambda kind, event: None)
+    from polyvox.types import PreparedVoice
+
+    files.write(PreparedVoice("tone", prompt_digest(berta.audio_digest, "x"), {"a": np.zeros(3)}))
+    shown = succeeded("remove", "Berta", "--data-dir", data_dir)
+    assert "Berta is removed; with it went its recording and 1 prepared voices." in shown
+    assert [name for name, _ in stored(data_dir)] == ["Anna", "Anna"]
+    assert len(list(data_dir.rglob("*.wav"))) == 2
+    assert list(data_dir.rglob("*.npz")) == []
+
+
+def test_an_export_is_imported_elsewhere(data_dir, tmp_path):
+    archive = tmp_path / "out.zip"
+    assert "holds 1 voice." in succeeded("export", "Berta", "-o", archive, "--data-dir", data_dir)
+    elsewhere = tmp_path / "elsewhere"
+    assert "Registered Berta." in succeeded("import", archive, "--data-dir", elsewhere, "--models-dir", tmp_path)
+    assert stored(elsewhere) == [("Berta", "")]
+    again = invoke("import", archive, "--data-dir", elsewhere, "--models-dir", tmp_path)
+    assert (again.exit_code, "--replace" in again.stderr) == (1, True)
+    succeeded("import", archive, "--replace", "--data-dir", elsewhere, "--models-dir", tmp_path)
+    succeeded("import", archive, "--key", "sesame", "--data-dir", elsewhere, "--models-dir", tmp_path)
+    assert stored(elsewhere) == [("Berta", ""), ("Berta", owner_of("sesame"))]
+
+
+def test_everything_can_be_exported_at_once(data_dir, tmp_path):
+    assert "holds 3 voices." in succeeded("export", "-o", tmp_path / "all.zip", "--data-dir", data_dir)
+
+
+def test_an_import_of_several_is_all_or_nothing(data_dir, tmp_path):
+    archive, elsewhere = tmp_path / "out.zip", tmp_path / "elsewhere"
+    succeeded("export", "Berta", "-o", archive, "--data-dir", data_dir)
+    with zipfile.ZipFile(archive) as source:
+        members = {name: source.read(name) for name in source.namelist()}
+    description = json.loads(members["voices.json"])
+    description["voices"].append(description["voices"][0] | {"name": "../up"})
+    with zipfile.ZipFile(archive, "w") as target:
+        for name, content in (members | {"voices.json": json.dumps(description).encode()}).items():
+            target.writestr(name, content)
+    result = invoke("import", archive, "--data-dir", elsewhere, "--models-dir", tmp_path)
+    assert (result.exit_code, "slash" in result.stderr) == (2, True)
+    assert stored(elsewhere) == []
+
+
+def test_what_is_no_export_is_refused(tmp_path):
+    other = tmp_path / "other.zip"
+    other.write_bytes(b"PK, but not really")
+    result = invoke("import", other, "--data-dir", tmp_path / "data")
+    assert (result.exit_code, "not an export" in result.stderr) == (2, True)
+
+
+def test_a_hostile_name_or_a_missing_file_registers_nothing(tmp_path):
+    recording = tmp_path / "a.wav"
+    recording.write_bytes(encode(tone(1), AudioFormat.WAV, RATE))
+    assert invoke("add", "../up", recording, "--data-dir", tmp_path / "data").exit_code == 2
+    missing = invoke("add", "Anna", tmp_path / "none.wav", "--data-dir", tmp_path / "data")
+    assert (missing.exit_code, "No such file" in missing.stderr) == (1, True)
+    assert not (tmp_path / "data").exists()
+
+
+def test_without_the_models_for_it_the_remedy_is_named(tmp_path):
+    recording = tmp_path / "a.wav"
+    recording.write_bytes(encode(tone(1), AudioFormat.WAV, RATE))
+    result = invoke("add", "Anna", recording, "--data-dir", tmp_path / "data", "--models-dir", tmp_path)
+    assert (result.exit_code, "polyvox pull silero-vad" in result.stderr) == (1, True)
+
+
+@pytest.mark.slow
+def test_add_and_compare_with_the_real_models(tmp_path, installed, models_dir):
+    for name in ("silero-vad", "campplus"):
+        installed(name)
+    sentences = {
+        ("af_heart", "a"): "The birch canoe slid on the smooth planks.",
+        ("af_heart", "b"): "Four hours of steady work faced us on that morning.",
+        ("am_adam", "c"): "Glue the sheet to the dark blue background.",
+    }
+    for (voice, file), text in sentences.items():
+        said = CliRunner().invoke(app, ["say", text, "-v", voice, "-o", str(tmp_path / f"{file}.wav")])
+        assert said.exit_code == 0, said.stderr
+    folders = ("--data-dir", tmp_path / "data", "--models-dir", models_dir)
+    first = json.loads(succeeded("add", "Heart", tmp_path / "a.wav", "--json", *folders))
+    assert "canoe slid on the smooth planks" in first["transcript"]
+    assert (first["transcription"], first["quality"]["score"] > 0.5, first["warnings"]) == ("heard", True, [])
+    again = json.loads(succeeded("add", "Again", tmp_path / "b.wav", "-t", "Four hours.", "--json", *folders))
+    assert "'Heart'" in again["warnings"][0]
+    alike = json.loads(succeeded("compare", "Heart", tmp_path / "b.wav", "--json", *folders))
+    unlike = json.loads(succeeded("compare", "Heart", tmp_path / "c.wav", "--json", *folders))
+    assert (alike["same_speaker"], unlike["same_speaker"]) == (True, False)
+    assert alike["similarity"] > unlike["similarity"] + 0.3
