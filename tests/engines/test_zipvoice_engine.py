@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
+from polyvox.bundles.progress import SilentProgress
+from polyvox.bundles.pull import pull
 from polyvox.config import load
-from polyvox.errors import BundleError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
+from polyvox.engines.catalog import ENGINES
+from polyvox.errors import BundleError, EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 
 if find_spec("torch") is None:
@@ -289,6 +292,28 @@ def test_chunks_fit_with_the_prompt_into_what_the_model_can_say_at_once() -> Non
     assert policy.maximum == pytest.approx((25.0 - voice.seconds) / voice.token_seconds, abs=1)
     short = chunk_policy(voice, manner_of({"max_duration": 1.0}, DISTILLED), 1.0)
     assert short.maximum == pytest.approx(4.0 / voice.token_seconds, abs=1)
+
+
+async def test_a_pulled_model_starts_and_speaks(folders: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folders / DISTILLED.name, copy / DISTILLED.name)
+    shutil.copyfile(folders / "vocos" / "pytorch_model.bin", copy / "pytorch_model.bin")
+    (copy / "config.yaml").write_text("a description that nothing here needs")
+    models = tmp_path / "models"
+    nowhere = "http://127.0.0.1:9"
+    pull(DISTILLED.name, models_dir=models, folder=copy, hub_url=nowhere, progress=SilentProgress())
+    engine = ENGINES[DISTILLED.name](load(models_dir=models, zipvoice_device="cpu"))
+    await engine.start()
+    assert await spoken(engine, utterance(await prepared(engine), "Hello."))
+    await engine.close()
+    with pytest.raises(EngineError, match="not running"):
+        await prepared(engine)
+
+
+async def test_a_model_that_is_not_installed_names_the_command(tmp_path: Path) -> None:
+    assert ENGINES.keys() >= VARIANTS.keys()
+    with pytest.raises(BundleError, match="polyvox pull zipvoice_dialog"):
+        await ENGINES["zipvoice_dialog"](load(models_dir=tmp_path)).start()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.kokoro.engine import KokoroEngine
+from polyvox.engines.zipvoice.variants import VARIANTS, Variant
 from polyvox.errors import UnavailableError
 
 
@@ -21,17 +22,30 @@ def _cosyvoice(version: int) -> Callable[[Settings], Engine]:
     return made
 
 
+def _zipvoice(variant: Variant) -> Callable[[Settings], Engine]:
+    def made(settings: Settings) -> Engine:
+        if find_spec("torch") is None:
+            raise UnavailableError("ZipVoice needs PyTorch; install it with `pip install 'polyvox[torch]'`.")
+        from polyvox.engines.zipvoice.engine import ZipVoiceEngine
+
+        return ZipVoiceEngine(variant, settings)
+
+    return made
+
+
 ENGINES: MappingProxyType[str, Callable[[Settings], Engine]] = MappingProxyType(
-    {"kokoro": KokoroEngine, "cosyvoice2": _cosyvoice(2), "cosyvoice3": _cosyvoice(3)}
+    {
+        "kokoro": KokoroEngine,
+        "cosyvoice2": _cosyvoice(2),
+        "cosyvoice3": _cosyvoice(3),
+        **{name: _zipvoice(variant) for name, variant in VARIANTS.items()},
+    }
 )
 
 KNOWN_BUT_ABSENT: MappingProxyType[str, str] = MappingProxyType(
     {
         name: f"This release has no {family} engine; use the model 'kokoro', which speaks with its own voices."
-        for family, names in (
-            ("ZipVoice", ("zipvoice", "zipvoice_distill", "zipvoice_dialog", "zipvoice_dialog_stereo")),
-            ("codec language model", ("speechlm",)),
-        )
+        for family, names in (("codec language model", ("speechlm",)),)
         for name in names
         if name not in ENGINES
     }
