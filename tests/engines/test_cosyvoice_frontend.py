@@ -153,3 +153,17 @@ def test_text_without_marks_is_cut_all_the_same():
 def test_any_text_gives_pieces_that_can_be_encoded(text):
     for piece in SCRIPT.pieces(text, OPTIONS):
         assert TOKENIZER.encode(piece.text)
+
+
+def test_a_long_text_is_read_only_as_far_as_it_is_asked_for(monkeypatch):
+    read = []
+    monkeypatch.setattr(SCRIPT, "_length", lambda text: read.append(text) or len(text))
+    assert next(SCRIPT.pieces("One sentence of many. " * 1000, OPTIONS))
+    assert max(len(text) for text in read) < 3000
+
+
+def test_long_texts_are_spoken_to_the_last_word():
+    words = [f"word{chr(97 + place % 26)}" for place in range(2000)]
+    text = " ".join(word + ("." if place % 9 == 0 else "") for place, word in enumerate(words))
+    spoken = " ".join(piece.text for piece in SCRIPT.pieces(text, OPTIONS))
+    assert spoken.replace(".", "").split() == words

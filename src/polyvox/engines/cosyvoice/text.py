@@ -10,6 +10,7 @@ from polyvox.text.characters import INSERTS, INVISIBLE
 from polyvox.text.detect import detect_language
 from polyvox.text.markup import FIRST_INSERT, MAX_INSERTS
 from polyvox.text.normalize import normalizer_for
+from polyvox.text.split import sentences
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
@@ -18,6 +19,8 @@ LONGEST, SHORTEST_TO_CUT, SHORTEST_LAST = 80, 60, 20
 third joins the one before it. Counted in characters where the text is Chinese, in ids elsewhere."""
 HARDEST = 200
 """A part without any mark to cut at is cut between words, or within them, at this length."""
+
+STRETCH_CHARS = 2_000
 
 _CHINESE: Final = re.compile("[\u4e00-\u9fff]")
 _UNSPEAKABLE: Final = re.compile(f"[{INVISIBLE}{INSERTS}]+")
@@ -54,21 +57,28 @@ class Script:
 
     def plain(self, raw: str, options: NormalizationOptions, language: str | None = None) -> TrackedText:
         """The text as it is to be read, in one piece; tags stay as they are."""
-        text, tags = self._without_tags(TrackedText.of(raw).sub(_UNSPEAKABLE, ""))
-        if options.normalize:
-            text = self._normalized(text, options, language or detect_language(text.text))
-        restored = re.compile(f"[{chr(FIRST_INSERT)}-{chr(FIRST_INSERT + max(0, len(tags) - 1))}]")
-        return text.sub(restored, lambda match: tags[ord(match[0]) - FIRST_INSERT]).strip() if tags else text.strip()
+        return self._read(TrackedText.of(raw), options, language or detect_language(raw))
 
     def pieces(self, raw: str, options: NormalizationOptions, language: str | None = None) -> Iterator[TrackedText]:
-        """The pieces in order, each of which can be spoken."""
-        text = self.plain(raw, options, language)
-        chinese = _CHINESE.search(text.text) is not None
-        length: Length = len if chinese else self._length
-        for piece in _merged(_parts(text, _END_MARKS[chinese]), length):
-            for cut in _cut_hard(piece, length):
-                if _SPOKEN.search(cut.text):
-                    yield _closed(cut, "。" if chinese else ".")
+        """The pieces in order, each of which can be spoken; the text is worked on only as far as it is asked for."""
+        spoken = language or detect_language(raw)
+        for stretch in _stretches(TrackedText.of(raw)):
+            text = self._read(stretch, options, spoken)
+            chinese = _CHINESE.search(text.text) is not None
+            length: Length = len if chinese else self._length
+            for piece in _merged(_parts(text, _END_MARKS[chinese]), length):
+                for cut in _cut_hard(piece, length):
+                    if _SPOKEN.search(cut.text):
+                        yield _closed(cut, "。" if chinese else ".")
+
+    def _read(self, text: TrackedText, options: NormalizationOptions, language: str) -> TrackedText:
+        text, tags = self._without_tags(text.sub(_UNSPEAKABLE, ""))
+        if options.normalize:
+            text = self._normalized(text, options, language)
+        if tags:
+            restored = re.compile(f"[{chr(FIRST_INSERT)}-{chr(FIRST_INSERT + len(tags) - 1)}]")
+            text = text.sub(restored, lambda match: tags[ord(match[0]) - FIRST_INSERT])
+        return text.strip()
 
     def _without_tags(self, text: TrackedText) -> tuple[TrackedText, list[str]]:
         """Each tag as one private character, which the normalisers leave alone."""
@@ -91,6 +101,18 @@ class Script:
             text = text.sub(pattern, replacement)
         text = text.sub(_NARROW, lambda match: _WIDE[match["mark"]])
         return text.sub(_LOOSE_SPACE, "")
+
+
+def _stretches(text: TrackedText) -> Iterator[TrackedText]:
+    """Runs of whole sentences of some length, so that a long text starts to speak at once."""
+    start = end = 0
+    for sentence in sentences(text):
+        end += len(sentence)
+        if end - start >= STRETCH_CHARS:
+            yield text[start:end]
+            start = end
+    if end > start:
+        yield text[start:end]
 
 
 def _parts(text: TrackedText, marks: str) -> list[TrackedText]:
