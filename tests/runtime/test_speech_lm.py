@@ -127,7 +127,9 @@ async def test_the_same_seed_says_the_same_and_another_something_else():
         first, again, other = [
             await spoken(lm, Prompt(ids(9)), Sampling(seed=seed, temperature=1.5)) for seed in (1, 1, 2)
         ]
+        chance = [await spoken(lm, Prompt(ids(9)), Sampling(temperature=1.5)) for _ in range(2)]
     assert first == again != other
+    assert chance[0] != chance[1]
 
 
 async def test_long_prompts_are_read_in_pieces_while_others_go_on_speaking():
@@ -281,8 +283,8 @@ async def test_a_reader_that_falls_behind_stops_its_own_sequence_only():
             steps = len(reports)
             await asyncio.sleep(0.02)
             assert len(reports) == steps
-            caught_up = [*await slow.read(), *await slow.read(), *await slow.read()]
-        assert len(caught_up) > 5
+            caught_up = [*await slow.read(), *await slow.read(3), *await slow.read(50)]
+        assert len(caught_up) >= 58
         assert caught_up == await spoken(lm, Prompt(ids(5)), until=Limits(most=len(caught_up)))
 
 

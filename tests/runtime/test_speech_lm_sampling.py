@@ -50,7 +50,7 @@ def test_random_numbers_are_spread_evenly_over_steps_and_over_seeds():
 def sampler(*rules, vocabulary=8, seen=()):
     made = Sampler(len(rules), vocabulary, CPU)
     for slot, rule in enumerate(rules):
-        made.begin(slot, rule, seen)
+        made.begin(slot, rule, rule.seed or 0, seen)
         made.limit(slot, Limits(most=10**6))
     return made
 
@@ -58,7 +58,7 @@ def sampler(*rules, vocabulary=8, seen=()):
 def draws(rule, scores, count=4_000, *, seen=(), limits=None):
     """`count` sequences with a seed each, all of which draw their first token from the same scores."""
     made = Sampler(count, len(scores), CPU)
-    made.begin(0, rule, seen)
+    made.begin(0, rule, 0, seen)
     made.limit(0, limits or Limits(most=10))
     for tensor in vars(made).values():
         if isinstance(tensor, torch.Tensor):

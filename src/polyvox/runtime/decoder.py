@@ -38,6 +38,7 @@ class Begin:
 
     slot: int
     sampling: Sampling
+    seed: int
     seen: tuple[int, ...]
     prefix: Tensor | None
 
@@ -110,7 +111,7 @@ class Decoder:
         """Do one step."""
         started = time.perf_counter()
         for begin in step.begins:
-            self._sampler.begin(begin.slot, begin.sampling, begin.seen)
+            self._sampler.begin(begin.slot, begin.sampling, begin.seed, begin.seen)
             if begin.prefix is not None:
                 self._cache.restore(begin.slot, begin.prefix)
         for turn in step.turns:

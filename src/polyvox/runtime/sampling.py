@@ -83,9 +83,9 @@ class Sampler:
         self._banned = each(torch.bool, vocabulary)
         self._recent = each(torch.long, MOST_REPEAT_WINDOW)
 
-    def begin(self, slot: int, rule: Sampling, seen: Iterable[int]) -> None:
+    def begin(self, slot: int, rule: Sampling, seed: int, seen: Iterable[int]) -> None:
         """A new sequence takes the slot."""
-        self._seed[slot], self._drawn[slot] = rule.seed, 0
+        self._seed[slot], self._drawn[slot] = seed, 0
         self._temperature[slot], self._penalty[slot] = rule.temperature, rule.repetition_penalty
         self._top_k[slot] = rule.top_k or self.vocabulary
         self._top_p[slot] = rule.top_p

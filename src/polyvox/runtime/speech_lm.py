@@ -1,6 +1,7 @@
 """Continuous batching: sequences join and leave between two steps of a language model, and none waits for another."""
 
 import asyncio
+import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -19,6 +20,8 @@ from polyvox.runtime.slots import Slots
 from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+_SEED_BITS = 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,9 @@ class SpeechLm:
                 sequence.keep = (key, shared)
             else:
                 sequence.length, sequence.input = shared, prompt.ids[shared:]
-        return Begin(sequence.slot, sequence.sampling, prompt.seen, prefix)
+        given = sequence.sampling.seed
+        seed = secrets.randbits(_SEED_BITS) if given is None else given
+        return Begin(sequence.slot, sequence.sampling, seed, prompt.seen, prefix)
 
     def _leave(self, sequence: LmSequence) -> None:
         sequence.closed = True
@@ -225,7 +230,7 @@ class SpeechLm:
     def _plan(self) -> "_Plan | None":
         """The next step, with whatever can take part in it."""
         readers, pieces = self._next_pieces()
-        speakers = [one for one in self._decoding if one.stream.unread < self._sizes.most_unread]
+        speakers = [one for one in self._decoding if not one.stream.ahead(self._sizes.most_unread)]
         if not readers and not speakers:
             return None
         starting = [sequence for sequence in readers if sequence in self._begins]

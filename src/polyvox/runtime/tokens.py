@@ -23,7 +23,8 @@ class Sampling:
     Of the tokens by falling probability, those count that are among the first `top_k` (0: all) and before which less
     than `top_p` has come together. A token that the prompt or the speech already holds is made less likely by
     `repetition_penalty`. Where `repeat_window` is not 0, a token that fills at least `repeat_share` of the last
-    `repeat_window` tokens is drawn again, from all the others.
+    `repeat_window` tokens is drawn again, from all the others. The same seed draws the same tokens; None leaves it to
+    chance.
     """
 
     temperature: float = 1.0
@@ -32,7 +33,7 @@ class Sampling:
     repetition_penalty: float = 1.0
     repeat_window: int = 0
     repeat_share: float = 0.1
-    seed: int = 0
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class TokenStream:
         self._error: PolyvoxError | None = None
         self._wanted = 1
         self._ready = asyncio.Event()
-        self._taken = asyncio.Event()
+        self._moved = asyncio.Event()
 
     @property
     def unread(self) -> int:
@@ -99,7 +100,7 @@ class TokenStream:
 
     async def read(self, at_least: int = 1) -> list[int]:
         """All tokens that are there, once there are so many; fewer only at the end, none after it."""
-        self._wanted = at_least
+        self._want(at_least)
         while len(self._tokens) < at_least and not self._over:
             self._ready.clear()
             await self._ready.wait()
@@ -107,15 +108,23 @@ class TokenStream:
             raise self._error
         tokens = list(self._tokens)
         self._tokens.clear()
-        self._taken.set()
-        self._on_read()
+        self._want(1)
         return tokens
 
-    async def below(self, unread: int) -> None:
-        """Wait until fewer tokens than that wait for the reader."""
-        while len(self._tokens) >= unread:
-            self._taken.clear()
-            await self._taken.wait()
+    def ahead(self, most: int) -> bool:
+        """Whether at least `most` tokens wait for the reader, and as many as it waits for."""
+        return len(self._tokens) >= max(most, self._wanted)
+
+    async def below(self, most: int) -> None:
+        """Wait until the stream is no longer `ahead`."""
+        while self.ahead(most):
+            self._moved.clear()
+            await self._moved.wait()
+
+    def _want(self, count: int) -> None:
+        self._wanted = count
+        self._moved.set()
+        self._on_read()
 
     async def __aiter__(self) -> AsyncIterator[int]:
         while tokens := await self.read():

@@ -1,0 +1,282 @@
+"""A language model behind a server that speaks OpenAI's completions API, as vLLM does."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import structlog
+
+from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, PolyvoxError, UnavailableError
+from polyvox.runtime.token_text import TokenText
+from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+_LONGEST_LINE = 1 << 20
+_SHOWN = 200
+_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteLmConfig:
+    """Where the server is, what to ask it for, and how long to wait.
+
+    Until the first token there are `retries` attempts after the first one, all of them within `first_token_seconds`;
+    from then on the answer must not pause for `stall_seconds`. A sequence whose reader is `most_unread` tokens behind
+    is not read from. With `first_code`, the id of the codec's first token, the server is asked for ids; else tokens
+    are read from its text.
+    """
+
+    url: str
+    model: str
+    api_key: str = ""
+    codes: int = 65_536
+    first_code: int | None = None
+    first_token_seconds: float = 30.0
+    stall_seconds: float = 10.0
+    retries: int = 2
+    retry_seconds: float = 0.1
+    most_unread: int = 512
+    connections: int = 256
+
+
+class _AttemptError(Exception):
+    """An attempt that failed before its first token and may be made again; `reason` completes a sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class RemoteLm:
+    """Continues prompts by asking a server. Leaving a sequence closes its connection, at which vLLM stops."""
+
+    def __init__(self, config: RemoteLmConfig, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._config = config
+        headers = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
+        self._client = httpx.AsyncClient(
+            base_url=config.url,
+            headers=headers,
+            timeout=None,  # noqa: S113 - every wait below has its own
+            limits=httpx.Limits(max_connections=config.connections),
+            transport=transport,
+            trust_env=False,
+        )
+
+    @asynccontextmanager
+    async def generate(self, prompt: Prompt, sampling: Sampling, limits: Limits) -> AsyncIterator[TokenStream]:
+        """The tokens behind a prompt, while the block lasts; leaving it closes the connection."""
+        if limits.most < 1:
+            raise InvalidRequestError("At least one token must be allowed.", field="max_tokens")
+        stream = TokenStream()
+        task = asyncio.create_task(self._pump(self._body(prompt, sampling, limits), limits, stream))
+        try:
+            yield stream
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def _body(self, prompt: Prompt, sampling: Sampling, limits: Limits) -> dict[str, Any]:
+        """What is asked for; what has its usual value is left to the server."""
+        if not prompt.text and not prompt.ids:
+            raise ValueError("A prompt for a server needs text or ids.")
+        unusual = {
+            "top_k": (sampling.top_k, 0),
+            "top_p": (sampling.top_p, 1.0),
+            "seed": (sampling.seed, None),
+            "min_tokens": (limits.least, 0),
+            "return_token_ids": (self._config.first_code is not None, False),
+        }
+        return {
+            "model": self._config.model,
+            "prompt": prompt.text or list(prompt.ids),
+            "max_tokens": limits.most,
+            "temperature": sampling.temperature,
+            "repetition_penalty": sampling.repetition_penalty,
+            "stream": True,
+            **{name: value for name, (value, usual) in unusual.items() if value != usual},
+        }
+
+    async def _pump(self, body: dict[str, Any], limits: Limits, stream: TokenStream) -> None:
+        """Carry the answer into the stream, and end that in whatever way the answer ends."""
+        try:
+            await self._answer(body, limits, stream)
+        except PolyvoxError as error:
+            stream.finish(error)
+        except asyncio.CancelledError:
+            stream.finish(UnavailableError("The sequence was left."))
+            raise
+        except Exception:
+            log.exception("language model server: defect while reading its answer")
+            stream.finish(EngineError("The language model's answer could not be read; the server's log has the cause."))
+        else:
+            stream.finish()
+
+    async def _answer(self, body: dict[str, Any], limits: Limits, stream: TokenStream) -> None:
+        count = 0
+        async with aclosing(self._batches(body)) as batches:
+            async for tokens in batches:
+                tokens = tokens[: limits.most - count]
+                count += len(tokens)
+                stream.push(tokens)
+                if count >= limits.most:
+                    return
+                await stream.below(self._config.most_unread)
+
+    async def _batches(self, body: dict[str, Any]) -> AsyncGenerator[list[int], None]:
+        """The tokens as they come: attempts until the first, then to the end, each wait within its time."""
+        opened = await self._opened(body)
+        async with aclosing(opened.batches):
+            yield opened.first
+            while True:
+                try:
+                    async with asyncio.timeout(self._config.stall_seconds):
+                        tokens = await anext(opened.batches, None)
+                except TimeoutError:
+                    raise DeadlineError(self._said(f"sent nothing for {self._config.stall_seconds:g} s")) from None
+                except _AttemptError as error:
+                    raise EngineError(self._said(f"{error.reason} in the middle of its answer")) from error
+                if tokens is None:
+                    return
+                yield tokens
+
+    async def _opened(self, body: dict[str, Any]) -> "_Opened":
+        """An answer with its first tokens in hand."""
+        seconds = self._config.first_token_seconds
+        reason = "did not answer"
+        try:
+            async with asyncio.timeout(seconds):
+                for attempt in range(self._config.retries + 1):
+                    if attempt:
+                        log.warning("language model server: trying again", reason=reason, attempt=attempt)
+                        await asyncio.sleep(self._config.retry_seconds * 2 ** (attempt - 1))
+                    batches = self._tokens(body)
+                    try:
+                        return _Opened(await anext(batches, []), batches)
+                    except _AttemptError as error:
+                        reason = error.reason
+                    except BaseException:
+                        await batches.aclose()
+                        raise
+        except TimeoutError:
+            raise DeadlineError(self._said(f"{reason} and gave no token within {seconds:g} s")) from None
+        raise UnavailableError(self._said(reason))
+
+    async def _tokens(self, body: dict[str, Any]) -> AsyncGenerator[list[int], None]:
+        """The tokens of one attempt, none of the batches empty."""
+        reader = _Answer(self._config.codes, self._config.first_code)
+        try:
+            async with self._client.stream("POST", "/v1/completions", json=body) as response:
+                if response.status_code != httpx.codes.OK:
+                    raise await _refusal(response)
+                async for line in _lines(response):
+                    if tokens := reader.tokens(line):
+                        yield tokens
+                    if reader.over:
+                        return
+        except httpx.HTTPError as error:
+            raise _AttemptError(f"could not be reached or broke off ({type(error).__name__})") from error
+        raise _AttemptError("broke off")
+
+    def _said(self, what: str) -> str:
+        return f"The language model server {what}; see to it or try again later."
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    first: list[int]
+    batches: AsyncGenerator[list[int], None]
+
+
+class _Answer:
+    """The events of one answer, line by line."""
+
+    def __init__(self, codes: int, first_code: int | None) -> None:
+        self._text = TokenText(codes)
+        self._codes = codes
+        self._first_code = first_code
+        self.over = False
+
+    def tokens(self, line: str) -> list[int]:
+        """What one line adds."""
+        kind, _, data = line.partition(":")
+        if kind != "data":
+            return []
+        if data.strip() == "[DONE]":
+            self.over = True
+            return []
+        return self._of_event(_parsed(data))
+
+    def _of_event(self, event: dict[str, Any]) -> list[int]:
+        if "error" in event:
+            raise EngineError(f"The language model server reports a failure: {_shown(event['error'])}.")
+        choices = event.get("choices")
+        if not choices:
+            return []
+        choice = choices[0]
+        tokens = self._of_ids(choice) if self._first_code is not None else self._text.push(str(choice.get("text", "")))
+        self.over = self.over or self._text.ended or choice.get("finish_reason") is not None
+        return tokens
+
+    def _of_ids(self, choice: dict[str, Any]) -> list[int]:
+        ids = choice.get("token_ids")
+        if not isinstance(ids, list):
+            raise EngineError("The language model server sent no token ids; have it read from the text instead.")
+        codes = [token - (self._first_code or 0) for token in ids]
+        for place, code in enumerate(codes):
+            if not 0 <= code < self._codes:
+                self.over = True
+                return codes[:place]
+        return codes
+
+
+async def _lines(response: httpx.Response) -> AsyncIterator[str]:
+    """Whole lines, however the bytes were cut; one without end is refused."""
+    rest = b""
+    async for data in response.aiter_bytes():
+        *lines, rest = (rest + data).split(b"\n")
+        if len(rest) > _LONGEST_LINE:
+            raise EngineError("The language model server sends a line without end.")
+        for line in lines:
+            yield line.decode(errors="replace").rstrip("\r")
+
+
+async def _refusal(response: httpx.Response) -> Exception:
+    """Why there is no answer: one that another attempt may change, or the error for the caller."""
+    status = response.status_code
+    if status in _BUSY:
+        return _AttemptError(f"answered {status}")
+    text = ""
+    async for part in response.aiter_text():
+        text += part
+        if len(text) > _SHOWN:
+            break
+    if status in (401, 403):
+        return UnavailableError("The language model server refused the key; set speechlm_api_key to the one it takes.")
+    if status == httpx.codes.BAD_REQUEST:
+        return InvalidRequestError(f"The language model server refused the request: {_shown(text)}.")
+    return UnavailableError(f"The language model server answered {status}: {_shown(text)}.")
+
+
+def _parsed(data: str) -> dict[str, Any]:
+    try:
+        event = json.loads(data)
+    except ValueError as error:
+        raise EngineError("The language model server sent an event that is no JSON.") from error
+    if not isinstance(event, dict):
+        raise EngineError("The language model server sent an event that is no object.")
+    return event
+
+
+def _shown(answer: object) -> str:
+    """A stranger's words, short enough for a sentence."""
+    if isinstance(answer, dict):
+        answer = answer.get("message", answer)
+    return " ".join(str(answer).split())[:_SHOWN].rstrip(".")
