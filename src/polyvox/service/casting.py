@@ -9,7 +9,6 @@ from polyvox.service.cloning import Clone
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.shelf import Shelf
-from polyvox.service.speech import check_cloning
 from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.names import is_voice_id, transcript_text
 from polyvox.voices.recordings import prompt_digest
@@ -38,7 +37,7 @@ class Casting:
         text = None if transcript is None else transcript_text(transcript, "prompt_text")
         if isinstance(reference, RegisteredVoice):
             return await self._registered(reference.name, owner, engine, text)
-        check_cloning(engine)
+        self._registry.check_cloning(engine)
         if isinstance(reference, UploadedVoice):
             raise InvalidRequestError("'voice' names an uploaded file, but none came with the request.", field="voice")
         if not self._settings.allow_inline and isinstance(reference, InlineVoice):
@@ -54,7 +53,7 @@ class Casting:
             if is_voice_id(name):
                 raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
             return None
-        check_cloning(engine)
+        self._registry.check_cloning(engine)
         return Clone(record.id, lambda engine: self._prepare_registered(record, text, engine))
 
     async def _prepare_taken(

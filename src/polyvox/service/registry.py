@@ -98,6 +98,16 @@ class Registry:
             raise UnavailableError(entry.reason, field="model")
         return entry.engine
 
+    def check_cloning(self, engine: Engine) -> None:
+        """Refuse a voice of the caller's where the engine has only its own, and name the models that take it."""
+        if engine.capabilities.cloning:
+            return
+        cloning = [info.id for info in self.models() if info.capabilities is not None and info.capabilities.cloning]
+        remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that does"
+        raise InvalidRequestError(
+            f"The model {engine.name!r} cannot speak with a voice of yours; {remedy}.", field="model"
+        )
+
     def model(self, model: str | None) -> ModelInfo:
         """What is known of one model, available or not."""
         return self._absence(model) if model in self._absent else self._info(self.resolve(model))

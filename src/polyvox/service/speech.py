@@ -138,7 +138,7 @@ class SpeechService:
         if clone is None:
             _check_with(engine, utterance, session_id)
         else:
-            check_cloning(engine)
+            self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=clone.label)
         delivery = _delivery(request, engine)
         text, speed = request.utterance.text, request.utterance.speed
@@ -217,15 +217,6 @@ def _check_with(engine: Engine, utterance: Utterance, session_id: str) -> None:
         raise EngineError(
             f"The engine {engine.name!r} failed; the server's log has the cause under {session_id}."
         ) from error
-
-
-def check_cloning(engine: Engine) -> None:
-    """Refuse a voice of the caller's where the engine has only its own."""
-    if not engine.capabilities.cloning:
-        raise InvalidRequestError(
-            f"The model {engine.name!r} cannot speak with a voice of yours; choose a model that clones voices.",
-            field="model",
-        )
 
 
 async def _cloned(engine: Engine, utterance: Utterance, clone: Clone, session_id: str) -> AsyncIterator[AudioChunk]:
