@@ -164,7 +164,7 @@ async def stream(networks: Networks, recipe: Recipe, load: Load) -> Figures:
     speech = tuple(voice.arrays["tokens"].tolist())
     role = Cast(Mode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
     began = time.perf_counter()
-    base = await device.run(lambda: networks.sound.start(voice))
+    base = asyncio.create_task(device.run(lambda: networks.sound.start(voice)))
     piece = Piece(TrackedText.of("x"), tuple(range(200, 200 + load.text_ids)), role, base, 0, 0)
     hops = Hops(load.policy, len(speech), maker.block, maker.ahead)
     chunks = []

@@ -101,7 +101,8 @@ def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
     """The model in a folder; BundleError names everything that it lacks."""
     if not folder.is_dir():
         raise BundleError(
-            f"There is no folder {folder}; put CosyVoice's files there, or name their place in 'cosyvoice_dir'."
+            f"There is no folder {folder}; put CosyVoice's files there, or name their place in the setting "
+            "'cosyvoice2_dir' or 'cosyvoice3_dir'."
         )
     version = _version(folder)
     required = [

@@ -167,17 +167,20 @@ class CosyVoiceEngine:
         seed = secrets.randbits(63) if utterance.seed is None else utterance.seed
         log.debug("cosyvoice speaks", engine=self.name, mode=str(mode), seed=seed, policy=self._policy)
         async with running.streams:
-            base = await running.device.run(partial(model.networks.sound.start, voice))
             place = _Place(utterance.text)
-            async with aclosing(self._chunks(running, utterance, role, base, seed)) as chunks:
-                async for piece, chunk in chunks:
-                    if len(chunk.pcm):
-                        yield place.next(piece, chunk)
+            base = asyncio.create_task(running.device.run(partial(model.networks.sound.start, voice)))
+            try:
+                async with aclosing(self._chunks(running, utterance, role, base, seed)) as chunks:
+                    async for piece, chunk in chunks:
+                        if len(chunk.pcm):
+                            yield place.next(piece, chunk)
+            finally:
+                base.cancel()
         if place.index == 0:
             raise TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
 
     async def _chunks(
-        self, running: _Running, utterance: Utterance, role: Cast, base: SoundState, seed: int
+        self, running: _Running, utterance: Utterance, role: Cast, base: "asyncio.Task[SoundState]", seed: int
     ) -> AsyncGenerator[tuple[Piece, Chunk]]:
         """The chunks of all pieces; each piece is a sequence of its own."""
         model, player = running.model, Player(asyncio.get_running_loop().time)

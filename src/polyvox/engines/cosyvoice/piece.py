@@ -1,5 +1,6 @@
 """One piece of text on its way to sound: tokens are decoded, and become samples chunk by chunk while more come."""
 
+import asyncio
 import hashlib
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -26,7 +27,8 @@ class Piece:
     text: TrackedText
     ids: tuple[int, ...]
     role: Cast
-    base: SoundState
+    base: "asyncio.Future[SoundState]"
+    """The voice before its first token. It is made while the first tokens are decoded, once for all pieces."""
     seed: int
     index: int
 
@@ -131,7 +133,8 @@ class PieceMaker:
         seed = piece.own_seed
         async with self._source.generate(prompt, self._sampling(seed), self.limits(piece)) as stream:
             heard = _Heard(stream, cuts_silence=self._recipe.version == 3)
-            state, given, final = replace(piece.base, seed=seed), 0, False
+            await heard.reach(hops.needed)
+            state, given, final = replace(await asyncio.shield(piece.base), seed=seed), 0, False
             while not final:
                 await heard.reach(hops.needed)
                 final = len(heard.tokens) < hops.needed
