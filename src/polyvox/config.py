@@ -164,6 +164,9 @@ class Settings(BaseSettings):
     zipvoice_device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where ZipVoice runs; `auto`: on a GPU that works, else on the CPU."
     )
+    zipvoice_executor: Literal["torch", "onnx", "onnx-int8"] = Field(
+        "torch", description="What runs ZipVoice: PyTorch, or ONNX Runtime on the CPU, in full or in 8-bit precision."
+    )
 
     # ZipVoice's dialect
     zipvoice_model: str = Field("zipvoice", description="Model for its requests that name none.")

@@ -156,7 +156,7 @@ def test_the_zipvoice_family_is_pulled_from_its_own_repository(name: str) -> Non
 def test_a_model_brings_those_it_needs(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()
-    for name in ("model.json", "model.pt", "tokens.txt", "config.yaml", "pytorch_model.bin"):
+    for name in ("model.json", "model.pt", "tokens.txt", "pytorch_model.bin"):
         (copy / name).write_text(name)
     pull_by_name(
         "zipvoice",

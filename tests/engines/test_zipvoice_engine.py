@@ -16,7 +16,15 @@ from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.config import load
 from polyvox.engines.catalog import ENGINES
-from polyvox.errors import BundleError, EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
+from polyvox.errors import (
+    BundleError,
+    EngineError,
+    InvalidRequestError,
+    PromptError,
+    TextError,
+    UnavailableError,
+    UnknownVoiceError,
+)
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 
 if find_spec("torch") is None:
@@ -226,7 +234,7 @@ async def test_one_voice_may_speak_a_dialogue_model_and_begins_as_the_first_spea
 
 async def test_a_model_for_one_voice_makes_no_duets(engine: ZipVoiceEngine) -> None:
     voice = await prepared(engine)
-    with pytest.raises(Exception, match="one for dialogues"):
+    with pytest.raises(UnavailableError, match="one for dialogues"):
         engine.duet(voice, voice)
 
 
@@ -298,7 +306,6 @@ async def test_a_pulled_model_starts_and_speaks(folders: Path, tmp_path: Path) -
     copy = tmp_path / "copy"
     shutil.copytree(folders / DISTILLED.name, copy / DISTILLED.name)
     shutil.copyfile(folders / "vocos" / "pytorch_model.bin", copy / "pytorch_model.bin")
-    (copy / "config.yaml").write_text("a description that nothing here needs")
     models = tmp_path / "models"
     nowhere = "http://127.0.0.1:9"
     pull(DISTILLED.name, models_dir=models, folder=copy, hub_url=nowhere, progress=SilentProgress())
@@ -314,6 +321,13 @@ async def test_a_model_that_is_not_installed_names_the_command(tmp_path: Path) -
     assert ENGINES.keys() >= VARIANTS.keys()
     with pytest.raises(BundleError, match="polyvox pull zipvoice_dialog"):
         await ENGINES["zipvoice_dialog"](load(models_dir=tmp_path)).start()
+
+
+async def test_dialogue_models_have_no_graphs(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="zipvoice_executor"):
+        await ENGINES[STEREO.name](load(models_dir=tmp_path, zipvoice_executor="onnx")).start()
+    with pytest.raises(BundleError, match="polyvox pull zipvoice_distill-onnx"):
+        await ENGINES[DISTILLED.name](load(models_dir=tmp_path, zipvoice_executor="onnx-int8")).start()
 
 
 @pytest.mark.parametrize(

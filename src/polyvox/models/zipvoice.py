@@ -172,6 +172,21 @@ class Flow:
         return replace(self, mel=self.mel + velocity * delta, step=self.step + 1)
 
 
+def begun(
+    lines: Sequence[Line], texts: Sequence[Tensor], noise: Sequence[Tensor], solvers: Sequence[Solver]
+) -> list[Flow]:
+    """Flows at their beginning, from what each frame is to say and from noise."""
+    flows = []
+    for line, text, chaos, solver in zip(lines, texts, noise, solvers, strict=True):
+        speech = line.prompt.new_zeros(line.frames, line.prompt.shape[1])
+        speech[: len(line.prompt)] = line.prompt
+        if chaos.shape != speech.shape:
+            raise ValueError(f"The noise is {tuple(chaos.shape)}, not {tuple(speech.shape)}.")
+        times = schedule(solver.steps, solver.shift)
+        flows.append(Flow(chaos, text, speech, len(line.prompt), times, solver.guidance))
+    return flows
+
+
 class ZipVoice(nn.Module):
     """All four variants. Nothing of a request stays in it."""
 
@@ -186,16 +201,9 @@ class ZipVoice(nn.Module):
         if config.speaker_tags is not None or config.channels > 1:
             self.speakers = nn.Embedding(2, config.bins)
 
-    def start(self, lines: Sequence[Line], noise: Sequence[Tensor], solver: Sequence[Solver]) -> list[Flow]:
+    def start(self, lines: Sequence[Line], noise: Sequence[Tensor], solvers: Sequence[Solver]) -> list[Flow]:
         """Flows at their beginning; each line's noise is [frames, features]."""
-        flows = []
-        for line, text, chaos, how in zip(lines, self.text_conditions(lines), noise, solver, strict=True):
-            if chaos.shape != (line.frames, self.config.features):
-                raise ValueError(f"The noise is {tuple(chaos.shape)}, not {(line.frames, self.config.features)}.")
-            speech = line.prompt.new_zeros(line.frames, self.config.features)
-            speech[: len(line.prompt)] = line.prompt
-            flows.append(Flow(chaos, text, speech, len(line.prompt), schedule(how.steps, how.shift), how.guidance))
-        return flows
+        return begun(lines, self.text_conditions(lines), noise, solvers)
 
     def step(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Flow]:
         """Each flow one step on, whatever the others' lengths, times and guidance are.

@@ -1,21 +1,23 @@
 """A ZipVoice model folder and its vocoder, as they are published: checked, then loaded."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
 
 from polyvox.bundles.weights import read_plain, read_weights
+from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.engines.zipvoice.prompt import BINS, FFT, HOP, SAMPLE_RATE
 from polyvox.engines.zipvoice.variants import Variant
 from polyvox.errors import BundleError
 from polyvox.models.loading import WeightsError
 from polyvox.models.vocos import Vocos, VocosConfig, load_vocos
-from polyvox.models.zipvoice import ZipVoice, config_of, load_zipvoice
+from polyvox.models.zipvoice import Flow, Line, Solver, config_of, load_zipvoice
 from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
 
 SPEAKER_TAGS = ("[S1]", "[S2]")
@@ -62,14 +64,30 @@ class _File(_Sections):
     feature: _Feature
 
 
+class Acoustics(Protocol):
+    """Tokens to mel, step by step, many requests at once: the network, or graphs in its place."""
+
+    def start(self, lines: Sequence[Line], noise: Sequence[Tensor], solvers: Sequence[Solver]) -> list[Flow]: ...
+
+    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Flow]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Networks:
     """What speaks: tokens to mel, and mel to samples."""
 
-    zipvoice: ZipVoice
+    acoustics: Acoustics
     vocos: Vocos
     vocabulary: Vocabulary
     speaker_tags: tuple[int, int] | None
+
+
+def load_graphs(variant: Variant, folder: Path, vocoder: Path, *, int8: bool, threads: int) -> Networks:
+    """The published graphs in the place of the network, and the vocoder, on the CPU."""
+    _read_sizes(folder / "model.json")
+    vocabulary = read_vocabulary(folder / "tokens.txt")
+    graphs = ZipVoiceGraphs(folder, int8=int8, threads=threads)
+    return Networks(graphs, _load_vocos(vocoder), vocabulary, _speaker_tags(variant, vocabulary, folder))
 
 
 def load_networks(variant: Variant, folder: Path, vocoder: Path, device: torch.device) -> Networks:
@@ -82,10 +100,9 @@ def load_networks(variant: Variant, folder: Path, vocoder: Path, device: torch.d
     )
     try:
         zipvoice = load_zipvoice(config, _state(folder))
-        vocos = _load_vocos(vocoder)
     except (WeightsError, KeyError) as error:
         raise BundleError(f"The weights of {variant.name} in {folder} do not fit: {error}") from error
-    return Networks(zipvoice.to(device), vocos.to(device), vocabulary, tags)
+    return Networks(zipvoice.to(device), _load_vocos(vocoder).to(device), vocabulary, tags)
 
 
 def _read_sizes(path: Path) -> _Model:
@@ -136,9 +153,12 @@ def _state(folder: Path) -> dict[str, Tensor]:
 def _load_vocos(folder: Path) -> Vocos:
     state = read_weights(folder / "pytorch_model.bin")
     blocks = {name.split(".")[2] for name in state if name.startswith("backbone.convnext.")}
-    width, bins, _ = state["backbone.embed.weight"].shape
-    hidden = state["backbone.convnext.0.pwconv1.weight"].shape[0]
-    fft = state["head.out.weight"].shape[0] - 2
-    if (bins, fft) != (BINS, FFT):
-        raise BundleError(f"The vocoder in {folder} makes {fft}-point spectra of {bins} bands, not {FFT} of {BINS}.")
-    return load_vocos(VocosConfig(bins, width, hidden, len(blocks), fft, HOP), state)
+    try:
+        width, bins, _ = state["backbone.embed.weight"].shape
+        hidden = state["backbone.convnext.0.pwconv1.weight"].shape[0]
+        config = VocosConfig(bins, width, hidden, len(blocks), state["head.out.weight"].shape[0] - 2, HOP)
+        if (config.bins, config.fft) != (BINS, FFT):
+            raise WeightsError(f"it makes {config.fft}-point spectra of {bins} bands, not {FFT} of {BINS}.")
+        return load_vocos(config, state)
+    except (WeightsError, KeyError, ValueError) as error:
+        raise BundleError(f"The vocoder in {folder} does not fit: {error}") from error

@@ -14,7 +14,7 @@ from polyvox.audio.pcm import silence
 from polyvox.audio.silence import with_edges_cut, with_pauses_cut
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
-from polyvox.engines.zipvoice.bundle import Networks, load_networks
+from polyvox.engines.zipvoice.bundle import Networks, load_graphs, load_networks
 from polyvox.engines.zipvoice.joining import Joiner
 from polyvox.engines.zipvoice.manner import Manner, manner_of
 from polyvox.engines.zipvoice.prompt import BINS, SAMPLE_RATE, trimmed
@@ -25,6 +25,7 @@ from polyvox.engines.zipvoice.voice import ClonedVoice, duet, tagged
 from polyvox.errors import EngineError, PromptError, TextError, UnavailableError, UnknownVoiceError
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
 from polyvox.text.spoken import Pause
 from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Span, Utterance, Voice, VoicePrompt
@@ -72,11 +73,22 @@ class ZipVoiceEngine:
         self._observer = observer
 
     async def start(self) -> None:
-        models, device = self._settings.models_dir, _device(self._settings.zipvoice_device)
-        bundle = await asyncio.to_thread(open_bundle, self.name, models)
-        vocoder = await asyncio.to_thread(open_bundle, VOCODER, models)
-        networks = await asyncio.to_thread(load_networks, self._variant, bundle.folder, vocoder.folder, device)
-        await self.start_with(networks, device)
+        device = _device(self._settings.zipvoice_device)
+        if self._settings.zipvoice_executor == "torch":
+            await self.start_with(await asyncio.to_thread(self._load, device), device)
+        else:
+            await self.start_with(await asyncio.to_thread(self._load_graphs), torch.device("cpu"))
+
+    def _load(self, device: torch.device) -> Networks:
+        bundle, vocoder = (open_bundle(name, self._settings.models_dir) for name in (self.name, VOCODER))
+        return load_networks(self._variant, bundle.folder, vocoder.folder, device)
+
+    def _load_graphs(self) -> Networks:
+        if self._variant.dialogue:
+            raise UnavailableError(f"There are no graphs of {self.name!r}; set zipvoice_executor to 'torch'.")
+        bundle, vocoder = (open_bundle(name, self._settings.models_dir) for name in (f"{self.name}-onnx", VOCODER))
+        int8 = self._settings.zipvoice_executor == "onnx-int8"
+        return load_graphs(self._variant, bundle.folder, vocoder.folder, int8=int8, threads=share_of_cores(1))
 
     async def start_with(self, networks: Networks, device: torch.device) -> None:
         """As `start`, with networks that are loaded already."""
@@ -164,7 +176,7 @@ class ZipVoiceEngine:
         return self._variant.channels * BINS
 
     def _warm_up(self, networks: Networks) -> Order:
-        mel = np.zeros((_WARM_UP_FRAMES, networks.zipvoice.config.features), np.float32)
+        mel = np.zeros((_WARM_UP_FRAMES, self._bins), np.float32)
         tokens = tuple(range(1, 1 + min(_WARM_UP_TOKENS, len(networks.vocabulary) - 1)))
         manner = manner_of({"num_steps": 1}, self._variant)
         return Order(tokens, ClonedVoice(tokens, mel, 1.0), 1.0, manner, 0)

@@ -100,16 +100,15 @@ class Synthesis:
             Line(order.tokens, order.voice.tokens, self._tensor(order.voice.mel) * FEATURE_SCALE, order.speed)
             for order in orders
         ]
-        features = self._networks.zipvoice.config.features
-        noise = [self._noise(order.seed, line.frames, features) for order, line in zip(orders, lines, strict=True)]
+        noise = [self._noise(order.seed, line) for order, line in zip(orders, lines, strict=True)]
         solvers = [Solver(order.manner.steps, order.manner.guidance, order.manner.shift) for order in orders]
-        return self._networks.zipvoice.start(lines, noise, solvers)
+        return self._networks.acoustics.start(lines, noise, solvers)
 
     def _stepped(self, flows: list[Flow]) -> list[Flow]:
-        return self._networks.zipvoice.step(flows, self._frames_per_call)
+        return self._networks.acoustics.step(flows, self._frames_per_call)
 
     def _vocoded(self, flows: list[Flow]) -> list[Pcm]:
-        channels = self._networks.zipvoice.config.channels
+        channels = flows[0].mel.shape[1] // BINS
         mels = [mel for flow in flows for mel in torch.split(flow.spoken / FEATURE_SCALE, BINS, dim=1)]
         sounds = [sound.cpu().numpy() for sound in self._networks.vocos(mels)]
         if channels == 1:
@@ -119,10 +118,10 @@ class Synthesis:
     def _tensor(self, array: Pcm) -> Tensor:
         return torch.from_numpy(array).to(self._device)
 
-    def _noise(self, seed: int, frames: int, features: int) -> Tensor:
+    def _noise(self, seed: int, line: Line) -> Tensor:
         """The same for a seed on every device."""
         generator = torch.Generator().manual_seed(seed)
-        return torch.randn(frames, features, generator=generator).to(self._device)
+        return torch.randn(line.frames, line.prompt.shape[1], generator=generator).to(self._device)
 
 
 def _timed(work: Callable[[list[Given]], Sequence[Flow | Pcm]], items: list[Given]) -> list[_Timed]:
