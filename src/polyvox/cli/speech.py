@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import httpx
 
@@ -12,8 +13,11 @@ from polyvox.bench.dialect import RefusedError, audio_layout, error_sentence
 from polyvox.cli.hall import running_service
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Utterance
+from polyvox.voices.records import HOUSE
+from polyvox.voices.references import parse_reference
 
 CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 120.0
@@ -52,22 +56,33 @@ class Speech:
 
 @asynccontextmanager
 async def own_speech(wish: Wish, settings: Settings) -> AsyncIterator[Speech]:
-    """Speak in this process."""
+    """Speak in this process, also with a registered voice if the model clones voices."""
     utterance = Utterance(
         wish.text,
         wish.voice or settings.default_voice,
         language=None if wish.language is None else language_tag(wish.language, "language"),
         speed=wish.speed,
     )
-    async with running_service(settings) as service:
-        session = await service.open(SpeechRequest(utterance, model=wish.model, volume=wish.volume, door="cli"))
-        async with session:
+    reference = parse_reference(utterance.voice, max_bytes=settings.prompt_max_bytes)
+    async with running_service(settings) as service, _voices_beside(service) as voices:
+        cast = partial(voices.casting.cast, reference, HOUSE, model=wish.model)
+        request = SpeechRequest(utterance, model=wish.model, volume=wish.volume, door="cli", cast=cast)
+        async with await service.open(request) as session:
 
             async def pieces() -> AsyncIterator[Piece]:
                 async for chunk in session:
                     yield Piece(chunk.pcm, chunk.span.end if chunk.span else None)
 
             yield Speech(session.sample_rate, session.channels, session.warnings, pieces())
+
+
+@asynccontextmanager
+async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
+    voices = VoiceService.beside(service)
+    try:
+        yield voices
+    finally:
+        await voices.close()
 
 
 @asynccontextmanager
