@@ -41,6 +41,8 @@ async def ready(hall: Hall) -> JSONResponse:
         "models": models,
         "reasons": state.reasons,
     }
+    if state.warnings:
+        body["warnings"] = state.warnings
     return JSONResponse(body, 200 if state.ok else 503)
 
 

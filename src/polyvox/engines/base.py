@@ -59,6 +59,15 @@ class Mixing(Protocol):
 
 
 @runtime_checkable
+class Cautioned(Protocol):
+    """An engine that speaks, but not as its settings wish."""
+
+    @property
+    def warning(self) -> str:
+        """What is amiss, in one sentence; empty where nothing is."""
+
+
+@runtime_checkable
 class Observed(Protocol):
     """An engine that reports what its batches cost."""
 

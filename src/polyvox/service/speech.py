@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from uuid import uuid4
 
@@ -51,10 +51,14 @@ class SpeechRequest:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether requests that name no model can be spoken, and what keeps each model from it that cannot."""
+    """Whether requests that name no model can be spoken, and what keeps each model from it that cannot.
+
+    `warnings` are on models that can speak, though not as well as they should.
+    """
 
     ok: bool
     reasons: dict[str, str]
+    warnings: dict[str, str] = field(default_factory=dict)
 
 
 class SpeechService:
@@ -95,7 +99,8 @@ class SpeechService:
         if self._refusal:
             reasons = {"server": self._refusal, **reasons}
         default = self.settings.default_model
-        return Readiness(ok=not self._refusal and default not in reasons, reasons=reasons)
+        ok = not self._refusal and default not in reasons
+        return Readiness(ok=ok, reasons=reasons, warnings=self.registry.warnings())
 
     async def open(self, request: SpeechRequest) -> Session:
         """A session that speaks the request, now or in its turn; the typed error when it cannot be accepted.
