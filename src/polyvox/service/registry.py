@@ -72,6 +72,56 @@ class Registry:
 
     async def close(self) -> None:
         """Close every engine; one that fails to close does not keep the others open."""
+        engines = {name: entry.engine for name, entry in self._entries.items() if entry.engine is not None}
+        for entry in self._entries.values():
+            entry.engine, entry.reason = None, "The server is shutting down."
+        results = await asyncio.gather(*(engine.close() for engine in engines.values()), return_exceptions=True)
+        for name, result in zip(engines, results, strict=True):
+            if isinstance(result, BaseException):
+                log.error("engine failed to close", model=name, exc_info=result)
+
+    def resolve(self, model: str | None) -> str:
+        """The id of the model that a request means."""
+        if not model or model in OPENAI_NAMES:
+            return self._settings.default_model
+        if model in self._entries:
+            return model
+        if model in self._absent:
+            raise UnavailableError(self._absent[model], field="model")
+        known = ", ".join(self._entries)
+        raise UnknownModelError(f"There is no model {model[:80]!r} here; use one of {known}.", field="model")
+
+    def engine(self, model: str | None) -> Engine:
+        """The engine for a request's model; the error names the remedy when it cannot speak."""
+        entry = self._entries[self.resolve(model)]
+        if entry.engine is None or entry.reason:
+            raise UnavailableError(entry.reason, field="model")
+        return entry.engine
+
+    def check_cloning(self, engine: Engine) -> None:
+        """Refuse a voice of the caller's where the engine has only its own, and name the models that take it."""
+        if engine.capabilities.cloning:
+            return
+        cloning = [info.id for info in self.models() if info.capabilities is not None and info.capabilities.cloning]
+        remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that does"
+        raise InvalidRequestError(
+            f"The model {engine.name!r} cannot speak with a voice of yours; {remedy}.", field="model"
+        )
+
+    def model(self, model: str | None) -> ModelInfo:
+        """What is known of one model, available or not."""
+        return self._absence(model) if model in self._absent else self._info(self.resolve(model))
+
+    def models(self) -> list[ModelInfo]:
+        """Every model that was asked for, available or not, in the order of the settings."""
+        return [self._info(name) for name in self._entries]
+
+    def absent(self) -> list[ModelInfo]:
+        """The models that callers may ask for and that this server does not run."""
+        return [self._absence(name) for name in self._absent]
+
+    def warnings(self) -> dict[str, str]:
+        """What is amiss with models that can speak all the same."""
         found = {}
         for name, entry in self._entries.items():
             engine = entry.engine
