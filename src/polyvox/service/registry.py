@@ -122,7 +122,7 @@ class Registry:
 
     def warnings(self) -> dict[str, str]:
         """What is amiss with models that can speak all the same."""
-        found = {}
+        found: dict[str, str] = {}
         for name, entry in self._entries.items():
             engine = entry.engine
             if entry.available and isinstance(engine, Cautioned) and engine.warning:
