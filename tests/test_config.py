@@ -110,6 +110,27 @@ def test_a_wrong_value_under_such_a_name_is_refused_too(monkeypatch, name, value
         config.load()
 
 
+def test_the_names_of_the_streamable_tts_api_are_understood(bare_environment, monkeypatch):
+    (bare_environment / ".env").write_text("TTS_API=http://tts-engine:9093\nDEFAULT_PLAYBACK_SPEED=0.5\nSENTRY_DSN=x\n")
+    monkeypatch.setenv("SPEAKERS", "husein, idayu")
+    monkeypatch.setenv("CUDA_GRAPH_BATCH", "[0.1, 0.5, 10.0]")
+    monkeypatch.setenv("MAX_BATCH_SIZE", "8")
+    monkeypatch.setenv("DEFAULT_TEMPERATURE", "0.7")
+    settings = config.load()
+    assert settings.speechlm_url == "http://tts-engine:9093"
+    assert settings.streamable_playback_speed == 0.5
+    assert settings.speechlm_speakers == ["husein", "idayu"]
+    assert settings.speechlm_graph_seconds == [0.1, 0.5, 10.0]
+    assert settings.speechlm_temperature == 0.7
+    assert settings.speechlm_codec_batch == 8
+    assert source_of(settings, "speechlm_url") == "the Streamable TTS API's names"
+    monkeypatch.setenv("DYNAMIC_BATCHING", "false")
+    assert config.load().speechlm_codec_batch == 1
+    monkeypatch.setenv("CUDA_GRAPH_BATCH", "__import__('os')")
+    with pytest.raises(InvalidRequestError, match="speechlm_graph_seconds"):
+        config.load()
+
+
 def test_a_misspelt_name_in_the_env_file_is_refused(bare_environment):
     (bare_environment / ".env").write_text("POLYVOX_PROT=8880\n")
     with pytest.raises(InvalidRequestError, match="prot"):

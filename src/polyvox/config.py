@@ -1,8 +1,8 @@
 """Every knob of the server, once: its type, its default, what it does, and where its present value came from.
 
 A value is looked for in this order: an argument of the command line, the environment (`POLYVOX_PORT`), the file
-`.env`, both of these under ZipVoice's names (`ZIPVOICE_NUM_STEPS`), the YAML file named by `POLYVOX_CONFIG` (or
-`polyvox.yaml` in the working directory), the default.
+`.env`, both of these under the names of other servers (`ZIPVOICE_NUM_STEPS`, `TTS_API`), the YAML file named by
+`POLYVOX_CONFIG` (or `polyvox.yaml` in the working directory), the default.
 """
 
 import os
@@ -39,6 +39,11 @@ def _data_home() -> Path:
 
 def _split_commas(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _without_brackets(value: object) -> object:
+    """A list that is written as other servers' variables write it."""
+    return value.strip().removeprefix("[").removesuffix("]") if isinstance(value, str) else value
 
 
 _Item = TypeVar("_Item")
@@ -174,6 +179,81 @@ class Settings(BaseSettings):
     zipvoice_remove_long_silence: bool = Field(True, description="Whether long silences are cut unless asked.")
     zipvoice_speed_multiplier: float = Field(1.0, gt=0, le=4, description="Factor on the speed of its requests.")
 
+    # Codec language model
+    speechlm_dir: Path | None = Field(
+        None,
+        description="Folder of the language model (config.json, tokenizer.json, *.safetensors); `speechlm` in the "
+        "folder of models where it is not set.",
+    )
+    neucodec_dir: Path | None = Field(
+        None, description="Folder of NeuCodec's weights; `neucodec` in the folder of models where it is not set."
+    )
+    speechlm_url: str = Field(
+        "", description="Server with OpenAI's completions API, such as vLLM, that runs the language model instead."
+    )
+    speechlm_api_key: SecretStr = Field(SecretStr(""), description="Bearer key for that server.")
+    speechlm_first_token_seconds: float = Field(
+        30.0, gt=0, description="How long that server may take to its first token, further attempts included."
+    )
+    speechlm_stall_seconds: float = Field(10.0, gt=0, description="How long that server may then send nothing.")
+    speechlm_device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where it runs; `auto`: on a GPU that works, else on the CPU."
+    )
+    speechlm_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto", description="`auto`: bfloat16 on a GPU, float32 on the CPU."
+    )
+    speechlm_cache_bytes: int = Field(
+        8_589_934_592, ge=1_048_576, description="Memory for keys and values; decides how many sequences run at once."
+    )
+    speechlm_prefix_bytes: int = Field(
+        536_870_912, ge=0, description="Memory for the beginnings of prompts of cloned voices."
+    )
+    speechlm_prefill_rows: int = Field(
+        256, ge=16, le=16_384, description="Positions of new prompts that are read between two tokens of the others."
+    )
+    speechlm_speakers: _Listed[str] = Field(
+        ["husein", "idayu", "jenny"], description="Speakers that the language model was trained on."
+    )
+    speechlm_temperature: float = Field(0.6, ge=0, le=2, description="Sampling temperature; 0: the likeliest token.")
+    speechlm_repetition_penalty: float = Field(
+        1.15, ge=0.5, le=2, description="How much less likely a token gets that was there before; 1: not at all."
+    )
+    speechlm_max_tokens: int = Field(
+        3072, ge=1, le=16_384, description="Longest stretch of speech, in tokens (50 are a second)."
+    )
+    speechlm_first_seconds: float = Field(
+        0.5, ge=0.1, le=10, description="Audio of the first chunk; less starts sooner and sounds rougher."
+    )
+    speechlm_chunk_growth: float = Field(2.0, ge=1, le=4, description="How much longer each chunk is than the last.")
+    speechlm_max_seconds: float = Field(5.0, ge=0.1, le=60, description="Longest chunk.")
+    speechlm_past_seconds: float = Field(
+        3.0, ge=0.02, le=10, description="Speech before a chunk that is decoded again."
+    )
+    speechlm_ahead_seconds: float = Field(0.1, ge=0.02, le=2, description="Speech behind a chunk that it waits for.")
+    speechlm_codec_batch: int = Field(16, ge=1, le=256, description="Chunks that are decoded at once.")
+    speechlm_codec_wait: float = Field(
+        1e-4, ge=0, le=0.1, description="Seconds that a chunk waits for others to be decoded with."
+    )
+    speechlm_graph_seconds: Annotated[_Listed[float], BeforeValidator(_without_brackets)] = Field(
+        [0.5, 1.0, 2.0, 4.0, 8.0, 10.0], description="Lengths for which a GPU's work is captured as CUDA graphs."
+    )
+    speechlm_compile: bool = Field(
+        False, description="Whether torch.compile prepares the codec instead of CUDA graphs."
+    )
+
+    # The Streamable TTS API
+    streamable_model: str = Field(
+        "TTS-model",
+        description="Name that asks for the codec language model in this dialect, and that server's name of it.",
+    )
+    streamable_voice: str = Field("husein", description="Voice for its requests that name none.")
+    streamable_playback_speed: float = Field(
+        1.5, ge=0.02, le=60, description="Seconds of audio in each chunk, for its requests that name none."
+    )
+    streamable_playback_overlap_speed: float = Field(
+        0.2, ge=0, le=10, description="Seconds on both sides of a chunk that are decoded with it, likewise."
+    )
+
     # Logs
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "console", "json"] = Field(
@@ -193,7 +273,8 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         yaml_settings = YamlConfigSettingsSource(settings_cls, config_file())
-        return init_settings, env_settings, dotenv_settings, ZipVoiceNames(settings_cls), yaml_settings
+        names = ZipVoiceNames(settings_cls), StreamableNames(settings_cls)
+        return init_settings, env_settings, dotenv_settings, *names, yaml_settings
 
 
 def _bytes_from_megabytes(value: str) -> str:
@@ -203,10 +284,30 @@ def _bytes_from_megabytes(value: str) -> str:
         return value
 
 
-class ZipVoiceNames(PydanticBaseSettingsSource):
-    """Variables as servers with ZipVoice's dialect name them, in the environment or in `.env`, where they map."""
+class ForeignNames(PydanticBaseSettingsSource):
+    """Variables as another server names them, in the environment or in `.env`, where they map."""
 
-    _NAMES: ClassVar[Mapping[str, str]] = MappingProxyType(
+    names: ClassVar[Mapping[str, str]]
+
+    def __init__(self, settings_cls: type[BaseSettings]) -> None:
+        super().__init__(settings_cls)
+        env, dotenv = EnvSettingsSource(settings_cls), DotEnvSettingsSource(settings_cls)
+        self.variables = {**dotenv.env_vars, **env.env_vars}
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str | None, str, bool]:
+        """The value for one field, in text."""
+        return self.variables.get(self.names.get(field_name, "")), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        fields = self.settings_cls.model_fields
+        found = {name: self.get_field_value(fields[name], name)[0] for name in self.names}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class ZipVoiceNames(ForeignNames):
+    """The variables of servers with ZipVoice's dialect."""
+
+    names: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "default_model": "default_backend",
             "zipvoice_model": "zipvoice_model",
@@ -221,23 +322,42 @@ class ZipVoiceNames(PydanticBaseSettingsSource):
         }
     )
 
-    def __init__(self, settings_cls: type[BaseSettings]) -> None:
-        super().__init__(settings_cls)
-        env, dotenv = EnvSettingsSource(settings_cls), DotEnvSettingsSource(settings_cls)
-        self._variables = {**dotenv.env_vars, **env.env_vars}
-
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str | None, str, bool]:
         """The value for one field, in text."""
-        name = self._NAMES.get(field_name, "")
-        value = self._variables.get(name)
-        if value is not None and name.endswith("_mb"):
+        value, name, is_complex = super().get_field_value(field, field_name)
+        if value is not None and self.names[field_name].endswith("_mb"):
             value = _bytes_from_megabytes(value)
-        return value, field_name, False
+        return value, name, is_complex
 
-    def __call__(self) -> dict[str, Any]:
-        fields = self.settings_cls.model_fields
-        found = {name: self.get_field_value(fields[name], name)[0] for name in self._NAMES}
-        return {name: value for name, value in found.items() if value is not None}
+
+class StreamableNames(ForeignNames):
+    """The variables of the Streamable TTS API."""
+
+    names: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "speechlm_url": "tts_api",
+            "streamable_model": "model_name",
+            "streamable_voice": "default_speaker",
+            "speechlm_speakers": "speakers",
+            "speechlm_temperature": "default_temperature",
+            "speechlm_repetition_penalty": "default_repetition_penalty",
+            "speechlm_max_tokens": "default_max_tokens",
+            "streamable_playback_speed": "default_playback_speed",
+            "streamable_playback_overlap_speed": "default_playback_overlap_speed",
+            "speechlm_codec_batch": "max_batch_size",
+            "speechlm_codec_wait": "microsleep",
+            "speechlm_graph_seconds": "cuda_graph_batch",
+            "speechlm_compile": "torch_compile",
+        }
+    )
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str | None, str, bool]:
+        """The value for one field, in text. Without dynamic batching every chunk is a batch of its own."""
+        value, name, is_complex = super().get_field_value(field, field_name)
+        batching = (self.variables.get("dynamic_batching") or "").strip().lower()
+        if field_name == "speechlm_codec_batch" and batching == "false":
+            value = "1"
+        return value, name, is_complex
 
 
 def config_file() -> Path:
@@ -275,6 +395,7 @@ def origins(settings: Settings) -> Iterator[Origin]:
         "environment": EnvSettingsSource(Settings),
         ".env": DotEnvSettingsSource(Settings),
         "ZipVoice's names": ZipVoiceNames(Settings),
+        "the Streamable TTS API's names": StreamableNames(Settings),
         str(config_file()): YamlConfigSettingsSource(Settings, config_file()),
     }
     found = {label: source() for label, source in sources.items()}
