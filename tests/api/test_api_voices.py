@@ -138,6 +138,7 @@ async def test_a_broken_form_is_a_bad_request(client):
         ("multipart/form-data; boundary=x", b"nonsense"),
         ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: form-data\r\n\r\nx\r\n--x--\r\n"),
         ("multipart/form-data; boundary=x; charset=zlib_codec", part),
+        ("multipart/form-data; boundary=x; charset=utf-7", part),
         ("application/x-www-form-urlencoded", b"name=x"),
         ("text/plain", b"x"),
     ]:

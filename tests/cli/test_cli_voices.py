@@ -113,7 +113,7 @@ def test_remove_says_what_went(data_dir):
 
     files.write(PreparedVoice("tone", prompt_digest(berta.audio_digest, "x"), {"a": np.zeros(3)}))
     shown = succeeded("remove", "Berta", "--data-dir", data_dir)
-    assert "Berta is removed; with it went its recording and 1 prepared voices." in shown
+    assert "Berta is removed, with its recording; prepared voices removed: 1." in shown
     assert [name for name, _ in stored(data_dir)] == ["Anna", "Anna"]
     assert len(list(data_dir.rglob("*.wav"))) == 2
     assert list(data_dir.rglob("*.npz")) == []

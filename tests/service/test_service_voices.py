@@ -343,6 +343,17 @@ async def test_a_transcript_that_never_came_is_taken_up_by_the_next_process(tmp_
         await until(heard)
 
 
+async def test_a_recording_in_which_nothing_is_heard_is_noted_as_such(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        studio.ears.words = ""
+        record = await register(studio, transcript=None, transcribe=Transcribe.BACKGROUND)
+
+        async def given_up():
+            return (await studio.voices.get(record.id, HOUSE)).transcription is Transcription.FAILED
+
+        await until(given_up)
+
+
 @pytest.mark.parametrize("transcribe", [Transcribe.INLINE, Transcribe.BACKGROUND])
 async def test_without_a_recogniser_the_remedy_is_named_and_nothing_is_kept(tmp_path, transcribe):
     async with opened(Studio(tmp_path)) as studio:

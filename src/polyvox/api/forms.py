@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
@@ -47,8 +48,9 @@ async def read_fields(request: Request, file_field: str) -> Fields:
     """The fields of a JSON object, or of a form whose file, if any, has this name."""
     if is_json(request):
         return Fields(await off_the_loop(await request.body(), parse_json))
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "multipart/form-data":
-        raise InvalidRequestError("Send JSON as 'application/json', or a form as 'multipart/form-data'.")
+    kind, parameters = parse_options_header(request.headers.get("content-type"))
+    if kind != b"multipart/form-data" or parameters.get(b"charset", b"utf-8").lower() != b"utf-8":
+        raise InvalidRequestError("Send JSON as 'application/json', or a form as 'multipart/form-data' in UTF-8.")
     try:
         form = await _InMemory(
             request.headers, request.stream(), max_files=1, max_fields=_MAX_FIELDS, max_part_size=_MAX_FIELD_BYTES
@@ -67,7 +69,7 @@ async def read_fields(request: Request, file_field: str) -> Fields:
     return Fields(values, is_form=True, file=file)
 
 
-def refuse_foreign_pages(request: Request, hall: Hall) -> None:
+async def refuse_foreign_pages(request: Request, hall: Hall) -> None:
     """Keep pages of other origins from changing anything: browsers send forms anywhere without asking first."""
     origin = request.headers.get("origin")
     if origin is None or request.method in ("GET", "HEAD") or urlsplit(origin).netloc == request.headers.get("host"):

@@ -153,8 +153,8 @@ def remove(
     with opened(settings) as store:
         for voice in voices:
             gone = removed(store, settings, voice)
-            recording = "its recording" if gone["audio"] else "not its recording, which another voice shares"
-            print(f"{gone['name']} is removed; with it went {recording} and {gone['prepared']} prepared voices.")
+            recording = "with its recording" if gone["audio"] else "but not its recording, which another voice shares"
+            print(f"{gone['name']} is removed, {recording}; prepared voices removed: {gone['prepared']}.")
 
 
 @app.command()

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -75,6 +76,14 @@ class Forgotten:
     prepared: int
 
 
+@dataclass(slots=True, eq=False)
+class _Making:
+    """Something that is being made of a recording; it is wanted as long as the recording is not deleted."""
+
+    audio_digest: str
+    wanted: bool = True
+
+
 class Prompts:
     """Takes recordings in, hears what they say and has engines prepare them; each of these once, however many ask."""
 
@@ -112,8 +121,7 @@ class Prompts:
         self._taking: Shared[Taken] = Shared()
         self._hearing: Shared[str] = Shared()
         self._preparing: Shared[PreparedVoice] = Shared()
-        # What is being made, and whether its recording is still there to keep it for.
-        self._wanted: dict[str, bool] = {}
+        self._under_way: set[_Making] = set()
 
     async def close(self) -> None:
         """Stop what is under way."""
@@ -157,9 +165,8 @@ class Prompts:
 
     async def forget(self, audio_digest: str) -> Forgotten:
         """Drop everything that was made of a recording; what is being made of it just now will not be kept."""
-        for key in self._wanted:
-            if key.startswith(audio_digest):
-                self._wanted[key] = False
+        for making in self._under_way:
+            making.wanted = making.wanted and making.audio_digest != audio_digest
         cached = sum(
             cache.remove(lambda _, taken: taken.audio_digest == audio_digest) for cache in self._recordings.values()
         )
@@ -196,37 +203,40 @@ class Prompts:
         return taken
 
     async def _hear(self, audio_digest: str, pcm: Pcm, rate: int) -> str:
-        key = f"{audio_digest} words"
-        self._wanted[key] = True
-        try:
+        with self._making(audio_digest) as making:
             heard = await self._executor.run(partial(self._ears.transcribe, pcm, rate))
             if not heard:
                 raise PromptError("No words could be made out in the recording; send its transcript.")
-            if self._wanted[key]:
+            if making.wanted:
                 self._transcripts.put(audio_digest, heard, _BYTES_PER_CHAR * len(heard) + _ENTRY_BYTES)
             return heard
-        finally:
-            del self._wanted[key]
 
     async def _prepare(
         self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]], key: str
     ) -> PreparedVoice:
-        self._wanted[key] = True
-        try:
+        audio_digest = digest.partition("-")[0]
+        with self._making(audio_digest) as making:
             voice = await self._read(engine.name, digest)
             if voice is None:
                 began = time.monotonic()
                 voice = await engine.prepare(await prompt())
                 self._metrics.prepared(engine.name, time.monotonic() - began)
-                if self._files is not None and self._wanted[key]:
+                if self._files is not None and making.wanted:
                     await asyncio.to_thread(self._files.write, voice)
-            if self._wanted[key]:
+            if making.wanted:
                 self._prepared.put(key, voice, voice.nbytes + _ENTRY_BYTES)
             elif self._files is not None:
-                await asyncio.to_thread(self._files.remove, digest.partition("-")[0])
+                await asyncio.to_thread(self._files.remove, audio_digest)
             return voice
+
+    @contextmanager
+    def _making(self, audio_digest: str) -> Iterator[_Making]:
+        making = _Making(audio_digest)
+        self._under_way.add(making)
+        try:
+            yield making
         finally:
-            del self._wanted[key]
+            self._under_way.discard(making)
 
     async def _read(self, engine: str, digest: str) -> PreparedVoice | None:
         return None if self._files is None else await asyncio.to_thread(self._files.read, engine, digest)

@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from polyvox.config import Settings
-from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError
+from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
 from polyvox.service.casting import Casting
 from polyvox.service.ears import Ears
 from polyvox.service.prompts import CacheKind, Prompts, Taken
@@ -230,6 +230,9 @@ class VoiceService:
         try:
             pcm, rate = await self._shelf.run(partial(store.recording, record))
             heard = await self._prompts.transcript(record.audio_digest, pcm, rate)
+        except UnavailableError as error:
+            log.warning("voice not transcribed yet", voice=record.id, reason=error.message)
+            return  # the next process may have what this one lacks
         except PolyvoxError as error:
             log.warning("voice not transcribed", voice=record.id, reason=error.message)
         except Exception:

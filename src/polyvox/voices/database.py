@@ -143,7 +143,7 @@ def failures() -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+        if _is_busy(error):
             raise UnavailableError("The voice store is busy with other writers; try again in a moment.") from error
         log.exception("voice store failed")
         raise UnavailableError("The voice store cannot be read or written; the server's log has the cause.") from error
@@ -156,13 +156,18 @@ def _switch_to_wal(db: sqlite3.Connection) -> None:
         try:
             mode = db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            if not _is_busy(error) or time.monotonic() > until:
                 raise
             time.sleep(_POLL_SECONDS)
             continue
         if mode != "wal":
             raise UnavailableError("The disk of the voice store cannot be shared safely; put data_dir on a local disk.")
         return
+
+
+def _is_busy(error: Exception) -> bool:
+    """Whether another process was in the way; the code's upper bits only say how."""
+    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _language_or_region(language: str) -> list[Any]:
