@@ -52,7 +52,7 @@ def kokoro() -> Kokoro:
     state["predictor.duration_proj.linear_layer.bias"].fill_(-2.6)
     state["predictor.F0_proj.weight"] *= 60
     state["predictor.F0_proj.bias"].fill_(120.0)
-    return load_kokoro(KokoroConfig(), state)
+    return load_kokoro(KokoroConfig(), state, planning=torch.float32)
 
 
 @cache

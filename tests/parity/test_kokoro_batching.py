@@ -1,8 +1,10 @@
 """A line in company equals the same line alone: whatever the others' lengths, styles and speeds.
 
-In 64 bits the whole does, samples included. In 32 bits the samples of the whole are ill-conditioned (a rounding of the
-pitch turns the phases of the source's weak spectral lines), so there each half is compared given the same start.
+Pitch adds up to phases, so that a rounding of it is heard in the samples of the whole. Where lines are planned in 64
+bits it is rounded alike in any company; sounding them in 32 then is enough.
 """
+
+import copy
 
 import pytest
 import torch
@@ -12,7 +14,7 @@ from polyvox.models.kokoro import Line, Prosody
 from polyvox.models.ragged import Ragged
 
 EXACT = 1e-9
-ROUNDING = 1e-4
+ROUNDING = 2e-5
 CPU = torch.device("cpu")
 
 
@@ -102,28 +104,35 @@ def test_the_style_of_a_line_can_be_learned():
     assert (style.grad != 0).all(), "of the sound and of the prosody"
 
 
+@pytest.mark.parametrize(("dtype", "noise_share"), [(torch.bfloat16, 1e-2), (torch.float16, 1e-4)])
+@torch.no_grad()
+def test_sixteen_bits_are_enough_within_the_decoder(dtype, noise_share):
+    exact, narrow = copy.deepcopy(tiny()).float(), copy.deepcopy(tiny()).float()
+    narrow.cast(torch.float32, dtype)
+    plan = exact.plan(LINES)
+    noise = [breath(prosody) for prosody in plan]
+    for ours, theirs in zip(narrow.sound(narrow.plan(LINES), noise), exact.sound(plan, noise), strict=True):
+        assert ours.dtype == torch.float32
+        assert (ours - theirs).square().mean() < noise_share * theirs.square().mean()
+
+
 @pytest.fixture(scope="module")
 def released_size():
-    """A golden line and a shorter one of the full size, planned together."""
+    """The full size, planning in 64 bits and sounding in 32."""
+    model = copy.deepcopy(kokoro())
+    model.cast(torch.float64, torch.float32)
+    return model
+
+
+@pytest.mark.slow
+@torch.no_grad()
+def test_planned_in_64_bits_and_sounded_in_32_a_line_of_the_released_size_sounds_as_alone(released_size):
     whole = golden_line()
-    lines = [whole, Line([*whole.ids[:4], 0], whole.style.flip(0), 1.3)]
-    with torch.no_grad():
-        return lines, kokoro().plan(lines)
-
-
-@torch.no_grad()
-def test_lines_of_the_released_size_are_planned_as_alone(released_size):
-    for one, ours in zip(*released_size, strict=True):
-        alone = kokoro().plan([one])[0]
-        assert torch.equal(ours.durations, alone.durations)
-        assert far(ours.text, alone.text) < ROUNDING
-        assert far(ours.energy, alone.energy) < ROUNDING
-        assert far(ours.pitch, alone.pitch) < ROUNDING * 100, "of about 200 Hz"
-
-
-@torch.no_grad()
-def test_lines_of_the_released_size_sound_as_alone(released_size):
-    plan, model = released_size[1], kokoro()
+    lines = [Line([*whole.ids[:4], 0], whole.style), Line([*whole.ids[6:8], 0], whole.style.flip(0), 1.3)]
+    plan = released_size.plan(lines)
     noise = [golden_noise(prosody.frames) for prosody in plan]
-    for prosody, breathed, ours in zip(plan, noise, model.sound(plan, noise), strict=True):
-        assert far(ours, model.sound([prosody], [breathed])[0]) < ROUNDING
+    for index, ours in enumerate(released_size.sound(plan, noise)):
+        (alone,) = released_size.plan([lines[index]])
+        assert torch.equal(plan[index].durations, alone.durations)
+        assert far(plan[index].pitch, alone.pitch) < EXACT
+        assert far(ours, released_size.sound([alone], [noise[index]])[0]) < ROUNDING

@@ -21,6 +21,7 @@ from polyvox.models.kokoro import KokoroConfig, load_kokoro
 from polyvox.models.loading import WeightsError
 from polyvox.models.ragged import Ragged, through_lstm
 
+pytestmark = pytest.mark.slow
 TOLERANCE = 1e-4
 EVERY = 8
 """Of the long stages every eighth moment is kept."""
@@ -103,7 +104,7 @@ def test_spectra_of_the_source():
     expected, expected_phase = staged["har"].chunk(2, dim=1)
     assert far(magnitude, expected) < 1e-6
     turned = torch.polar(expected, phase) - torch.polar(expected, expected_phase)
-    assert turned.abs().max() < 1e-6
+    assert turned.abs().max() < 1e-5
 
 
 def test_samples_of_the_same_source():
@@ -147,3 +148,5 @@ def test_the_released_weights_fit():
         load_kokoro(
             KokoroConfig(), {name: tensor for name, tensor in state.items() if name != "text_encoder.lstm.bias_hh_l0"}
         )
+    with pytest.raises(WeightsError, match=r"discriminator\.weight that the model does not have"):
+        load_kokoro(KokoroConfig(), state | {"discriminator.weight": torch.empty(1)})

@@ -16,6 +16,7 @@ from polyvox.models.spectrum import analysed, frames_of, overlapped, weights_of
 
 _LEAK = 0.1
 _FLOOR = 1e-11
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +72,22 @@ class IstftNet(nn.Module):
         spectra = self.excitation(pitch, noise, ragged)
         return self.sounded(self.filtered(rows, spectra.to(rows.dtype), style, ragged), ragged)
 
+    @torch.no_grad()
     def excitation(self, pitch: Tensor, noise: Tensor, ragged: Ragged) -> Tensor:
         """The source's spectra, magnitudes over phases, [batch, fft + 2, time * frame / hop + 1], in full precision.
 
-        Without pitch beyond a row's end the phases stand still there, as they do behind a row that is alone.
+        Without pitch beyond a row's end the phases stand still there, as they do behind a row that is alone. What lies
+        as low as rounding is taken for nothing: the spectra of mirrored ends, for one, are real, and the sign of what
+        is left of their imaginary parts would decide between half a turn forward and half a turn back. As in the
+        original, nothing is learned through phases.
         """
         config = self.config
         pitch = pitch if ragged.mask is None else pitch * ragged.mask[:, 0]
         source = self.source(pitch, self.source.turns(pitch), noise.to(self.source.mix.weight.dtype))
         mirrored = _mirrored(source, config.fft // 2, ragged.scaled(config.frame))
-        real, imaginary = analysed(mirrored, config.fft, config.hop).chunk(2, dim=1)
+        spectra = analysed(mirrored, config.fft, config.hop)
+        audible = spectra.abs() > _ROUNDING * spectra.abs().amax(dim=1, keepdim=True)
+        real, imaginary = spectra.where(audible, 0.0).chunk(2, dim=1)
         return torch.cat((torch.hypot(real, imaginary), torch.atan2(imaginary, real)), dim=1)
 
     def filtered(self, rows: Tensor, spectra: Tensor, style: Tensor, ragged: Ragged) -> Tensor:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +29,8 @@ _PARTS: Mapping[str, Rules] = {
 }
 # Published with ALBERT, and no part of Kokoro's arithmetic.
 _UNUSED = ("bert.pooler.", "bert.embeddings.position_ids")
+# Of the decoder, what stays as precise as the rest.
+_EXACT = ("generator.source.", "generator.conv_post.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,19 @@ class Kokoro(nn.Module):
         self.text_encoder = TextEncoder(config.bert.tokens, config.width, config.layers)
         self.decoder = Decoder(config.decoder, config.width, config.style)
 
+    def cast(self, planning: torch.dtype, sounding: torch.dtype) -> None:
+        """Puts what leads to durations and pitch, and the inner layers of the decoder, into these types.
+
+        The pitch adds up to phases, and a change of its last bit to a change of the sound; so where a line is to sound
+        the same in any company, it is planned in double precision. Nearly all time is spent on sounding, of which only
+        the phases at either end of the generator have no bit to spare.
+        """
+        for part in (self.bert, self.bert_encoder, self.predictor):
+            part.to(planning)
+        for name, parameter in self.decoder.named_parameters():
+            if not name.startswith(_EXACT):
+                parameter.data = parameter.data.to(sounding)
+
     def plan(self, lines: Sequence[Line]) -> list[Prosody]:
         """Durations, pitch and energy of each line."""
         device, dtype = self.bert_encoder.weight.device, self.bert_encoder.weight.dtype
@@ -140,21 +154,19 @@ def _stacked(rows: Sequence[Tensor]) -> Tensor:
     return pad_sequence(list(rows), batch_first=True)
 
 
-def load_kokoro(config: KokoroConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> Kokoro:
-    """The network of a published state dict whose names begin with those of its five parts.
-
-    Of a `dtype` narrower than single precision only the decoder makes use, in which nearly all time is spent, and of it
-    not the ends: the source's phases and the spectra's leave no bit to spare, nor do durations and pitch.
-    """
+def load_kokoro(
+    config: KokoroConfig,
+    state: StateDict,
+    *,
+    planning: torch.dtype = torch.float64,
+    sounding: torch.dtype = torch.float32,
+) -> Kokoro:
+    """The network of a published state dict whose names begin with those of its five parts; see `Kokoro.cast`."""
     learned = {name: tensor for name, tensor in state.items() if not name.startswith(_UNUSED)}
     folded = fold_styled_norms(fold_weight_norm(learned))
-    parts = (
-        {f"{part}.{name}": tensor for name, tensor in renamed(rules, under(f"{part}.", folded)).items()}
-        for part, rules in _PARTS.items()
-    )
-    exact = torch.promote_types(dtype, torch.float32)
-    model = load(lambda: Kokoro(config), dict(chain.from_iterable(part.items() for part in parts)), exact)
-    generator = model.decoder.to(dtype).generator
-    for end in (generator.source, generator.conv_post):
-        end.to(exact)
+    ours = {name: tensor for name, tensor in folded.items() if name.partition(".")[0] not in _PARTS}
+    for part, rules in _PARTS.items():
+        ours |= {f"{part}.{name}": tensor for name, tensor in renamed(rules, under(f"{part}.", folded)).items()}
+    model = load(lambda: Kokoro(config), ours)
+    model.cast(planning, sounding)
     return model
