@@ -48,7 +48,7 @@ class IstftNet(nn.Module):
         self.source = Source(SourceConfig(samples_per_frame=config.frame), smooth=True)
         self.ups = nn.ModuleList(
             nn.ConvTranspose1d(wide, narrow, kernel, stride=rate, padding=(kernel - rate) // 2)
-            for wide, narrow, kernel, rate in zip(widths, widths[1:], config.up_kernels, config.rates, strict=False)
+            for wide, narrow, kernel, rate in zip(widths[:-1], widths[1:], config.up_kernels, config.rates, strict=True)
         )
         strides = [*accumulate(config.rates[:0:-1], mul, initial=1)][::-1]
         self.noise_convs = nn.ModuleList(
@@ -66,8 +66,7 @@ class IstftNet(nn.Module):
     def forward(self, rows: Tensor, style: Tensor, pitch: Tensor, noise: Tensor, ragged: Ragged) -> Tensor:
         """Samples [batch, time * frame] of features [batch, channels, time] and pitch [batch, time].
 
-        `noise` [batch, time * frame, harmonics] is standard normal where it is random. Beyond a row's end the result
-        means nothing.
+        `noise` [batch, time * frame, harmonics] is standard normal. Beyond a row's end the result means nothing.
         """
         spectra = self.excitation(pitch, noise, ragged)
         return self.sounded(self.filtered(rows, spectra.to(rows.dtype), style, ragged), ragged)
@@ -103,7 +102,7 @@ class IstftNet(nn.Module):
             rows = rows + self.noise_res[stage](self.noise_convs[stage](spectra), style, ragged)
             kinds = len(config.kernels)
             blocks = self.resblocks[stage * kinds : (stage + 1) * kinds]
-            rows = torch.stack([block(rows, style, ragged) for block in blocks]).mean(dim=0)
+            rows = sum(block(rows, style, ragged) for block in blocks) / kinds
         out: Tensor = self.conv_post(ragged.masked(functional.leaky_relu(rows)).to(self.conv_post.weight.dtype))
         return out
 
