@@ -35,9 +35,10 @@ if shutil.which("espeak-ng") is None:
 import torch
 from zipvoice_bundle import write_model, write_vocoder
 
-from polyvox.engines.zipvoice.bundle import Networks, load_networks
+from polyvox.engines.zipvoice.bundle import load_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine, chunk_policy
 from polyvox.engines.zipvoice.manner import manner_of
+from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.engines.zipvoice.voice import ClonedVoice
 

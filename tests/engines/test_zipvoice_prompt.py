@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from polyvox.engines.zipvoice.joining import Joiner
-from polyvox.engines.zipvoice.prompt import SAMPLE_RATE, mel_spectrogram, trimmed
+from polyvox.engines.zipvoice.mel import SAMPLE_RATE, mel_spectrogram
+from polyvox.engines.zipvoice.prompt import trimmed
 from polyvox.engines.zipvoice.voice import ClonedVoice
 from polyvox.errors import PromptError
 

@@ -1,10 +1,8 @@
 """A ZipVoice model folder and its vocoder, as they are published: checked, then loaded."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,12 +10,13 @@ from torch import Tensor
 
 from polyvox.bundles.weights import read_plain, read_weights
 from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
-from polyvox.engines.zipvoice.prompt import BINS, FFT, HOP, SAMPLE_RATE
+from polyvox.engines.zipvoice.mel import BINS, FFT, HOP, SAMPLE_RATE
+from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.variants import Variant
 from polyvox.errors import BundleError
 from polyvox.models.loading import WeightsError
 from polyvox.models.vocos import Vocos, VocosConfig, load_vocos
-from polyvox.models.zipvoice import Flow, Line, Solver, config_of, load_zipvoice
+from polyvox.models.zipvoice import config_of, load_zipvoice
 from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
 
 SPEAKER_TAGS = ("[S1]", "[S2]")
@@ -62,24 +61,6 @@ class _Feature(_Sections):
 class _File(_Sections):
     model: _Model
     feature: _Feature
-
-
-class Acoustics(Protocol):
-    """Tokens to mel, step by step, many requests at once: the network, or graphs in its place."""
-
-    def start(self, lines: Sequence[Line], noise: Sequence[Tensor], solvers: Sequence[Solver]) -> list[Flow]: ...
-
-    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Flow]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Networks:
-    """What speaks: tokens to mel, and mel to samples."""
-
-    acoustics: Acoustics
-    vocos: Vocos
-    vocabulary: Vocabulary
-    speaker_tags: tuple[int, int] | None
 
 
 def load_graphs(variant: Variant, folder: Path, vocoder: Path, *, int8: bool, threads: int) -> Networks:

@@ -14,10 +14,12 @@ from polyvox.audio.pcm import silence
 from polyvox.audio.silence import with_edges_cut, with_pauses_cut
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
-from polyvox.engines.zipvoice.bundle import Networks, load_graphs, load_networks
+from polyvox.engines.zipvoice.bundle import load_graphs, load_networks
 from polyvox.engines.zipvoice.joining import Joiner
 from polyvox.engines.zipvoice.manner import Manner, manner_of
-from polyvox.engines.zipvoice.prompt import BINS, SAMPLE_RATE, trimmed
+from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
+from polyvox.engines.zipvoice.networks import Networks
+from polyvox.engines.zipvoice.prompt import trimmed
 from polyvox.engines.zipvoice.reader import LANGUAGES, Reader, Reading, known_language
 from polyvox.engines.zipvoice.synthesis import Order, Spoken, Synthesis
 from polyvox.engines.zipvoice.variants import Variant

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from polyvox.engines.zipvoice.prompt import TARGET_RMS
+from polyvox.engines.zipvoice.mel import TARGET_RMS
 from polyvox.engines.zipvoice.variants import Variant
 from polyvox.errors import InvalidRequestError
 

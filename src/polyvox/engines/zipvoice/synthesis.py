@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.engines.zipvoice.bundle import Networks
 from polyvox.engines.zipvoice.manner import Manner
-from polyvox.engines.zipvoice.prompt import BINS
+from polyvox.engines.zipvoice.mel import BINS
+from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.voice import ClonedVoice
 from polyvox.models.zipvoice import Flow, Line, Solver
 from polyvox.runtime.device import DeviceExecutor

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polyvox.audio.features import Features
-from polyvox.engines.zipvoice.prompt import BINS, FRAMES_PER_SECOND, TARGET_RMS, mel_spectrogram
+from polyvox.engines.zipvoice.mel import BINS, FLOOR, FRAMES_PER_SECOND, TARGET_RMS, mel_spectrogram
 from polyvox.errors import InvalidRequestError, UnknownVoiceError
 from polyvox.types import Pcm, PreparedVoice
 
-_SILENT = math.log(1e-7)
+_SILENT = math.log(FLOOR)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
