@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from polyvox.text.normalize import en, other, zh
+from polyvox.text.normalize import en, ms, other, zh
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
@@ -16,4 +16,6 @@ def normalizer_for(language: str) -> Normalizer:
         return en.normalize
     if family in ("zh", "cmn"):
         return zh.normalize
+    if family == "ms":
+        return ms.normalize
     return other.normalize

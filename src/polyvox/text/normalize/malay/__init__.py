@@ -1,0 +1,1 @@
+"""How Malay is read aloud, one kind of thing in each file."""

@@ -1,0 +1,276 @@
+"""Abbreviations of titles, places, firms and writing, with their full stops and without."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.malay.context import capitalised_like, ends_sentence, word_after, word_before
+from polyvox.text.tracked import TrackedText
+
+# Before a name; a full stop behind never ends a sentence.
+TITLES: Final = {
+    "En": "Encik",
+    "Pn": "Puan",
+    "Tn": "Tuan",
+    "Hj": "Haji",
+    "Hjh": "Hajah",
+    "Sdr": "Saudara",
+    "Sdri": "Saudari",
+    "Ust": "Ustaz",
+    "Ustz": "Ustaz",
+    "Ustzh": "Ustazah",
+    "Kapt": "Kapten",
+    "Kpt": "Kapten",
+    "Kol": "Kolonel",
+    "Mej": "Mejar",
+    "Jen": "Jeneral",
+    "Sjn": "Sarjan",
+    "Kpl": "Koperal",
+    "Insp": "Inspektor",
+    "Supt": "Superintenden",
+    "Mohd": "Mohamad",
+    "Md": "Mohamad",
+    "Muhd": "Muhammad",
+    "Abd": "Abdul",
+    "YBhg": "Yang Berbahagia",
+    "YBrs": "Yang Berusaha",
+}
+# Titles that English sentences read their own way.
+_SHARED_TITLES: Final = {"Dr": "Doktor", "Prof": "Profesor", "Lt": "Leftenan", "Mr": "Encik", "Mrs": "Puan"}
+# Before the name or the number of a place.
+PLACES: Final = {
+    "Jln": "Jalan",
+    "Jl": "Jalan",
+    "Lrg": "Lorong",
+    "Lrng": "Lorong",
+    "Lbh": "Lebuh",
+    "Lbhraya": "Lebuhraya",
+    "Psn": "Persiaran",
+    "Psrn": "Persiaran",
+    "Tmn": "Taman",
+    "Kg": "Kampung",
+    "Kpg": "Kampung",
+    "Kmpg": "Kampung",
+    "Sg": "Sungai",
+    "Bkt": "Bukit",
+    "Bt": "Batu",
+    "Tg": "Tanjung",
+    "Tjg": "Tanjung",
+    "Pdg": "Padang",
+    "Gng": "Gunung",
+    "Ldg": "Ladang",
+    "Bdr": "Bandar",
+    "Pkn": "Pekan",
+    "Blk": "Blok",
+    "Tkt": "Tingkat",
+    "Ting": "Tingkatan",
+    "Bhg": "Bahagian",
+    "Jab": "Jabatan",
+    "Kem": "Kementerian",
+    "Pej": "Pejabat",
+    "Syk": "Syarikat",
+    "Kws": "Kawasan",
+    "Kaw": "Kawasan",
+    "Sek": "Sekolah",
+    "Keb": "Kebangsaan",
+}
+# Inside a sentence or at its end, where it keeps its full stop.
+ANYWHERE: Final = {
+    "dll": "dan lain-lain",
+    "dsb": "dan sebagainya",
+    "dsbnya": "dan sebagainya",
+    "dst": "dan seterusnya",
+    "dstnya": "dan seterusnya",
+    "dkk": "dan kawan-kawan",
+    "etc": "dan lain-lain",
+    "bhd": "Berhad",
+    "sdn": "Sendirian",
+}
+# Always inside a sentence; the full stop is dropped.
+WITHIN: Final = {
+    "cth": "contoh",
+    "spt": "seperti",
+    "sbg": "sebagai",
+    "hlm": "halaman",
+    "jil": "jilid",
+    "ruj": "rujukan",
+    "tel": "telefon",
+    "faks": "faks",
+    "samb": "sambungan",
+    "lwn": "lawan",
+    "vs": "lawan",
+    "maks": "maksimum",
+    "tkh": "tarikh",
+    "approx": "lebih kurang",
+}
+_DOTTED: Final = {
+    "s.a.w": "sallallahu alaihi wasallam",
+    "s.w.t": "subhanahu wataala",
+    "a.s": "alaihissalam",
+    "r.a": "radiallahu anhu",
+    "i.e": "iaitu",
+    "e.g": "contohnya",
+    "a.k.a": "alias",
+    "u.p": "untuk perhatian",
+    "s.k": "salinan kepada",
+    "b.p": "bagi pihak",
+    "k.p": "kad pengenalan",
+    "w.p": "Wilayah Persekutuan",
+    "y.b": "Yang Berhormat",
+    "y.a.b": "Yang Amat Berhormat",
+}
+SLASHED: Final = {
+    "a/l": "anak lelaki",
+    "a/p": "anak perempuan",
+    "i/c": "IC",
+    "k/p": "kad pengenalan",
+    "u/p": "untuk perhatian",
+    "d/a": "dengan alamat",
+    "b/p": "bagi pihak",
+    "s/k": "salinan kepada",
+    "w/p": "Wilayah Persekutuan",
+}
+_HONOURS: Final = {
+    "YB": "Yang Berhormat",
+    "YAB": "Yang Amat Berhormat",
+    "YAM": "Yang Amat Mulia",
+    "YTM": "Yang Teramat Mulia",
+    "DYMM": "Duli Yang Maha Mulia",
+    "YDPA": "Yang di-Pertuan Agong",
+}
+_BLESSINGS: Final = {"SWT": "subhanahu wataala", "SAW": "sallallahu alaihi wasallam"}
+_HOLY: Final = frozenset("allah baginda muhammad nabi rasulullah rasul".split())
+_SHORT_PLACES: Final = {
+    "P. Pinang": "Pulau Pinang",
+    "N. Sembilan": "Negeri Sembilan",
+    "N.Sembilan": "Negeri Sembilan",
+    "K. Terengganu": "Kuala Terengganu",
+    "K. Lumpur": "Kuala Lumpur",
+    "K. Kangsar": "Kuala Kangsar",
+    "K. Selangor": "Kuala Selangor",
+    "K. Kinabalu": "Kota Kinabalu",
+    "K. Bharu": "Kota Bharu",
+    "P. Jaya": "Petaling Jaya",
+    "J. Bahru": "Johor Bahru",
+}
+# Where "Bt." is a hill; elsewhere it is a milestone.
+_HILLS: Final = frozenset(
+    "Bintang Damansara Jalil Kiara Mertajam Aman Tinggi Beruntung Antarabangsa Katil Rambai".split()
+)
+_SCHOOLS: Final = {"Men": "Menengah", "Keb": "Kebangsaan", "Ren": "Rendah"}
+_AFTER_NUMBER: Final = frozenset(
+    "akaun fon hp ic ahli kad kp pekerja pendaftaran plat rujukan rumah siri tel telefon".split()
+)
+
+# Common enough without a full stop; the others may be names or words then.
+_UNDOTTED: Final = frozenset("Abd Bdr Bkt Blk Bt En Hj Hjh Jln Kg Lrg Md Mohd Muhd Pn Sg Tg Tmn Tn".split())
+
+_NAME: Final = r"(?= ?[A-Z])"
+_TITLE: Final = re.compile(rf"(?<![\w.'-])({'|'.join(TITLES)})(?P<stop>\.)?(?=(?(stop) ?| )[A-Z])")
+_SHARED_TITLE: Final = re.compile(rf"(?<![\w.'-])(Dr|Prof|Lt|Mrs|Mr)(?:\.{_NAME}|(?= [A-Z])|\.(?= [a-z]))")
+_PLACE: Final = re.compile(
+    rf"(?<![\w.'-])(?<!\d )({'|'.join(PLACES)}|BDR|BKT|JLN|KG|LRG|SG|TMN)(?P<stop>\.)?(?= ?\d|(?(stop) ?| )[A-Z])"
+)
+_SCHOOL: Final = re.compile(r"(?<=\bSek\. )(Men|Keb|Ren)\.|(?<=\bSek )(Men|Keb|Ren)\b")
+_SHORT_PLACE: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(name) for name in _SHORT_PLACES)})(?!\w)")
+_FIRM: Final = re.compile(r"(?<![\w.'-])(?P<sdn>(?:Sdn|SDN)\b\.? ?)?(?P<bhd>Bhd|BHD)\b(?P<stop>\.)?")
+_ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[Ss]dn)\b(?P<stop>\.)?(?!\w)")
+_WITHIN: Final = re.compile(r"(?<![\w.'-])([A-Za-z]{2,6})\.(?=,? ?[\w(\"“]|:)")
+_VERSUS: Final = re.compile(r"(?<=\w )(?:(?:vs|lwn)\b\.?(?= [A-Za-z])|v\b\.?(?= [A-Z]))")
+_NUMBER: Final = re.compile(
+    r"(?<![\w.'-])(?P<no>[Nn][Oo])\b(?:\.|(?=:))?(?=:? ?(?:\d|[A-Z]-?\d|(?P<noun>[A-Za-z]+(?:/[A-Za-z]+)?)))"
+)
+_LABEL: Final = re.compile(r"(?<![\w.'-])(?:[Tt]el|TEL)(?=:| ?\d| \(?[+0])|(?<=[Nn]ombor )(?:KP|[Tt]el)\b")
+_PAGE: Final = re.compile(r"(?<![\w.'/-])(?:m/s|ms\.|hlm\.?|hal\.)(?= ?\d)")
+_SLASHED: Final = re.compile(rf"(?<![\w/])(?:{'|'.join(SLASHED)})(?![\w/])", re.IGNORECASE)
+_DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
+_INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= ?[A-Z])")
+_CHILD_OF: Final = re.compile(r"(?<=[a-z] )(?:b\.|bin\.|bt[ei]?\b\.?)(?= [A-Z])")
+_HONOUR: Final = re.compile(rf"(?<![\w.'-])({'|'.join(_HONOURS)})(?= [A-Z])")
+_BLESSING: Final = re.compile(r"(?<=[a-z] )(SWT|SAW|swt|saw)(?!\w)")
+# Words whose full stop never ends a sentence, for whoever cuts a text into sentences.
+NEVER_END: Final = frozenset((*TITLES, *_SHARED_TITLES, *PLACES, *_SCHOOLS, *WITHIN, "No", "no", "Sdn", "bt", "bte"))
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Abbreviations in full; letters with stops between them as capitals."""
+    text = read_names(text.sub(_PAGE, lambda match: "muka surat" if match.group()[0] == "m" else "halaman"))
+    text = text.sub(_SHARED_TITLE, lambda match: _SHARED_TITLES[match[1]] + _gap(match))
+    text = text.sub(_HONOUR, lambda match: _HONOURS[match[1]]).sub(_BLESSING, _blessing)
+    text = text.sub(_NUMBER, _number).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)
+    text = text.sub(_ANYWHERE, lambda match: ANYWHERE[match[1].lower()] + _final_stop(match))
+    text = text.sub(_LABEL, _label)
+    return text.sub(_VERSUS, "lawan").sub(_WITHIN, _within)
+
+
+def read_names(text: TrackedText) -> TrackedText:
+    """What belongs to Malaysian names, in sentences of any language: of people, places and firms."""
+    text = text.sub(_SLASHED, lambda match: SLASHED[match.group().lower()]).sub(_CHILD_OF, _child_of)
+    text = text.sub(_SHORT_PLACE, lambda match: _SHORT_PLACES[match.group()]).sub(_FIRM, _firm)
+    text = text.sub(_SCHOOL, lambda match: _SCHOOLS[match[1] or match[2]])
+    text = text.sub(_TITLE, _title)
+    return text.sub(_PLACE, _place)
+
+
+def _gap(match: re.Match[str]) -> str:
+    """A space where the full stop was all that stood between."""
+    return "" if match.string[match.end() : match.end() + 1] == " " else " "
+
+
+def _final_stop(match: re.Match[str]) -> str:
+    return "." if match.group().endswith(".") and ends_sentence(match) else ""
+
+
+def _title(match: re.Match[str]) -> str | None:
+    return TITLES[match[1]] + _gap(match) if match["stop"] or match[1] in _UNDOTTED else None
+
+
+def _child_of(match: re.Match[str]) -> str | None:
+    if not word_before(match)[:1].isupper():
+        return None
+    return "binti" if match.group().startswith("bt") else "bin"
+
+
+def _place(match: re.Match[str]) -> str | None:
+    name, following = match[1].capitalize(), word_after(match)
+    numbered = match.string[match.end() : match.end() + 2].strip()[:1].isdigit()
+    if not (match["stop"] or numbered or name in _UNDOTTED):
+        return None
+    if name == "Bt" and following in _HILLS:
+        return "Bukit" + _gap(match)
+    if name == "Sek" and numbered:
+        return "Seksyen" + _gap(match)
+    return PLACES[name] + _gap(match)
+
+
+def _firm(match: re.Match[str]) -> str:
+    return ("Sendirian " if match["sdn"] else "") + "Berhad" + _final_stop(match)
+
+
+def _number(match: re.Match[str]) -> str | None:
+    """ "no" is a number before a figure, or before a noun that is numbered."""
+    noun = match["noun"]
+    if noun and noun.lower().replace("/", "") not in _AFTER_NUMBER:
+        return None
+    return capitalised_like(match["no"], "nombor") + (_gap(match) if match.group().endswith(".") else "")
+
+
+def _dotted_letters(match: re.Match[str]) -> str:
+    letters = match.group().rstrip(".").lower()
+    return (_DOTTED.get(letters) or letters.replace(".", "").upper()) + _final_stop(match)
+
+
+def _label(match: re.Match[str]) -> str:
+    return "kad pengenalan" if match.group() == "KP" else capitalised_like(match.group(), "telefon")
+
+
+def _initial(match: re.Match[str]) -> str:
+    return match.group()[0] + _gap(match)
+
+
+def _blessing(match: re.Match[str]) -> str | None:
+    return _BLESSINGS[match[1].upper()] if word_before(match).lower() in _HOLY else None
+
+
+def _within(match: re.Match[str]) -> str | None:
+    full = WITHIN.get(match[1].lower())
+    return None if full is None else capitalised_like(match[1], full)

@@ -1,0 +1,132 @@
+"""Numbers that are read digit by digit in groups: identity cards, telephones, accounts, cards, postcodes, plates."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.normalize.english import numbers as english
+from polyvox.text.normalize.malay.context import last_words, word_before
+from polyvox.text.normalize.malay.numbers import spelled
+from polyvox.text.tracked import TrackedText
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How one language says digits and the plus of a country's code."""
+
+    spelled: Callable[[str], str]
+    plus: str
+
+
+MALAY: Final = Voice(spelled, "tambah")
+ENGLISH: Final = Voice(english.spelled, "plus")
+
+_START: Final = r"(?<![\w.,/$+-])"
+_END: Final = r"(?![\w/-]|[.,]\d)"
+_IDENTITY: Final = re.compile(rf"{_START}(\d{{6}})[ -](\d\d)[ -](\d{{4}}|[xX*]{{4}}){_END}")
+_BARE_IDENTITY: Final = re.compile(rf"{_START}(\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))([0-8]\d)(\d{{4}}){_END}")
+_COUNTRY: Final = r"(?P<country>\(?\+? ?60\)?[ -]?(?:\(0\))?|\(?\+6\)?[ -]?(?=0)|\(?6\)?-(?=0))"
+_MOBILE: Final = re.compile(
+    rf"{_START}(?:{_COUNTRY}0?|(?=0)0|\((?=0)0)(?P<area>1\d)\)?[ -]?(?P<first>\d{{3,4}})[ -]?(?P<last>\d{{4}}){_END}"
+)
+_LANDLINE: Final = re.compile(
+    rf"{_START}(?:{_COUNTRY}0?|\(?0)(?:(?P<area>3)\)?[ -]?(?P<first>\d{{4}})[ -]?(?P<last>\d{{4}})"
+    r"|(?P<area2>[4-79])\)?[ -]?(?P<first2>\d{3})[ -]?(?P<last2>\d{4})"
+    rf"|(?P<area3>8\d)\)?[ -]?(?P<first3>\d{{3}})[ -]?(?P<last3>\d{{3}})){_END}"
+)
+_SERVICE: Final = re.compile(rf"{_START}1[ -]?[36789]00(?:[ -]?\d){{6}}{_END}")
+_INTERNATIONAL: Final = re.compile(rf"{_START}\+\d[\d ().-]{{6,20}}\d{_END}")
+_LOCAL: Final = re.compile(rf"{_START}0\d{{1,2}}(?:[ -]\d{{2,5}}){{2,4}}{_END}")
+_CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
+_LABELLED: Final = re.compile(r"(?<=[A-Za-z.:)] )\d{3,}(?:[ -]\d{3,}(?!\d|[.,]\d))*+(?!\w|[.,:/]\d|-\d)")
+_POSTCODE: Final = re.compile(r"(?:(?<=, )|(?<=,)|(?<=\n)|^)\d{5}(?=,? [A-Z][A-Za-z])", re.MULTILINE)
+_LONG: Final = re.compile(r"(?<![\w.,/-])\d{10,}(?!\w|[.,]\d)")
+_PLATE: Final = re.compile(
+    r"(?<![\w-])(?P<letters>[A-Z]{1,3}) ?(?P<digits>\d{1,4})(?: ?(?P<last>[A-Z]))?(?!\w|[.,]\d|-)"
+)
+_GROUP: Final = re.compile(r"\d+")
+
+_CALLS: Final = frozenset(
+    "call dail ext extension hotline hubungi kecemasan mendail menghubungi nombor no samb sambungan sms talian tel "
+    "telefon telepon wasap whatsapp dial phone".split()
+)
+_LABELS: Final = frozenset(
+    "account akaun code id invois invoice kod matrik matrix otp pasport passport password pin poskod postcode "
+    "receipt reference ref resit ruj rujukan siri tac tracking".split()
+)
+_PLATE_WORDS: Final = frozenset("berdaftar bernombor daftar pendaftaran plat plate registration".split())
+_LONGEST_GROUP: Final = 4
+_LONGEST_UNBROKEN: Final = 6
+
+
+def read_identities(text: TrackedText, voice: Voice) -> TrackedText:
+    """Numbers of identity cards, written with hyphens or without."""
+
+    def groups(match: re.Match[str]) -> str:
+        return ", ".join(_masked(group, voice) for group in match.groups())
+
+    return text.sub(_IDENTITY, groups).sub(_BARE_IDENTITY, groups)
+
+
+def read_phones(text: TrackedText, voice: Voice) -> TrackedText:
+    """Mobile, fixed, toll-free and foreign numbers, and short ones behind a word that dials them."""
+
+    def own(match: re.Match[str]) -> str:
+        return _malaysian(match, voice)
+
+    def called(match: re.Match[str]) -> str | None:
+        label = word_before(match).rstrip(".")
+        named = label[:1].isupper() and bool(_CALLS & last_words(match, reach=16))
+        return _in_groups(match.group(), voice) if named or label.lower() in _CALLS else None
+
+    text = text.sub(_MOBILE, own).sub(_LANDLINE, own)
+    text = text.sub(_SERVICE, lambda match: _service(match.group(), voice))
+    for pattern in (_INTERNATIONAL, _LOCAL):
+        text = text.sub(pattern, lambda match: _in_groups(match.group(), voice))
+    return text.sub(_LABELLED, called)
+
+
+def read_labelled(text: TrackedText, voice: Voice) -> TrackedText:
+    """Cards, accounts, codes, postcodes, number plates, and figures too long to be a count."""
+
+    def labelled(match: re.Match[str]) -> str | None:
+        return _in_groups(match.group(), voice) if _LABELS & last_words(match, reach=16) else None
+
+    def plate(match: re.Match[str]) -> str | None:
+        if not _PLATE_WORDS & last_words(match):
+            return None
+        letters = [*match["letters"], voice.spelled(match["digits"]), match["last"] or ""]
+        return " ".join(letters).rstrip()
+
+    text = text.sub(_CARD, lambda match: _in_groups(match.group(), voice)).sub(_PLATE, plate)
+    text = text.sub(_POSTCODE, lambda match: voice.spelled(match.group())).sub(_LABELLED, labelled)
+    return text.sub(_LONG, lambda match: None if match.group().endswith("000") else _in_groups(match.group(), voice))
+
+
+def _masked(group: str, voice: Voice) -> str:
+    return voice.spelled(group) if group.isdigit() else " ".join("X" * len(group))
+
+
+def _malaysian(match: re.Match[str], voice: Voice) -> str:
+    found = {name.rstrip("23"): part for name, part in match.groupdict().items() if part}
+    country = "".join(_GROUP.findall(found.get("country", "")))
+    trunk = "" if country.startswith("60") else "0"
+    groups = [*([country[:2]] if country else []), trunk + found["area"], found["first"], found["last"]]
+    plus = f"{voice.plus} " if "+" in found.get("country", "") else ""
+    return plus + ", ".join(voice.spelled(group) for group in groups)
+
+
+def _service(number: str, voice: Voice) -> str:
+    digits = "".join(_GROUP.findall(number))
+    return ", ".join(voice.spelled(group) for group in (digits[:4], digits[4:6], digits[6:]))
+
+
+def _in_groups(number: str, voice: Voice) -> str:
+    """As the writer grouped the digits; a long group is broken up."""
+    groups: list[str] = []
+    for group in _GROUP.findall(number):
+        size = len(group) if len(group) <= _LONGEST_UNBROKEN else _LONGEST_GROUP
+        groups += (group[start : start + size] for start in range(0, len(group), size))
+    plus = f"{voice.plus} " if number[0] == "+" else ""
+    return plus + ", ".join(voice.spelled(group) for group in groups)

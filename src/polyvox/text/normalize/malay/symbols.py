@@ -1,0 +1,106 @@
+"""Signs that stand for words: of arithmetic, of the keyboard, of print."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.malay.numbers import cardinal
+from polyvox.text.tracked import TrackedText
+
+_WORDS: Final = {
+    "&": "dan",
+    "@": "at",
+    "%": "peratus",
+    "‰": "per seribu",
+    "=": "sama dengan",
+    "+": "tambah",
+    "±": "lebih kurang",
+    "×": "kali",
+    "−": "tolak",
+    "÷": "bahagi",
+    "≈": "lebih kurang",
+    "≠": "tidak sama dengan",
+    "≤": "kurang daripada atau sama dengan",
+    "≥": "lebih daripada atau sama dengan",
+    "∞": "infiniti",
+    "√": "punca kuasa dua",
+    "→": "ke",
+    "⇒": "maka",
+    "°": "darjah",
+    "©": "hak cipta",
+    "§": "seksyen",
+    "№": "nombor",
+    "π": "pi",
+    "$": "dolar",
+    "€": "euro",
+    "£": "paun",
+    "¥": "yen",
+    "¢": "sen",
+    "\\": "garis condong",
+    "#": "hash",
+}
+_COMPARISONS: Final = {
+    "<=": "kurang daripada atau sama dengan",
+    ">=": "lebih daripada atau sama dengan",
+    "!=": "tidak sama dengan",
+    "==": "sama dengan",
+}
+_EMOTICON: Final = re.compile(
+    r"(?<![^\s\ue000-\uf8ff])(?:[:;][-'^o]?[()DPpOo3/|]|[xX]D|<3+|\^[_.]?\^|[TQ]_[TQ]|-_+-|:'\(|[>][.:][<])(?![^\s.,!?\ue000-\uf8ff])"
+)
+_DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
+_ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
+_COMPARING: Final = re.compile(r"[#~∼<>=]")
+_COMPARISON: Final = re.compile(r" ?(<=|>=|!=|==) ?")
+_SIGNED_FIGURE: Final = r"(?= ?(?:RM|rm|[$€£])? ?-?\.?\d)"
+_NUMBER_SIGN: Final = re.compile(r"#(?= ?\d)")
+_ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=(?:RM|rm|[$€£])?\d)|±(?= ?(?:RM|rm)?\d)")
+_LESS: Final = re.compile(rf" ?<{_SIGNED_FIGURE}|(?<=[\w)] )<(?= )")
+_GREATER: Final = re.compile(rf" ?>{_SIGNED_FIGURE}|(?<=[\w)] )>(?= )")
+_AT_PRICE: Final = re.compile(r" ?@ ?(?=(?:RM|rm) ?\d)")
+_AT_TIME: Final = re.compile(r" @ ?(?=\d)")
+_ALIAS: Final = re.compile(r"(?<=[a-z]) @ (?=[A-Z])")
+_AT_PLACE: Final = re.compile(r"(?<=[A-Za-z]) @ ?(?=[a-z])")
+_AND_OR: Final = re.compile(r"(?<=\bdan)/(?=atau\b)")
+_OR: Final = re.compile(r"(?<=[a-z)]) ?/ ?(?=[A-Za-z(])|(?<=[A-Z]) ?/ ?(?=[a-z])")
+_DIVISION: Final = re.compile(r"(?<=\d) / (?=\d)")
+_SLASH: Final = re.compile(r" ?/+ ?")
+_PRODUCT: Final = re.compile(r"(?<=\d) ?[*·⋅∙×] ?(?=\d)")
+_DIFFERENCE: Final = re.compile(r"(?<=[\w)]) - (?=[\w(][^\n=]{0,24}=)")
+_SEPARATOR: Final = re.compile(r" ?[|•·‣◦▪●■►▶]+ ?")
+_SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_POWER: Final = re.compile(r"(?<=[\w)]) ?\^ ?(?P<digits>\d{1,6})(?![\w.])")
+_SIGN: Final = re.compile("([" + "".join(re.escape(sign) for sign in _WORDS) + "])")
+
+
+def read_comparisons(text: TrackedText) -> TrackedText:
+    """Signs that say something of the figure behind them, whatever that figure is: "~RM5", "<10", "#1"."""
+    text = text.sub(_EMOTICON, "").sub(_ABOUT, "lebih kurang ")
+    text = text.sub(_AT_PRICE, " pada harga ").sub(_AT_TIME, " pada ")
+    if _COMPARING.search(text.text) is None:
+        return text
+    text = text.sub(_NUMBER_SIGN, "nombor ")
+    text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
+    return text.sub(_LESS, " kurang daripada ").sub(_GREATER, " lebih daripada ")
+
+
+def read_powers(text: TrackedText) -> TrackedText:
+    """Raised figures behind a figure or a single letter; behind a word they mark a footnote, which is not read."""
+    return text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, lambda match: f" kuasa {cardinal(match['digits'])} ")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Signs as words, where they mean something; decoration is left for the tidying to drop."""
+    text = text.sub(_DECORATION, " ").sub(_ARROW, " ke ").sub(_ALIAS, " alias ").sub(_AT_PLACE, " di ")
+    text = text.sub(_AND_OR, " ").sub(_DIVISION, " bahagi ").sub(_OR, " atau ").sub(_SLASH, " ")
+    text = text.sub(_PRODUCT, " kali ").sub(_DIFFERENCE, " tolak ").sub(_SEPARATOR, ", ")
+    return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
+
+
+def _superscript(match: re.Match[str]) -> str:
+    figures = match.group().translate(_DIGITS)
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    single = before[-1:].isalpha() and not before[:-1].isalpha()
+    if before[-1:].isdigit() or before.endswith(")") or single:
+        return f" kuasa {cardinal(figures)} "
+    return "" if before[-1:].isalpha() else figures
