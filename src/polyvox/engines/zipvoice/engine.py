@@ -37,7 +37,7 @@ FADE_SECONDS = 0.1
 FIRST_CHUNK_SECONDS = 3.0
 CHUNK_GROWTH = 2.0
 LEAST_CHUNK_SECONDS = 4.0
-_WARM_UP_TOKENS, _WARM_UP_FRAMES = 12, 60
+_WARM_UP_TOKENS, _WARM_UP_FRAMES = (12, 15), 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,9 @@ class ZipVoiceEngine:
         synthesis = Synthesis(networks, device, self._observer)
         text = DeviceExecutor(f"{self.name}-text", 1)
         self._loaded = _Loaded(reader, text, synthesis, networks.speaker_tags)
-        await synthesis.speak(self._warm_up(networks), due=0.0)
+        # Two at once, of different lengths: rows in company take a way of their own through the networks.
+        orders = [self._warm_up(networks, tokens) for tokens in _WARM_UP_TOKENS]
+        await asyncio.gather(*(synthesis.speak(order, due=0.0) for order in orders))
 
     async def close(self) -> None:
         if self._loaded is not None:
@@ -177,9 +179,9 @@ class ZipVoiceEngine:
     def _bins(self) -> int:
         return self._variant.channels * BINS
 
-    def _warm_up(self, networks: Networks) -> Order:
+    def _warm_up(self, networks: Networks, count: int) -> Order:
         mel = np.zeros((_WARM_UP_FRAMES, self._bins), np.float32)
-        tokens = tuple(range(1, 1 + min(_WARM_UP_TOKENS, len(networks.vocabulary) - 1)))
+        tokens = tuple(range(1, 1 + min(count, len(networks.vocabulary) - 1)))
         manner = manner_of({"num_steps": 1}, self._variant)
         return Order(tokens, ClonedVoice(tokens, mel, 1.0), 1.0, manner, 0)
 
