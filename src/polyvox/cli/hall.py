@@ -13,7 +13,7 @@ from polyvox.service.speech import SpeechService
 
 def build_service(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> SpeechService:
     """A service that has not started yet."""
-    return SpeechService(settings, Registry(settings, engines, catalog.KNOWN_BUT_ABSENT), Metrics())
+    return SpeechService(settings, Registry(settings, engines), Metrics())
 
 
 @asynccontextmanager

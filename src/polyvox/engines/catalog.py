@@ -33,21 +33,20 @@ def _zipvoice(variant: Variant) -> Callable[[Settings], Engine]:
     return made
 
 
+def _speechlm(settings: Settings) -> Engine:
+    if find_spec("torch") is None:
+        raise UnavailableError("The codec language model needs PyTorch: `pip install 'polyvox[torch]'`.")
+    from polyvox.engines.speechlm.engine import SpeechLmEngine
+
+    return SpeechLmEngine(settings)
+
+
 ENGINES: MappingProxyType[str, Callable[[Settings], Engine]] = MappingProxyType(
     {
         "kokoro": KokoroEngine,
         "cosyvoice2": _cosyvoice(2),
         "cosyvoice3": _cosyvoice(3),
+        "speechlm": _speechlm,
         **{name: _zipvoice(variant) for name, variant in VARIANTS.items()},
     }
 )
-
-KNOWN_BUT_ABSENT: MappingProxyType[str, str] = MappingProxyType(
-    {
-        name: f"This release has no {family} engine; use the model 'kokoro', which speaks with its own voices."
-        for family, names in (("codec language model", ("speechlm",)),)
-        for name in names
-        if name not in ENGINES
-    }
-)
-"""Models that callers of other servers ask for, and why they get none here."""

@@ -135,9 +135,7 @@ class TokenStream:
 class TokenSource(Protocol):
     """Whatever continues a prompt by tokens."""
 
-    def generate(
-        self, prompt: Prompt, sampling: Sampling, limits: Limits
-    ) -> AbstractAsyncContextManager[TokenStream, None]:
+    def generate(self, prompt: Prompt, sampling: Sampling, limits: Limits) -> AbstractAsyncContextManager[TokenStream]:
         """The tokens behind a prompt, while the block lasts; leaving it ends the sequence and frees all it held."""
 
     async def close(self) -> None:

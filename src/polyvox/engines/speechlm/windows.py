@@ -48,10 +48,15 @@ class Cursor:
     done: int = 0
     previous: int | None = None
 
+    @property
+    def needed(self) -> int:
+        """How many tokens must have arrived for the next window, unless they end before."""
+        return self.done + self.policy.chunks.size(self.previous) + self.policy.ahead
+
     def next(self, arrived: int, *, ended: bool) -> Window | None:
         """The next window, if the tokens that have arrived suffice for it; after the last token, all that is left."""
-        end = self.done + self.policy.chunks.size(self.previous)
-        if end + self.policy.ahead > arrived:
+        end = self.needed - self.policy.ahead
+        if arrived < self.needed:
             if not ended or self.done == arrived:
                 return None
             end = arrived

@@ -1,0 +1,83 @@
+"""What the engine runs on: the networks, on a GPU that proves itself, else on the CPU with a warning."""
+
+from dataclasses import dataclass
+
+import structlog
+import torch
+
+from polyvox.config import Settings
+from polyvox.engines.speechlm.bundle import (
+    ENCODER,
+    Vocabulary,
+    check_codec_folder,
+    check_lm_folder,
+    load_codec,
+    load_lm,
+    read_vocabulary,
+)
+from polyvox.engines.speechlm.encoder import CodecEncoder
+from polyvox.models.codec_lm import CodecLm
+from polyvox.models.neucodec import NeuCodec
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+_PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """The codec, and the language model with its vocabulary unless a server runs it."""
+
+    codec: NeuCodec
+    device: torch.device
+    lm: CodecLm | None = None
+    vocabulary: Vocabulary | None = None
+    encoder: CodecEncoder | None = None
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    device: torch.device
+    dtype: torch.dtype
+
+
+def load_networks(settings: Settings) -> Networks:
+    """Load what the settings name; BundleError says what is missing or does not fit."""
+    lm_folder = settings.speechlm_dir or settings.models_dir / "speechlm"
+    codec_folder = settings.neucodec_dir or settings.models_dir / "neucodec"
+    check_codec_folder(codec_folder)
+    here = not settings.speechlm_url
+    if here:
+        check_lm_folder(lm_folder)
+    vocabulary = read_vocabulary(lm_folder) if here else None
+    encoder = CodecEncoder(codec_folder / ENCODER) if (codec_folder / ENCODER).is_file() else None
+    place, warning = _placed(settings)
+    return Networks(
+        codec=load_codec(codec_folder, place.device),
+        device=place.device,
+        lm=None if vocabulary is None else load_lm(lm_folder, vocabulary, place.device, place.dtype),
+        vocabulary=vocabulary,
+        encoder=encoder,
+        warning=warning,
+    )
+
+
+def _placed(settings: Settings) -> tuple[_Place, str]:
+    """The place that works, and what there is to say about it."""
+    warning = ""
+    if settings.speechlm_device != "cpu":
+        if torch.cuda.is_available():
+            precision = settings.speechlm_precision
+            try:
+                torch.zeros(8, 8, device="cuda") @ torch.zeros(8, 8, device="cuda")
+                return _Place(torch.device("cuda"), _PRECISIONS["bfloat16" if precision == "auto" else precision]), ""
+            except RuntimeError as error:
+                reason = (str(error).splitlines() or [type(error).__name__])[0]
+                warning = f"The GPU failed its test ({reason}), so speechlm runs on the CPU, far slower."
+        elif settings.speechlm_device == "cuda":
+            warning = "PyTorch finds no GPU, so speechlm runs on the CPU, far slower; check driver and PyTorch build."
+    if warning:
+        log.warning(warning)
+    precision = settings.speechlm_precision
+    return _Place(torch.device("cpu"), _PRECISIONS["float32" if precision == "auto" else precision]), warning

@@ -1,0 +1,95 @@
+"""A whole tiny model on disk: a language model with its tokenizer, and a codec, all seeded."""
+
+import json
+from pathlib import Path
+
+from safetensors.torch import save_file
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+from polyvox.config import Settings
+from polyvox.engines.speechlm.prompts import END, SPEECH, START, code_text
+from polyvox.models.codec_lm import CodecLmConfig
+from polyvox.models.neucodec import NeuCodecConfig
+from polyvox.models.qwen import QwenConfig
+from seeded_codec import seeded_codec_state
+from tiny_lm import tiny_state
+
+CODES = 512
+BYTES = 256
+CODEC = NeuCodecConfig(hidden=64, depth=2, heads=4, hop=480)
+CODEC_SEED = 41
+BACKBONE = QwenConfig(
+    vocabulary=BYTES + 3 + CODES,
+    hidden=32,
+    feed_forward=64,
+    layers=2,
+    heads=4,
+    key_heads=2,
+    head_width=8,
+    qkv_bias=False,
+    qk_norm=True,
+)
+
+
+def write_tiny_model(folder: Path, *, gain: float = 3.0) -> Path:
+    """The folders `speechlm` and `neucodec` as an operator would lay them out."""
+    write_tiny_lm(folder / "speechlm", gain=gain)
+    write_tiny_codec(folder / "neucodec")
+    return folder
+
+
+def write_tiny_lm(folder: Path, *, gain: float = 3.0) -> None:
+    folder.mkdir(parents=True)
+    config = CodecLmConfig(first_code=BYTES + 3, end=BYTES + 1, codes=CODES, backbone=BACKBONE)
+    state = tiny_state(config, gain=gain)
+    state["lm_head.weight"][config.end] = 0.0  # so that speech seldom ends before its greatest length
+    names = sorted(state)
+    save_file({name: state[name] for name in names[::2]}, folder / "model-00001-of-00002.safetensors")
+    save_file({name: state[name] for name in names[1::2]}, folder / "model-00002-of-00002.safetensors")
+    sizes = {
+        "model_type": "qwen3",
+        "vocab_size": BACKBONE.vocabulary,
+        "hidden_size": BACKBONE.hidden,
+        "intermediate_size": BACKBONE.feed_forward,
+        "num_hidden_layers": BACKBONE.layers,
+        "num_attention_heads": BACKBONE.heads,
+        "num_key_value_heads": BACKBONE.key_heads,
+        "head_dim": BACKBONE.head_width,
+        "rope_theta": BACKBONE.rope_theta,
+        "rms_norm_eps": BACKBONE.norm_eps,
+    }
+    (folder / "config.json").write_text(json.dumps(sizes))
+    tiny_tokenizer().save(str(folder / "tokenizer.json"))
+
+
+def write_tiny_codec(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    save_file(seeded_codec_state(CODEC, CODEC_SEED), folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({"heads": CODEC.heads}))
+
+
+def tiny_tokenizer() -> Tokenizer:
+    """Bytes, then the control tokens and the codec's, as they are added to a published vocabulary."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(letters)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (START, END)])
+    tokenizer.add_tokens([SPEECH, *(code_text(code) for code in range(CODES))])
+    return tokenizer
+
+
+def tiny_speechlm_settings(models_dir: Path, **overrides: object) -> Settings:
+    """Settings for a server with the one model `speechlm`, untouched by the surrounding environment."""
+    values = {
+        "models": ["speechlm"],
+        "default_model": "speechlm",
+        "default_voice": "husein",
+        "models_dir": models_dir,
+        "data_dir": models_dir / "data",
+        "speechlm_device": "cpu",
+        "speechlm_cache_bytes": 16 << 20,
+        "speechlm_max_tokens": 200,
+        **overrides,
+    }
+    return Settings.model_validate(Settings.model_construct().model_dump() | values)
