@@ -98,6 +98,7 @@ class ZipVoiceEngine:
         synthesis = Synthesis(networks, device, self._observer)
         text = DeviceExecutor(f"{self.name}-text", 1)
         self._loaded = _Loaded(reader, text, synthesis, networks.speaker_tags)
+        await text.run(lambda: reader.transcript_ids("好"))  # the Chinese dictionary takes a second to load
         # Two at once, of different lengths: rows in company take a way of their own through the networks.
         orders = [self._warm_up(networks, tokens) for tokens in _WARM_UP_TOKENS]
         await asyncio.gather(*(synthesis.speak(order, due=0.0) for order in orders))
