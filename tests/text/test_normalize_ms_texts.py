@@ -227,7 +227,85 @@ MIXED = {
         " pagi. I will take the second one."
     ),
 }
-PASSAGES = [case for table in (NEWS, CHAT, RECEIPTS_AND_ADDRESSES, MIXED) for case in table.items()]
+NOTICES = {
+    "Harga rumah RM450,000-RM500,000 di Bandar Baru Bangi.": (
+        "Harga rumah empat ratus lima puluh ribu hingga lima ratus ribu ringgit di Bandar Baru Bangi."
+    ),
+    "Pinjaman RM10,000.00 @ 4.5% setahun.": "Pinjaman sepuluh ribu ringgit pada empat perpuluhan lima peratus setahun.",
+    "Bil. 3/2026": "Bilangan tiga per dua ribu dua puluh enam",
+    "Jadual perlawanan: Sabtu 8.45 malam (Stadium Shah Alam), Ahad 9.00 mlm.": (
+        "Jadual perlawanan: Sabtu lapan empat puluh lima minit malam (Stadium Shah Alam), Ahad sembilan malam."
+    ),
+    "KL-Ipoh 200km, 2 jam 15 minit.": "KL-Ipoh dua ratus kilometer, dua jam lima belas minit.",
+    "Kereta Myvi 1.5 AV 2022, mileage 45k km, RM48,800 OTR.": (
+        "Kereta Myvi satu perpuluhan lima AV dua ribu dua puluh dua, mileage empat puluh lima ribu kilometer,"
+        " empat puluh lapan ribu lapan ratus ringgit OTR."
+    ),
+    "Syarat: umur 18 tahun ke atas, CGPA ≥ 3.50, SPM 5A.": (
+        "Syarat: umur lapan belas tahun ke atas, CGPA lebih daripada atau sama dengan tiga perpuluhan lima "
+        "kosong, SPM lima A."
+    ),
+    "Kursus 3 hari, 2-4/3/2026, yuran RM350/peserta.": (
+        "Kursus tiga hari, dua hingga empat Mac dua ribu dua puluh enam, yuran tiga ratus lima puluh ringgit "
+        "per peserta."
+    ),
+    "Solat Jumaat 1.15 tgh hari. Waktu Maghrib 7.24 mlm.": (
+        "Solat Jumaat satu lima belas minit tengah hari. Waktu Maghrib tujuh dua puluh empat minit malam."
+    ),
+    "Tahniah!! Anda menang RM 10,000. Klik http://bit.ly/menang88 skrg.": (
+        "Tahniah! Anda menang sepuluh ribu ringgit. Klik bit dot ly slash menang lapan puluh lapan sekarang."
+    ),
+    "Mak ckp blk rumah sblm pkl 7, klu x dia marah.": "Mak cakap balik rumah sebelum pukul tujuh, kalau tak dia marah.",
+    "Dia lahir 12.3.1998 kt Hosp. KL.": (
+        "Dia lahir dua belas Mac seribu sembilan ratus sembilan puluh lapan kat Hospital KL."
+    ),
+    "Tolong belikan: 2kg gula, 1L minyak, 10 biji telur, 3pkt mi.": (
+        "Tolong belikan: dua kilogram gula, satu liter minyak, sepuluh biji telur, tiga paket mi."
+    ),
+    "PKP 2.0 mula 13 Jan 2021.": "PKP dua perpuluhan kosong mula tiga belas Januari dua ribu dua puluh satu.",
+    "Bacaan 120/80 mmHg adalah normal.": "Bacaan seratus dua puluh per lapan puluh milimeter raksa adalah normal.",
+    "Undian: 5,123 (52.3%) vs 4,670 (47.7%).": (
+        "Undian: lima ribu seratus dua puluh tiga (lima puluh dua perpuluhan tiga peratus) lawan empat ribu "
+        "enam ratus tujuh puluh (empat puluh tujuh perpuluhan tujuh peratus)."
+    ),
+    "MH17 ditembak jatuh pada 17 Julai 2014.": (
+        "MH tujuh belas ditembak jatuh pada tujuh belas Julai dua ribu empat belas."
+    ),
+    "Jangan campak puntung rokok!! Denda RM500-RM5,000.": (
+        "Jangan campak puntung rokok! Denda lima ratus hingga lima ribu ringgit."
+    ),
+    "Lelaki 30-an itu memandu Proton Saga BLM.": "Lelaki tiga puluhan itu memandu Proton Saga BLM.",
+    "Gred A+ 4.00": "Gred A plus empat perpuluhan kosong kosong",
+    "Kami naik flight AK5102 pukul 7.05 pg.": "Kami naik flight AK lima satu kosong dua pukul tujuh lima minit pagi.",
+    "Rumah No 15, Jln 3/27B, Wangsa Maju, 53300 KL.": (
+        "Rumah Nombor lima belas, Jalan tiga per dua puluh tujuh B, Wangsa Maju, lima tiga tiga kosong kosong KL."
+    ),
+    "Kelas ke-2 bermula pd jam 10:30 pagi.": "Kelas kedua bermula pada jam sepuluh tiga puluh minit pagi.",
+    "Surah Al-Kahfi ayat 10": "Surah Al-Kahfi ayat sepuluh",
+    "1 daripada 4 rakyat Malaysia menghidap kencing manis.": (
+        "satu daripada empat rakyat Malaysia menghidap kencing manis."
+    ),
+    "Beratnya 2.95kg, panjang 49.5cm.": (
+        "Beratnya dua perpuluhan sembilan lima kilogram, panjang empat puluh sembilan perpuluhan lima sentimeter."
+    ),
+    "Menteri Besar Selangor, Dato' Seri Amirudin Shari": "Menteri Besar Selangor, Dato' Seri Amirudin Shari",
+    "Bayaran ansuran ke-12/60": "Bayaran ansuran kedua belas daripada enam puluh",
+    "Diskaun s/d 70%!": "Diskaun sampai dengan tujuh puluh peratus!",
+    "Skuad B-23 negara": "Skuad B dua puluh tiga negara",
+    "Tambang RM1.20–RM5.90": "Tambang satu ringgit dua puluh sen hingga lima ringgit sembilan puluh sen",
+    "Suhu 39.2 C": "Suhu tiga puluh sembilan perpuluhan dua darjah Celsius",
+    "Tel bimbit: 019 876 5432": "Telefon bimbit: kosong satu sembilan, lapan tujuh enam, lima empat tiga dua",
+    "(012-3456789)": "(kosong satu dua, tiga empat lima, enam tujuh lapan sembilan)",
+    "WhatsApp: wa.me/60123456789": (
+        "WhatsApp: wa dot me slash enam kosong satu dua tiga empat lima enam tujuh lapan sembilan"
+    ),
+    "Sila rujuk Lampiran A.": "Sila rujuk Lampiran A.",
+    "cth: 5 + 5": "contoh: lima tambah lima",
+    "Dr. kata kena rehat 3 hari.": "Doktor kata kena rehat tiga hari.",
+    "Harga: rm 3.50 seikat": "Harga: tiga ringgit lima puluh sen seikat",
+}
+
+PASSAGES = [case for table in (NEWS, CHAT, RECEIPTS_AND_ADDRESSES, MIXED, NOTICES) for case in table.items()]
 
 
 @pytest.mark.parametrize(("written", "heard"), PASSAGES)
@@ -365,7 +443,8 @@ def test_endless_figures_are_read_digit_by_digit(digits: str) -> None:
 
 PIECES = [
     *"0123456789", *" .,-–—/:;'’“”\"()[]{}#@&*_`~^+=<>|\\%$€£°½²\n", "RM", "rm", "sen", "juta", "km", "kg",
-    "am", "p.m.", "pukul ", "jam ", " pagi", " ptg", " mlm", "hb", "Nov ", "Isn-", "En. ", "Jln. ", "No. ", "Sdn. ",
+    "am", "p.m.", "pukul ", "jam ", " pagi", " ptg", " mlm",
+    "tgh", " tengah", "malam", "hari", "hb", "Nov ", "Isn-", "En. ", "Jln. ", "No. ", "Sdn. ",
     "Bhd. ", "ke-", "ber", "per-", "an", "x", " x ", "yg ", "dgn ", "sediiih", "budak2", "880101-14-5566",
     "012-345 6789", "+60", "the ", "is ", "yang ", "di ", "http://", "www.", ".com.my", "I", "V", "a", "B", "é", "中",
     "தமிழ்", "ไทย", "سلام", "😀", "👨\u200d👩", "\u200b", "\x00", "\ue000", "\ue005", "①", "٣",

@@ -70,6 +70,8 @@ PLACES: Final = {
     "Syk": "Syarikat",
     "Kws": "Kawasan",
     "Kaw": "Kawasan",
+    "Hosp": "Hospital",
+    "Univ": "Universiti",
     "Sek": "Sekolah",
     "Keb": "Kebangsaan",
 }
@@ -126,6 +128,7 @@ SLASHED: Final = {
     "u/p": "untuk perhatian",
     "d/a": "dengan alamat",
     "b/p": "bagi pihak",
+    "s/d": "sampai dengan",
     "s/k": "salinan kepada",
     "w/p": "Wilayah Persekutuan",
 }
@@ -175,12 +178,19 @@ _SHORT_PLACE: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(name) for n
 _FIRM: Final = re.compile(r"(?<![\w.'-])(?P<sdn>(?:Sdn|SDN)\b\.? ?)?(?P<bhd>Bhd|BHD)\b(?P<stop>\.)?")
 _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[Ss]dn)\b(?P<stop>\.)?(?!\w)")
 _WITHIN: Final = re.compile(r"(?<![\w.'-])([A-Za-z]{2,6})\.(?=,? ?[\w(\"“]|:)")
-_VERSUS: Final = re.compile(r"(?<=\w )(?:(?:vs|lwn)\b\.?(?= [A-Za-z])|v\b\.?(?= [A-Z]))")
+_VERSUS: Final = re.compile(r"(?<=[\w)] )(?:(?:vs|lwn)\b\.?(?= [A-Za-z\d])|v\b\.?(?= [A-Z]))")
 _NUMBER: Final = re.compile(
     r"(?<![\w.'-])(?P<no>[Nn][Oo])\b(?:\.|(?=:))?(?=:? ?(?:\d|[A-Z]-?\d|(?P<noun>[A-Za-z]+(?:/[A-Za-z]+)?)))"
 )
-_LABEL: Final = re.compile(r"(?<![\w.'-])(?:[Tt]el|TEL)(?=:| ?\d| \(?[+0])|(?<=[Nn]ombor )(?:KP|[Tt]el)\b")
-_PAGE: Final = re.compile(r"(?<![\w.'/-])(?:m/s|ms\.|hlm\.?|hal\.)(?= ?\d)")
+_LABEL: Final = re.compile(r"(?<![\w.'-])(?:[Tt]el|TEL)(?=:| ?\d| \(?[+0]| bimbit)|(?<=[Nn]ombor )(?:KP|[Tt]el)\b")
+_BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'/-])(m/s|ms\.|hlm\.?|hal\.|Bil\.)(?= ?\d)")
+_BEFORE_FIGURES: Final = {
+    "m/s": "muka surat",
+    "ms": "muka surat",
+    "hlm": "halaman",
+    "hal": "halaman",
+    "Bil": "Bilangan",
+}
 _SLASHED: Final = re.compile(rf"(?<![\w/])(?:{'|'.join(SLASHED)})(?![\w/])", re.IGNORECASE)
 _DOTTED_LETTERS: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?:[A-Za-z](?![\w.']))?")
 _INITIAL: Final = re.compile(r"(?<![\w.])[A-Z]\.(?= ?[A-Z])")
@@ -193,7 +203,7 @@ NEVER_END: Final = frozenset((*TITLES, *_SHARED_TITLES, *PLACES, *_SCHOOLS, *WIT
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals."""
-    text = read_names(text.sub(_PAGE, lambda match: "muka surat" if match.group()[0] == "m" else "halaman"))
+    text = read_names(text.sub(_BEFORE_FIGURE, lambda match: _BEFORE_FIGURES[match[1].rstrip(".")] + _gap(match)))
     text = text.sub(_SHARED_TITLE, lambda match: _SHARED_TITLES[match[1]] + _gap(match))
     text = text.sub(_HONOUR, lambda match: _HONOURS[match[1]]).sub(_BLESSING, _blessing)
     text = text.sub(_NUMBER, _number).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)

@@ -6,6 +6,7 @@ from typing import Final
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_END, NUMBER_START
 from polyvox.text.normalize.malay.context import capitalised_like, word_after, word_before
+from polyvox.text.normalize.malay.money import SCALES
 from polyvox.text.normalize.malay.numbers import cardinal, code, number, ordinal, spelled
 from polyvox.text.tracked import TrackedText
 
@@ -14,7 +15,6 @@ _VERSION: Final = re.compile(r"\b[vV](?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)(?!\w)"
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++){2,}+)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
 _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P<scale>[kK]|M|mil|jt|bil|B|bn)(?!\w)")
-_SCALES: Final = {"k": "ribu", "m": "juta", "mil": "juta", "jt": "juta", "bil": "bilion", "b": "bilion", "bn": "bilion"}
 _TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?[x×](?![\w×])")
 _QUANTITY: Final = re.compile(r"(?<![\w.])[x×](?=\d{1,3}(?![\w.]))")
 _DIMENSION: Final = re.compile(r"(?<=\d) ?[x×*] ?(?=\d)|(?<=\w) [x×] (?=\d)")
@@ -26,9 +26,9 @@ _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 _NAMED: Final = frozenset("AK BMW HTTP MH OD QZ".split())
 
 _VALUES: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-_NUMERAL: Final = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&.])"
+_NUMERAL: Final = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'&]|\.\w)"
 _RANKED_NUMERAL: Final = re.compile(rf"(?<![\w-])(?P<ke>[kK]e)-(?P<numeral>{_NUMERAL})")
-_NAMED_NUMERAL: Final = re.compile(r"(?<=[A-Za-z.] )" + _NUMERAL.replace(r"'&.])", r"'&]|\.\w)"))
+_NAMED_NUMERAL: Final = re.compile(rf"(?<=[A-Za-z.] ){_NUMERAL}")
 _PARTS: Final = frozenset(
     (
         "bab bahagian darjah fasa fasal gred jadual jenis jilid kelas lampiran peringkat semester siri tahap tahun "
@@ -88,7 +88,7 @@ def _scaled(match: re.Match[str]) -> str | None:
     written = match["scale"]
     counted = written in ("k", "M", "mil", "jt", "bil", "bn") or any(mark in match["amount"] for mark in ".,")
     tens = len(match["amount"]) > 1 and written == "K"
-    return f"{number(match['amount'])} {_SCALES[written.lower()]}" if counted or tens else None
+    return f"{number(match['amount'])} {SCALES[written.lower()]}" if counted or tens else None
 
 
 def _mixed(match: re.Match[str]) -> str:

@@ -26,7 +26,6 @@ _DAYS: Final = {
     "jum": "Jumaat",
     "sab": "Sabtu",
     "ahd": "Ahad",
-    "aha": "Ahad",
 }
 
 _ANY_MONTH: Final = (
@@ -124,8 +123,8 @@ def _slashed(match: re.Match[str]) -> str | None:
 
 
 def _days_slashed(match: re.Match[str]) -> str | None:
-    """Several days of one month: "25-27/12/2026"."""
-    days = _days(match)
+    """Several days of one month: "25-27/12/2026"; without a year, the word before must ask for a date."""
+    days = _days(match) if match["year"] or word_before(match).lower() in _BEFORE_DATE else None
     found = day_first(int(match["last"]), int(match["month"]), match["year"] or "2000")
     if days is None or found is None or found[0] != int(match["last"]):
         return None
@@ -169,8 +168,7 @@ def _day_only(match: re.Match[str]) -> str | None:
     return f"{days} hari bulan" + (f" {cardinal(str(int(month)))}" if month else "")
 
 
-def _month_year(match: re.Match[str]) -> str | None:
-    """Small letters may be other words: "mac" is a computer and "jun" a name."""
+def _month_year(match: re.Match[str]) -> str:
     return f"{_month(match['month'])} {cardinal(match['year'])}"
 
 
@@ -185,8 +183,10 @@ def _month_span(match: re.Match[str]) -> str | None:
     return f"{_month(match['first'])} hingga {_month(match['last'])}"
 
 
-def _day_span(match: re.Match[str]) -> str:
-    return f"{_day(match['first'])} hingga {_day(match['last'])}"
+def _day_span(match: re.Match[str]) -> str | None:
+    """In small letters "sel-sel" are cells."""
+    first, last = _day(match["first"]), _day(match["last"])
+    return f"{first} hingga {last}" if first != last and match["first"][0].isupper() else None
 
 
 def _day(written: str) -> str:

@@ -26,12 +26,14 @@ _START: Final = r"(?<![\w.,/$+-])"
 _END: Final = r"(?![\w/-]|[.,]\d)"
 _IDENTITY: Final = re.compile(rf"{_START}(\d{{6}})[ -](\d\d)[ -](\d{{4}}|[xX*]{{4}}){_END}")
 _BARE_IDENTITY: Final = re.compile(rf"{_START}(\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))([0-8]\d)(\d{{4}}){_END}")
-_COUNTRY: Final = r"(?P<country>\(?\+? ?60\)?[ -]?(?:\(0\))?|\(?\+6\)?[ -]?(?=0)|\(?6\)?-(?=0))"
+# A bracket is the number's own only where it closes behind the code.
+_OPEN: Final = r"(?:\((?=\+?\d{1,3}\)))?"
+_COUNTRY: Final = rf"(?P<country>{_OPEN}\+? ?60\)?[ -]?(?:\(0\))?|{_OPEN}\+6\)?[ -]?(?=0)|6-(?=0))"
 _MOBILE: Final = re.compile(
-    rf"{_START}(?:{_COUNTRY}0?|(?=0)0|\((?=0)0)(?P<area>1\d)\)?[ -]?(?P<first>\d{{3,4}})[ -]?(?P<last>\d{{4}}){_END}"
+    rf"{_START}(?:{_COUNTRY}0?|{_OPEN}0)(?P<area>1\d)\)?[ -]?(?P<first>\d{{3,4}})[ -]?(?P<last>\d{{4}}){_END}"
 )
 _LANDLINE: Final = re.compile(
-    rf"{_START}(?:{_COUNTRY}0?|\(?0)(?:(?P<area>3)\)?[ -]?(?P<first>\d{{4}})[ -]?(?P<last>\d{{4}})"
+    rf"{_START}(?:{_COUNTRY}0?|{_OPEN}0)(?:(?P<area>3)\)?[ -]?(?P<first>\d{{4}})[ -]?(?P<last>\d{{4}})"
     r"|(?P<area2>[4-79])\)?[ -]?(?P<first2>\d{3})[ -]?(?P<last2>\d{4})"
     rf"|(?P<area3>8\d)\)?[ -]?(?P<first3>\d{{3}})[ -]?(?P<last3>\d{{3}})){_END}"
 )
@@ -48,7 +50,7 @@ _PLATE: Final = re.compile(
 _GROUP: Final = re.compile(r"\d+")
 
 _CALLS: Final = frozenset(
-    "call dail ext extension hotline hubungi kecemasan mendail menghubungi nombor no samb sambungan sms talian tel "
+    "call dail ext extension hotline hubungi kecemasan mendail menghubungi samb sambungan sms talian tel "
     "telefon telepon wasap whatsapp dial phone".split()
 )
 _LABELS: Final = frozenset(

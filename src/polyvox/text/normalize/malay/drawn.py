@@ -13,13 +13,13 @@ _ROMAN: Final = frozenset("IVXLCDM")
 # Words that keep a double letter when they are drawn out.
 _WITH_DOUBLE: Final = frozenset(
     (
-        "aa boo boom booo book cool eee feel food foot free good goodbye goods hmm ii keep look mmm moo mood need noob "
+        "aa boo boom book cool feel food foot free good goodbye goods hmm ii keep look moo mood need noob "
         "oo room school see sleep smooth soon speed sweet too tool uu week woo wood zoom zoo boss kiss less miss pass "
         "all bell call fall full hall hell kill pull sell small still tell wall well will add odd off stuff "
-        "happy hello sorry yummy really pizza buffet coffee success bless cutee "
-        "maaf saat taat jumaat manfaat syaaban doaa keenam koop "
-        "bangga bangang tunggu tinggi tinggal minggu anggap panggil singgah tangga menunggu enggak "
-        "kerajaan keadaan perasaan kenyataan pekerjaan permintaan kesihatan peperiksaan perbezaan persaan pertanyaan"
+        "happy hello sorry yummy really pizza buffet coffee success bless "
+        "maaf saat taat jumaat manfaat syaaban keenam koop "
+        "bangga tunggu tinggi tinggal minggu anggap panggil singgah tangga menunggu enggak "
+        "kerajaan keadaan perasaan kenyataan pekerjaan permintaan kesihatan peperiksaan perbezaan pertanyaan"
     ).split()
 )
 

@@ -15,7 +15,8 @@ _SPACED: Final = re.compile(
 )
 _BOTH: Final = re.compile(r"(?<![\w-])(?P<ke>[kK]e)-?(?:2-2|2-dua|dua-?2)(?P<end>nya)?(?!\w)")
 _KE: Final = re.compile(
-    r"(?<![\w-])(?P<ke>ke|Ke|KE)(?P<gap>[- ]?)(?P<figure>\d{1,3}(?:,\d{3})++|\d{1,18})(?P<end>nya)?(?![\w%]|[.,/]\d)"
+    r"(?<![\w-])(?P<ke>ke|Ke|KE)(?P<gap>[- ]?)(?P<figure>\d{1,3}(?:,\d{3})++|\d{1,18})"
+    r"(?:/(?P<of>\d{1,4}))?(?P<end>nya)?(?![\w%/]|[.,]\d)"
 )
 _PLAN: Final = re.compile(r"\bRMKe-?(?P<figure>\d{1,2})(?!\w)")
 _PER: Final = re.compile(r"(?<![\w-])(?P<per>[pP]er)[- ]?(?=\d)")
@@ -104,7 +105,8 @@ def _rank(match: re.Match[str]) -> str | None:
     """With a space between, "ke" is a direction unless the noun before it can be counted off."""
     if match["gap"] == " " and word_before(match).lower() not in _RANKED:
         return None
-    return capitalised_like(match["ke"], ordinal(match["figure"])) + (match["end"] or "")
+    rank = capitalised_like(match["ke"], ordinal(match["figure"])) + (match["end"] or "")
+    return f"{rank} daripada {cardinal(match['of'])}" if match["of"] else rank
 
 
 def _verse(match: re.Match[str]) -> str | None:

@@ -119,6 +119,7 @@ _UNITS: Final = {
     "Pa": "pascal",
     "kPa": "kilopascal",
     "hPa": "hektopascal",
+    "mmHg": "milimeter raksa",
     "dB": "desibel",
     "Nm": "newton meter",
     # what receipts and orders count
@@ -160,6 +161,7 @@ _RATES: Final = {
     "kps": "kaki persegi",
     "sqm": "meter persegi",
 }
+_SCALES: Final = {"k": "ribu", "K": "ribu"}
 # One of these follows a price or a speed with the short form of "one".
 _EACH: Final = {
     "s": "sesaat",
@@ -233,8 +235,8 @@ _MINUS: Final = r"(?P<minus>(?<!\w)[-–])?"
 _RANGE: Final = rf"{_MINUS}(?P<amount>{AMOUNT})(?:(?:{DASH}| hingga )(?P<upto>{NUMBER}))?{NUMBER_END}"
 _SYMBOL: Final = r"(?P<{0}>[A-Za-z\u00b5\u03bc]{{1,6}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
-    rf"{NUMBER_START}{_RANGE}(?P<scale> (?:ratus|ribu|juta|bilion)(?= ))?(?P<gap> ?)(?:(?P<prefix>sq|cu)\.? )?"
-    rf"{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('each')})?(?![\w'])"
+    rf"{NUMBER_START}{_RANGE}(?P<scale>[kK](?= )| (?:ratus|ribu|juta|bilion)(?= ))?(?P<gap> ?)"
+    rf"(?:(?P<prefix>sq|cu)\.? )?{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('each')})?(?![\w'])"
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:(?:{DASH}| hingga )(?P<upto>-?{NUMBER}))?{NUMBER_END}"
@@ -250,6 +252,7 @@ _HEIGHT: Final = re.compile(r"(?<![\w.,])(?P<feet>\d{1,2}) ?['’′] ?(?P<inche
 _FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:′|['’](?= [x×] ))")
 _INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z]|[.,;)]|$))")
 _BY: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|km|m|ft|kaki|inci|['’\"″′])?) ?[x×] ?(?=\d)")
+_SAME_UNIT: Final = re.compile(r"(?<=\d) ?(?P<unit>[A-Za-z]{1,4}+) ?[-–—~] ?(?=\d[\d.,]{0,12} ?(?P=unit)(?![A-Za-z]))")
 _OPEN_QUOTE: Final = re.compile(r"(?<!\d)\"")
 
 
@@ -275,7 +278,8 @@ def read(text: TrackedText) -> TrackedText:
     """Heights, temperatures, angles and measures."""
     text = text.sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_BARE_CELSIUS, _celsius)
     text = text.sub(_FEET, lambda match: f"{number(match['amount'])} kaki").sub(_INCHES, _inches)
-    return text.sub(_BY, lambda match: f"{match['unit']} kali ").sub(_MEASURE, _measure)
+    text = text.sub(_BY, lambda match: f"{match['unit']} kali ").sub(_SAME_UNIT, "-")
+    return text.sub(_MEASURE, _measure)
 
 
 def _quantity(match: re.Match[str], unit: str) -> str:
@@ -284,7 +288,7 @@ def _quantity(match: re.Match[str], unit: str) -> str:
     words.append(amount(match["amount"]))
     if groups.get("upto"):
         words += ("hingga", amount(match["upto"]))
-    return " ".join((*words, *(groups.get("scale") or "").split(), unit))
+    return " ".join((*words, *_SCALES.get(groups.get("scale") or "", groups.get("scale") or "").split(), unit))
 
 
 def _measure(match: re.Match[str]) -> str | None:

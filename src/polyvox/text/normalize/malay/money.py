@@ -129,7 +129,9 @@ def _sum(match: re.Match[str]) -> str:
         amount = amount.replace(".", "").replace(",", ".")
     if groups.get("upto2") and scale == "" and _value(amount) >= _value(upto or ""):
         return f"{_exact(amount, currency)}{match.string[match.end('amount') : match.end()]}"
-    if upto:
+    if upto and not scale and "." in amount + upto:
+        words += [_exact(amount, currency), "hingga", _exact(upto, currency)]
+    elif upto:
         low = _scale(groups.get("low") or groups.get("low2"))
         words += [number(amount), low if low != scale else "", "hingga", number(upto), scale, currency.name]
     elif scale:

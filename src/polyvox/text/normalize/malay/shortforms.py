@@ -184,6 +184,7 @@ SHORT_FORMS: Final = _by_short_form(
         "waalaikumussalam": "wslm wksalam",
         "assalamualaikum": "askum aslkm",
         "tarikh": "tkh",
+        "contoh": "cth",
         "sebelah": "sblh",
         "hadapan": "hdpn",
         "belakang": "blkg",
@@ -269,11 +270,21 @@ def expanded(word: str) -> str | None:
 def _word(match: re.Match[str]) -> str | None:
     written = match.group()
     word = written.lower()
-    if written.isupper() and word != "yg" and (len(word) < _SHORTEST_IN_CAPITALS or written in _NAMES_IN_CAPITALS):
+    if written.isupper() and not _is_shouted(match):
         return None
     in_context = _in_context(match, word)
     full = in_context if in_context is not None else expanded(word) or _with_suffix(word)
     return None if full is None else capitalised_like(written, full)
+
+
+def _is_shouted(match: re.Match[str]) -> bool:
+    """Whether capitals are loud, as the words around them are, and not those of a name."""
+    written = match.group()
+    before = word_before(match)
+    neighbours = ("" if before.endswith(".") else before, word_after(match))
+    loud = all(word.isupper() or word == "" for word in neighbours) and any(len(word) > 1 for word in neighbours)
+    known = len(written) >= _SHORTEST_IN_CAPITALS or written == "YG"
+    return loud and known and written not in _NAMES_IN_CAPITALS
 
 
 def _with_suffix(word: str) -> str | None:
@@ -294,7 +305,7 @@ def _in_context(match: re.Match[str], word: str) -> str | None:
     if word == "kn":
         return "kan" if match.string[match.end() : match.end() + 1] in ("", "?", "!", ".", ",", "\n") else None
     if word in ("bg", "kt"):
-        return {"bg": "bagi", "kt": "kat"}[word] if word_after(match).islower() else None
+        return {"bg": "bagi", "kt": "kat"}[word] if word_after(match) else None
     return None
 
 

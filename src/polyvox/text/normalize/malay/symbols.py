@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.characters import INSERTS
 from polyvox.text.normalize.malay.numbers import cardinal
 from polyvox.text.tracked import TrackedText
 
@@ -45,7 +46,7 @@ _COMPARISONS: Final = {
     "==": "sama dengan",
 }
 _EMOTICON: Final = re.compile(
-    r"(?<![^\s\ue000-\uf8ff])(?:[:;][-'^o]?[()DPpOo3/|]|[xX]D|<3+|\^[_.]?\^|[TQ]_[TQ]|-_+-|:'\(|[>][.:][<])(?![^\s.,!?\ue000-\uf8ff])"
+    rf"(?<![^\s{INSERTS}])(?:[:;][-'^o]?[()DPpOo3/|]|[xX]D|<3+|\^[_.]?\^|[TQ]_[TQ]|-_+-|:'\(|[>][.:][<])(?![^\s.,!?{INSERTS}])"
 )
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
@@ -58,6 +59,7 @@ _LESS: Final = re.compile(rf" ?<{_SIGNED_FIGURE}|(?<=[\w)] )<(?= )")
 _GREATER: Final = re.compile(rf" ?>{_SIGNED_FIGURE}|(?<=[\w)] )>(?= )")
 _AT_PRICE: Final = re.compile(r" ?@ ?(?=(?:RM|rm) ?\d)")
 _AT_TIME: Final = re.compile(r" @ ?(?=\d)")
+_GRADE: Final = re.compile(r"(?<=\b[A-D])\+(?!\w)")
 _ALIAS: Final = re.compile(r"(?<=[a-z]) @ (?=[A-Z])")
 _AT_PLACE: Final = re.compile(r"(?<=[A-Za-z]) @ ?(?=[a-z])")
 _AND_OR: Final = re.compile(r"(?<=\bdan)/(?=atau\b)")
@@ -91,7 +93,13 @@ def read_powers(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Signs as words, where they mean something; decoration is left for the tidying to drop."""
-    text = text.sub(_DECORATION, " ").sub(_ARROW, " ke ").sub(_ALIAS, " alias ").sub(_AT_PLACE, " di ")
+    text = (
+        text.sub(_DECORATION, " ")
+        .sub(_ARROW, " ke ")
+        .sub(_GRADE, " plus")
+        .sub(_ALIAS, " alias ")
+        .sub(_AT_PLACE, " di ")
+    )
     text = text.sub(_AND_OR, " ").sub(_DIVISION, " bahagi ").sub(_OR, " atau ").sub(_SLASH, " ")
     text = text.sub(_PRODUCT, " kali ").sub(_DIFFERENCE, " tolak ").sub(_SEPARATOR, ", ")
     return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")

@@ -8,32 +8,25 @@ from polyvox.text.normalize.malay.numbers import DASH, cardinal
 from polyvox.text.tracked import TrackedText
 
 _PARTS: Final = {
-    "pg": "pagi",
-    "pgi": "pagi",
-    "pagi": "pagi",
-    "tgh": "tengah hari",
-    "tghari": "tengah hari",
-    "tgh hari": "tengah hari",
-    "tghhari": "tengah hari",
-    "tengahari": "tengah hari",
-    "tengah hari": "tengah hari",
-    "tengah": "tengah hari",
-    "ptg": "petang",
-    "petang": "petang",
-    "mlm": "malam",
-    "malam": "malam",
-    "tgh mlm": "tengah malam",
-    "tengah mlm": "tengah malam",
-    "tengah malam": "tengah malam",
-    "subuh": "subuh",
+    written: part
+    for part, forms in {
+        "pagi": "pg pgi pagi",
+        "tengah hari": "tghari tghhari tengahari tengahhari",
+        "tengah malam": "tghmlm tghmalam tengahmlm tengahmalam",
+        "petang": "ptg petang",
+        "malam": "mlm malam",
+        "subuh": "subuh",
+    }.items()
+    for written in forms.split()
 }
 _PART: Final = (
-    r"(?:pgi?|pagi|(?:tgh|tengah) ?(?:hari|malam|mlm)|tgh(?:ari|hari)?|tengahari|ptg|petang|mlm|malam|subuh"
-    r"|[aApP](?:\.[mM]\.?|[mM]))(?![A-Za-z0-9])"
+    r"(?i:pgi?|pagi|(?:tgh|tengah) ?(?:hari|malam|mlm)|tghari|tengahari|ptg|petang|mlm|malam|subuh"
+    r"|[ap](?:\.m\.?|m))(?![A-Za-z0-9])"
 )
 _START: Final = r"(?<![\w:/-])(?<!\d[.,])"
 _TO: Final = rf"(?:{DASH}| (?:hingga|sampai|to) )"
 _CLOCK_WORD: Final = r"(?:(?<=pukul )|(?<=Pukul )|(?<=PUKUL )|(?<=jam )|(?<=Jam ))"
+_NOON: Final = re.compile(r"(?<![\w.:,/-])(?P<time>(?:12|1)(?:[.:][0-5]\d)?) ?(?:tgh|tengah)\b(?! ?(?:hari|malam|mlm))")
 # A stop between hour and minutes becomes a colon wherever something says that it is a time.
 _STOP_BEFORE_PART: Final = re.compile(rf"(?<![\w:/])(?<!\d[.,])(\d{{1,2}})\.([0-5]\d)(?= ?{_PART})")
 _STOP_BEHIND_WORD: Final = re.compile(rf"{_CLOCK_WORD}(\d{{1,2}})\.([0-5]\d)(?![\w:]|[.,]\d)")
@@ -55,6 +48,7 @@ _CLOCK_WORDS: Final = frozenset(("pukul", "jam"))
 
 def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a part of the day, and what lies between two of them."""
+    text = text.sub(_NOON, r"\g<time> tengah hari")
     for pattern in (_STOP_BEFORE_PART, _STOP_BEHIND_WORD, _STOP_IN_SPAN):
         text = text.sub(pattern, r"\1:\2")
     text = text.sub(_STOP_BEHIND_SPAN, r"\1\2\3:\4")
@@ -92,7 +86,7 @@ def _part(written: str | None, hour: int) -> str:
         hour = hour % 12 + (12 if written[0] in "pP" else 0)
         return _part_of_day(hour)
     if written:
-        return _PARTS[" ".join(written.lower().split())]
+        return _PARTS[written.lower().replace(" ", "")]
     return _part_of_day(hour % 24) if hour == 0 or hour > 12 else ""
 
 
