@@ -12,15 +12,15 @@ from polyvox.text.tracked import TrackedText
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class Speller:
     """How one language says digits and the plus of a country's code."""
 
     spelled: Callable[[str], str]
     plus: str
 
 
-MALAY: Final = Voice(spelled, "tambah")
-ENGLISH: Final = Voice(english.spelled, "plus")
+MALAY: Final = Speller(spelled, "tambah")
+ENGLISH: Final = Speller(english.spelled, "plus")
 
 _START: Final = r"(?<![\w.,/$+-])"
 _END: Final = r"(?![\w/-]|[.,]\d)"
@@ -62,73 +62,73 @@ _LONGEST_GROUP: Final = 4
 _LONGEST_UNBROKEN: Final = 6
 
 
-def read_identities(text: TrackedText, voice: Voice) -> TrackedText:
+def read_identities(text: TrackedText, speller: Speller) -> TrackedText:
     """Numbers of identity cards, written with hyphens or without."""
 
     def groups(match: re.Match[str]) -> str:
-        return ", ".join(_masked(group, voice) for group in match.groups())
+        return ", ".join(_masked(group, speller) for group in match.groups())
 
     return text.sub(_IDENTITY, groups).sub(_BARE_IDENTITY, groups)
 
 
-def read_phones(text: TrackedText, voice: Voice) -> TrackedText:
+def read_phones(text: TrackedText, speller: Speller) -> TrackedText:
     """Mobile, fixed, toll-free and foreign numbers, and short ones behind a word that dials them."""
 
     def own(match: re.Match[str]) -> str:
-        return _malaysian(match, voice)
+        return _malaysian(match, speller)
 
     def called(match: re.Match[str]) -> str | None:
         label = word_before(match).rstrip(".")
         named = label[:1].isupper() and bool(_CALLS & last_words(match, reach=16))
-        return _in_groups(match.group(), voice) if named or label.lower() in _CALLS else None
+        return _in_groups(match.group(), speller) if named or label.lower() in _CALLS else None
 
     text = text.sub(_MOBILE, own).sub(_LANDLINE, own)
-    text = text.sub(_SERVICE, lambda match: _service(match.group(), voice))
+    text = text.sub(_SERVICE, lambda match: _service(match.group(), speller))
     for pattern in (_INTERNATIONAL, _LOCAL):
-        text = text.sub(pattern, lambda match: _in_groups(match.group(), voice))
+        text = text.sub(pattern, lambda match: _in_groups(match.group(), speller))
     return text.sub(_LABELLED, called)
 
 
-def read_labelled(text: TrackedText, voice: Voice) -> TrackedText:
+def read_labelled(text: TrackedText, speller: Speller) -> TrackedText:
     """Cards, accounts, codes, postcodes, number plates, and figures too long to be a count."""
 
     def labelled(match: re.Match[str]) -> str | None:
-        return _in_groups(match.group(), voice) if _LABELS & last_words(match, reach=16) else None
+        return _in_groups(match.group(), speller) if _LABELS & last_words(match, reach=16) else None
 
     def plate(match: re.Match[str]) -> str | None:
         if not _PLATE_WORDS & last_words(match):
             return None
-        letters = [*match["letters"], voice.spelled(match["digits"]), match["last"] or ""]
+        letters = [*match["letters"], speller.spelled(match["digits"]), match["last"] or ""]
         return " ".join(letters).rstrip()
 
-    text = text.sub(_CARD, lambda match: _in_groups(match.group(), voice)).sub(_PLATE, plate)
-    text = text.sub(_POSTCODE, lambda match: voice.spelled(match.group())).sub(_LABELLED, labelled)
-    return text.sub(_LONG, lambda match: None if match.group().endswith("000") else _in_groups(match.group(), voice))
+    text = text.sub(_CARD, lambda match: _in_groups(match.group(), speller)).sub(_PLATE, plate)
+    text = text.sub(_POSTCODE, lambda match: speller.spelled(match.group())).sub(_LABELLED, labelled)
+    return text.sub(_LONG, lambda match: None if match.group().endswith("000") else _in_groups(match.group(), speller))
 
 
-def _masked(group: str, voice: Voice) -> str:
-    return voice.spelled(group) if group.isdigit() else " ".join("X" * len(group))
+def _masked(group: str, speller: Speller) -> str:
+    return speller.spelled(group) if group.isdigit() else " ".join("X" * len(group))
 
 
-def _malaysian(match: re.Match[str], voice: Voice) -> str:
+def _malaysian(match: re.Match[str], speller: Speller) -> str:
     found = {name.rstrip("23"): part for name, part in match.groupdict().items() if part}
     country = "".join(_GROUP.findall(found.get("country", "")))
     trunk = "" if country.startswith("60") else "0"
     groups = [*([country[:2]] if country else []), trunk + found["area"], found["first"], found["last"]]
-    plus = f"{voice.plus} " if "+" in found.get("country", "") else ""
-    return plus + ", ".join(voice.spelled(group) for group in groups)
+    plus = f"{speller.plus} " if "+" in found.get("country", "") else ""
+    return plus + ", ".join(speller.spelled(group) for group in groups)
 
 
-def _service(number: str, voice: Voice) -> str:
+def _service(number: str, speller: Speller) -> str:
     digits = "".join(_GROUP.findall(number))
-    return ", ".join(voice.spelled(group) for group in (digits[:4], digits[4:6], digits[6:]))
+    return ", ".join(speller.spelled(group) for group in (digits[:4], digits[4:6], digits[6:]))
 
 
-def _in_groups(number: str, voice: Voice) -> str:
+def _in_groups(number: str, speller: Speller) -> str:
     """As the writer grouped the digits; a long group is broken up."""
     groups: list[str] = []
     for group in _GROUP.findall(number):
         size = len(group) if len(group) <= _LONGEST_UNBROKEN else _LONGEST_GROUP
         groups += (group[start : start + size] for start in range(0, len(group), size))
-    plus = f"{voice.plus} " if number[0] == "+" else ""
-    return plus + ", ".join(voice.spelled(group) for group in groups)
+    plus = f"{speller.plus} " if number[0] == "+" else ""
+    return plus + ", ".join(speller.spelled(group) for group in groups)
