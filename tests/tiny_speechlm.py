@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import onnx
+from onnx import TensorProto, helper
 from safetensors.torch import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
@@ -66,6 +68,27 @@ def write_tiny_codec(folder: Path) -> None:
     folder.mkdir(parents=True)
     save_file(seeded_codec_state(CODEC, CODEC_SEED), folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({"heads": CODEC.heads}))
+
+
+def write_encoder(path: Path) -> None:
+    """A graph that hears one token in every 320 samples at 16 kHz: its level in thousandths and 200."""
+    nodes = [
+        helper.make_node("AveragePool", ["audio"], ["level"], kernel_shape=[320], strides=[320]),
+        helper.make_node("Mul", ["level", "scale"], ["scaled"]),
+        helper.make_node("Add", ["scaled", "offset"], ["shifted"]),
+        helper.make_node("Cast", ["shifted"], ["codes"], to=TensorProto.INT64),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "encoder",
+        [helper.make_tensor_value_info("audio", TensorProto.FLOAT, [1, 1, "samples"])],
+        [helper.make_tensor_value_info("codes", TensorProto.INT64, [1, 1, "tokens"])],
+        [
+            helper.make_tensor("scale", TensorProto.FLOAT, [1], [1000.0]),
+            helper.make_tensor("offset", TensorProto.FLOAT, [1], [200.0]),
+        ],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
 
 
 def tiny_tokenizer() -> Tokenizer:

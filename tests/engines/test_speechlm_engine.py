@@ -6,9 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper
 from safetensors.numpy import load_file
 
 from faulty_lm_server import faulty_server, speech
@@ -24,7 +22,7 @@ from polyvox.errors import (
     UnknownVoiceError,
 )
 from polyvox.types import NormalizationOptions, Span, Utterance, VoicePrompt
-from tiny_speechlm import tiny_speechlm_settings, write_tiny_codec, write_tiny_model
+from tiny_speechlm import tiny_speechlm_settings, write_encoder, write_tiny_codec, write_tiny_model
 
 pytestmark = pytest.mark.anyio
 
@@ -144,28 +142,18 @@ async def test_a_voice_of_tokens_speaks_and_its_prompt_is_read_once(models):
     assert reads[1] < 40
 
 
+async def test_tokens_that_the_model_does_not_have_are_refused(models):
+    async with engine(models) as made:
+        voice = made.voice_of_codes([5, 512], "Ini suara saya.")
+        with pytest.raises(PromptError, match="511"):
+            await spoken(made, prepared=voice)
+
+
 async def test_a_recording_needs_the_encoder(models):
     prompt = VoicePrompt(np.zeros(24_000, np.float32), 24_000, "Hello.", "abc")
     async with engine(models) as made:
         with pytest.raises(UnavailableError, match=r"encoder\.onnx"):
             await made.prepare(prompt)
-
-
-def write_encoder(path, output="codes"):
-    """A graph that hears one token in every 320 samples: the level, a thousand times over."""
-    nodes = [
-        helper.make_node("AveragePool", ["audio"], ["level"], kernel_shape=[320], strides=[320]),
-        helper.make_node("Mul", ["level", "scale"], ["loud"]),
-        helper.make_node("Cast", ["loud"], [output], to=TensorProto.INT64),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "encoder",
-        [helper.make_tensor_value_info("audio", TensorProto.FLOAT, [1, 1, "samples"])],
-        [helper.make_tensor_value_info(output, TensorProto.INT64, [1, 1, "tokens"])],
-        [helper.make_tensor("scale", TensorProto.FLOAT, [1], [1000.0])],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
 
 
 async def test_a_recording_is_heard_where_the_encoder_is_there(tmp_path):
@@ -176,7 +164,7 @@ async def test_a_recording_is_heard_where_the_encoder_is_there(tmp_path):
         voice = await made.prepare(prompt)
         assert voice.digest == "abc"
         assert len(voice.arrays["codes"]) == 100
-        assert np.median(voice.arrays["codes"]) == 250
+        assert np.median(voice.arrays["codes"]) == 450
         assert await spoken(made, prepared=voice, tuning={"max_tokens": 5})
         with pytest.raises(PromptError, match="between 0 and"):
             await made.prepare(VoicePrompt(-prompt.pcm, 24_000, "Hello.", "abc"))

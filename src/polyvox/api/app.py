@@ -8,20 +8,27 @@ from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
-from polyvox.api import admin, kokoro, openai, zipvoice
+from polyvox.api import admin, kokoro, openai, streamable, zipvoice
 from polyvox.api import voices as voices_door
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body import BodyLimit
 from polyvox.api.errors import SESSION_HEADER, UnexpectedErrors, install_handlers
-from polyvox.api.streaming import CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
+from polyvox.api.streaming import BIT_DEPTH_HEADER, CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
-_READABLE_BY_PAGES = (SESSION_HEADER, SAMPLE_RATE_HEADER, CHANNELS_HEADER, WARNING_HEADER, "Retry-After")
+_READABLE_BY_PAGES = (
+    SESSION_HEADER,
+    SAMPLE_RATE_HEADER,
+    CHANNELS_HEADER,
+    BIT_DEPTH_HEADER,
+    WARNING_HEADER,
+    "Retry-After",
+)
 
 _DESCRIPTION = """
-One speech server: OpenAI's API, what Kokoro-FastAPI's users rely on beside it, ZipVoice's dialect, and voices that you
-register yourself.
+One speech server: OpenAI's API, what Kokoro-FastAPI's users rely on beside it, the dialects of ZipVoice and of the
+Streamable TTS API, and voices that you register yourself.
 
 Every error is `{"error": {"message", "type", "param", "code"}}`; `param` names the field at fault. Under `/v1/zipvoice`
 it is `{"detail": message}`.
@@ -46,7 +53,7 @@ def create_app(service: SpeechService, voices: VoiceService | None = None) -> Fa
     install_handlers(app)
     _install_middleware(app, service)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    for door in (openai.router, kokoro.router, voices_door.router, zipvoice.router):
+    for door in (openai.router, kokoro.router, voices_door.router, zipvoice.router, streamable.router):
         app.include_router(door, dependencies=[key])
     app.include_router(admin.router)
     return app
@@ -57,7 +64,7 @@ def _install_middleware(app: FastAPI, service: SpeechService) -> None:
     settings = service.settings
     # A recording takes a third more in base64.
     with_recording = settings.max_body_bytes + settings.prompt_max_bytes * 4 // 3
-    limits = {"/v1/voices": with_recording, "/v1/zipvoice/": with_recording}
+    limits = dict.fromkeys(("/v1/voices", "/v1/zipvoice/", "/v1/audio/vc"), with_recording)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, limits=limits)
     if settings.api_keys:
         app.add_middleware(BearerAuth, keys=[key.get_secret_value() for key in settings.api_keys])

@@ -7,10 +7,11 @@ from fastapi import APIRouter, Header, Response
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.casting import cast_request
+from polyvox.api.dialect import Dialect
 from polyvox.api.events import SpeechEvents
 from polyvox.api.hall import Hall, Owner, Voices
 from polyvox.api.schemas import ErrorBody, SpeechBody
-from polyvox.api.streaming import AudioFile, AudioStream, Layout, SpeechResponse
+from polyvox.api.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.registry import ModelInfo
 from polyvox.types import Voice
@@ -48,16 +49,15 @@ async def create_speech(
     """Speak a text.
 
     The audio streams while it is made, unless `stream` is false. A stream that cannot go on is cut off; with
-    `stream_format` sse an error event comes first.
+    `stream_format` sse an error event comes first. The model `TTS-model` asks in the Streamable TTS API's dialect.
     """
-    layout: Layout
+    dialect = Dialect.of(body, hall.settings)
+    body = dialect.body
+    layout = dialect.layout
     if body.stream_format == "sse":
         layout = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
-    elif body.stream:
-        layout = AudioStream(body.audio_format)
-    else:
-        layout = AudioFile(body.audio_format)
-    return SpeechResponse(hall, await cast_request(body, "openai", hall, voices, owner), layout)
+    request = await cast_request(body, dialect.door, hall, voices, owner)
+    return SpeechResponse(hall, dialect.tuned(request), layout)
 
 
 @router.get("/models", tags=["lists"])

@@ -63,7 +63,36 @@ class NormalizationBody(RequestBody):
     replace_remaining_symbols: StrictBool = Field(True, description="Symbols left over are read by their names.")
 
 
-class SpeechBody(RequestBody):
+_TUNING = "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed".split()
+
+
+class TokenFields(RequestBody):
+    """What the codec language model takes besides, by the Streamable TTS API's names; other models pass over it."""
+
+    temperature: Number | None = Field(None, description="Sampling temperature, 0 to 2; 0 takes the likeliest token.")
+    top_p: Number | None = Field(None, description="Share of the likeliest tokens that are drawn from.")
+    top_k: Integer | None = Field(None, description="How many of the likeliest tokens are drawn from; 0: all.")
+    repetition_penalty: Number | None = Field(None, description="1 and up: less likely what was there before.")
+    max_tokens: Integer | None = Field(None, description="Most tokens of speech; 50 are a second.")
+    playback_speed: Number | None = Field(
+        None, description="Not a speed: seconds of audio in each chunk that is sent, 0.02 to 60."
+    )
+    playback_overlap_speed: Number | None = Field(
+        None, description="Seconds on both sides of a chunk that are decoded with it, up to 5 times its own."
+    )
+    normalize_malaysian: StrictBool | None = Field(
+        None, description="Whether figures, money, dates and the like are read out as words, Malay or English."
+    )
+    speaking_rate: Number | None = Field(None, ge=0.5, le=2.0, description="How fast to speak; in place of `speed`.")
+
+    @property
+    def tuning(self) -> dict[str, float]:
+        """The numbers that were given."""
+        given = {name: getattr(self, name) for name in _TUNING}
+        return {name: float(value) for name, value in given.items() if value is not None}
+
+
+class SpeechBody(TokenFields):
     """A request for speech: OpenAI's fields, then Kokoro-FastAPI's, then Polyvox's own."""
 
     model_config = ConfigDict(

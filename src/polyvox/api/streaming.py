@@ -20,7 +20,10 @@ from polyvox.service.speech import SpeechRequest, SpeechService
 
 SAMPLE_RATE_HEADER = "X-Audio-Sample-Rate"
 CHANNELS_HEADER = "X-Audio-Channels"
+BIT_DEPTH_HEADER = "X-Audio-Bit-Depth"
 WARNING_HEADER = "X-Polyvox-Warning"
+
+_LINEAR = ("audio/pcm", "audio/wav", "audio/L16")
 
 _WRITE_BYTES = 65_536
 
@@ -165,6 +168,8 @@ class SpeechResponse(Response):
                 CHANNELS_HEADER: str(session.channels),
             }
         )
+        if self._layout.media_type.startswith(_LINEAR):
+            headers[BIT_DEPTH_HEADER] = "16"
         if session.warnings:
             text = " ".join(" ".join(session.warnings).split())
             headers[WARNING_HEADER] = text.encode("ascii", "replace").decode()

@@ -59,6 +59,14 @@ class Mixing(Protocol):
 
 
 @runtime_checkable
+class Coded(Protocol):
+    """An engine that takes a voice as the tokens of its codec, without its recording."""
+
+    def voice_of_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
+        """The voice; `PromptError` where the tokens are none of the codec's."""
+
+
+@runtime_checkable
 class Cautioned(Protocol):
     """An engine that speaks, but not as its settings wish."""
 

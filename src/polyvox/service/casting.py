@@ -1,9 +1,10 @@
 """Who is meant by a request's voice, and how an engine comes to speak like that."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
+from polyvox.engines.base import Coded, Engine
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
 from polyvox.service.cloning import Clone
 from polyvox.service.prompts import Prompts
@@ -44,6 +45,17 @@ class Casting:
             raise ForbiddenError("This server takes no recordings in requests for speech; register the voice first.")
         label = "url" if isinstance(reference, UrlVoice) else "inline"
         return Clone(label, lambda engine: self._prepare_taken(reference, text, engine))
+
+    def coded(self, codes: Sequence[int], transcript: str) -> Clone:
+        """A voice that comes as the tokens of a codec."""
+        text = transcript_text(transcript, "prompt_text")
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            if not isinstance(engine, Coded):
+                raise InvalidRequestError(f"The model {engine.name!r} does not take a voice's tokens.", field="model")
+            return engine.voice_of_codes(codes, text)
+
+        return Clone("codes", prepare)
 
     async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> Clone | None:
         if any(voice.id == name for voice in engine.voices):

@@ -13,7 +13,6 @@ from polyvox.engines.speechlm.loading import Networks, load_networks
 from polyvox.engines.speechlm.manner import Manner
 from polyvox.engines.speechlm.prompts import CodeVoice, Prompts
 from polyvox.engines.speechlm.speech import SAMPLE_RATE, Speech
-from polyvox.engines.speechlm.text import Script
 from polyvox.errors import EngineError, TextError, UnavailableError, UnknownVoiceError
 from polyvox.models.neucodec import TOKENS
 from polyvox.runtime.device import DeviceExecutor
@@ -22,6 +21,7 @@ from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
 from polyvox.runtime.speech_lm import LmReport, LmSizes, SpeechLm
 from polyvox.runtime.stage import BatchReport, Observer, Stage
 from polyvox.runtime.tokens import Prompt, TokenSource
+from polyvox.text.script import Script
 from polyvox.text.spoken import Pause
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Streaming, Utterance, Voice, VoicePrompt
 

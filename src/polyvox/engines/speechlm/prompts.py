@@ -82,6 +82,8 @@ class Prompts:
 
     def cloned(self, voice: CodeVoice, text: str) -> Prompt:
         """For the speaker of a recording. Everything before the text is the same whatever is said."""
+        if self.encoding is not None and voice.codes.max() >= self.encoding.codes:
+            raise PromptError(f"The model has no tokens beyond {self.encoding.codes - 1}; the voice is of another.")
         before: list[str | CodeVoice] = [START, _inert(voice.transcript), SPEECH, voice, END, START]
         prompt = self._prompt([*before, _inert(text), SPEECH], tuple(voice.codes.tolist()))
         if self.encoding is None:

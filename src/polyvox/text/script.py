@@ -1,4 +1,4 @@
-"""How a caller's text is brought into form and cut into pieces, each of which the model speaks in one go."""
+"""How a caller's text is brought into form and cut into pieces, each of which a model speaks in one go."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
