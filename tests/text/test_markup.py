@@ -239,3 +239,7 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
         return time.process_time() - start
 
     assert min(seconds(16_000) for _ in range(2)) <= 3 * max(seconds(8_000) for _ in range(2)) + 0.05
+
+
+def test_closing_tags_of_any_name_are_dropped():
+    assert parse("Red</font> and x</my-tag>.").text.text == "Red and x."

@@ -203,6 +203,7 @@ MONEY = {
     "30 USD": "thirty US dollars",
     "EUR 20": "twenty euros",
     "50¢": "fifty cents",
+    "$.00": "zero dollars",
     "1¢": "one cent",
     "$1.2345": "one point two three four five dollars",
     "It cost $5.": "It cost five dollars.",

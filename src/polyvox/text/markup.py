@@ -146,7 +146,9 @@ _BLOCK_TAG: Final = re.compile(
     r"</?(?:blockquote|br|div|h[1-6]|hr|li|ol|p|pre|table|td|th|tr|ul)(?: [^<>\n]*)?/?>", re.IGNORECASE
 )
 _INLINE_TAG: Final = re.compile(
-    r"</?(?:a|b|cite|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u)(?: [^<>\n]*)?/?>", re.IGNORECASE
+    r"</?(?:a|b|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|script|small|span|strong|style|sub|sup|u)"
+    r"(?: [^<>\n]*)?/?>|</[a-z][a-z0-9-]{0,30}>",
+    re.IGNORECASE,
 )
 _QUOTE_MARK: Final = re.compile(r"^ {0,3}(?:> ?)+", re.MULTILINE)
 _FENCE: Final = re.compile(r"^ {0,3}(?:`{3,}|~{3,}) ?[\w+#.-]* *$", re.MULTILINE)

@@ -148,7 +148,7 @@ def _american(amount: str) -> str:
 def _exact(amount: str, currency: Currency) -> str:
     whole, point, decimals = amount.replace(",", "").partition(".")
     if not point or set(decimals) == {"0"}:
-        return f"{cardinal(whole)} {currency.one if is_one(whole) else currency.many}"
+        return f"{cardinal(whole or '0')} {currency.one if is_one(whole) else currency.many}"
     if len(decimals) != 2 or not currency.cent:
         return f"{number(amount)} {currency.many}"
     coins = decimals.lstrip("0")
