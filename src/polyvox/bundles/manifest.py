@@ -232,7 +232,10 @@ def manifest_named(name: str) -> Manifest:
 
 def _shipped() -> list[Traversable]:
     folder = resources.files("polyvox.bundles") / "manifests"
-    return sorted((item for item in folder.iterdir() if item.name.endswith(".yaml")), key=lambda item: item.name)
+    return sorted(
+        (item for item in folder.iterdir() if item.name.endswith(".yaml")),
+        key=lambda item: item.name.removesuffix(".yaml"),
+    )
 
 
 def _read(item: Traversable) -> Manifest:
