@@ -235,7 +235,8 @@ class Settings(BaseSettings):
         1e-4, ge=0, le=0.1, description="Seconds that a chunk waits for others to be decoded with."
     )
     speechlm_graph_seconds: Annotated[_Listed[float], BeforeValidator(_without_brackets)] = Field(
-        [0.5, 1.0, 2.0, 4.0, 8.0, 10.0], description="Lengths for which a GPU's work is captured as CUDA graphs."
+        [0.5, 1.0, 2.0, 4.0, 8.0, 10.0],
+        description="Lengths of chunks for which a GPU's work is recorded as CUDA graphs; empty: none at all.",
     )
     speechlm_compile: bool = Field(
         False, description="Whether torch.compile prepares the codec instead of CUDA graphs."

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 import torch
 
+from fixed_shapes import Fixed
 from polyvox.errors import EngineError, InvalidRequestError, UnavailableError
 from polyvox.models.qwen import QwenState
 from polyvox.runtime.device import DeviceExecutor
@@ -22,11 +23,11 @@ GREEDY = Sampling(temperature=0.0)
 
 
 @asynccontextmanager
-async def runtime(model=None, **sizes):
+async def runtime(model=None, replay=None, **sizes):
     """A runtime that must have all its slots back in the end, with the reports of its steps."""
     executor, reports = DeviceExecutor("test-lm", 1), []
     chosen = LmSizes(**{"slots": 16, "capacity": 256, "prefill_rows": 32, **sizes})
-    lm = SpeechLm(model or tiny_lm(), chosen, executor=executor, observer=reports.append)
+    lm = SpeechLm(model or tiny_lm(), chosen, executor=executor, observer=reports.append, replay=replay)
     try:
         yield lm, reports
         assert (lm.busy, lm.waiting) == (0, 0)
@@ -95,6 +96,45 @@ async def test_sixteen_sequences_through_five_slots_are_the_same_again():
     assert crowded == alone
     assert max(report.busy for report in reports) == 5
     assert max(report.waiting for report in reports) == 11
+
+
+async def test_steps_of_fixed_shape_draw_the_same_tokens():
+    async with runtime() as (lm, _):
+        alone = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
+    replay = Fixed()
+    async with runtime(replay=replay, slots=11, capacity=300) as (lm, _):
+        together = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN))
+    assert together == alone
+    assert {key[1] for key in replay.shapes} <= {1, 2, 4, 8, 11}
+    assert {key[2] for key in replay.shapes if key[0] == "read"} <= {256, 300}
+
+
+async def test_what_was_warmed_is_not_recorded_again():
+    replay = Fixed()
+    rule = Sampling(seed=3, temperature=0.8)
+    async with runtime(replay=replay, slots=5, capacity=600) as (lm, reports):
+        await lm.warm(rule, GREEDY)
+        assert replay.recorded == 4 * 3 + 4
+        assert not reports
+        first = await spoken(lm, Prompt(ids(9)), rule)
+        await asyncio.gather(*(spoken(lm, Prompt(ids(9, seed)), rule, Limits(most=400)) for seed in range(8)))
+        assert replay.recorded == 16
+    async with runtime() as (lm, _):
+        await lm.warm(rule)
+        assert await spoken(lm, Prompt(ids(9)), rule) == first
+
+
+async def test_a_sequence_that_waits_between_others_is_not_disturbed_by_their_fixed_shapes():
+    first, second = ids(6), ids(4, seed=1)
+    async with runtime(replay=Fixed()) as (lm, _), lm.open(GREEDY) as early, lm.open(GREEDY) as waiting:
+        told = [token async for token in waiting.go_on(Prompt(first), limits(most=5))]
+        async with lm.open(GREEDY) as late:
+            for sequence in (early, late):
+                [token async for token in sequence.go_on(Prompt(ids(30, seed=7)), Limits(most=50))]
+        more = [token async for token in waiting.go_on(Prompt(second), limits(most=12))]
+    async with runtime() as (lm, _), lm.open(GREEDY) as sequence:
+        assert told == [token async for token in sequence.go_on(Prompt(first), limits(most=5))]
+        assert more == [token async for token in sequence.go_on(Prompt(second), limits(most=12))]
 
 
 async def test_tokens_are_those_of_the_model_by_itself():

@@ -19,8 +19,13 @@ def merge_heads(rows: Tensor) -> Tensor:
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
     """Scaled dot-product attention; fewer key heads than query heads are shared among them."""
-    shared = query.shape[1] != key.shape[1]
-    return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=shared)
+    if query.shape[1] == key.shape[1]:
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    if query.shape[2] > 1:
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=True)
+    # The heads that share one key are as good as positions that share it, and then no key has to be repeated.
+    sharing = query.reshape(query.shape[0], key.shape[1], -1, query.shape[3])
+    return functional.scaled_dot_product_attention(sharing, key, value, attn_mask=mask).reshape(query.shape)
 
 
 def attend_with_distance(

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 import torch
@@ -10,9 +11,12 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.qwen import Qwen
+from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
 from polyvox.runtime.kv_cache import KvCache, Places
 from polyvox.runtime.sampling import Sampler, Steps
 from polyvox.runtime.tokens import Limits, Sampling
+
+_SHORTEST_EXTENT = 256
 
 
 class DecoderModel(Protocol):
@@ -97,14 +101,37 @@ class Drawn:
 
 
 class Decoder:
-    """The device's side of the runtime. Only its thread may call it."""
+    """The device's side of the runtime. Only its thread may call it.
 
-    def __init__(self, model: DecoderModel, cache: KvCache, sampler: Sampler) -> None:
+    With `replay`, tokens are drawn in shapes of which there are few: the rows are the slots from the first to the last
+    in use, those in between that have no part in the step among them, rounded up to a bucket, as is what they see.
+    """
+
+    def __init__(self, model: DecoderModel, cache: KvCache, sampler: Sampler, replay: Replay | None = None) -> None:
         self._model = model
         self._cache = cache
         self._sampler = sampler
+        self._replay = replay
+        self._rows_at_once = buckets(cache.slots)
+        self._extents = buckets(cache.capacity, start=min(_SHORTEST_EXTENT, cache.capacity))
         weight = model.backbone.norm.weight
         self._device, self._dtype = weight.device, weight.dtype
+
+    @torch.inference_mode()
+    def warm(self, sampling: Sequence[Steps]) -> None:
+        """Record every shape that steps with these ways of sampling can have; without `replay` there is nothing to do.
+
+        All rows are idle meanwhile: they are written to the spare slot and drawn by its rules.
+        """
+        if self._replay is None:
+            return
+        for rows in self._rows_at_once:
+            nowhere = torch.full((rows,), self._cache.spare, device=self._device)
+            start = torch.zeros_like(nowhere)
+            for extent in self._extents:
+                scores = self._scored(self._replay, nowhere, start, extent)
+            for steps in sampling:
+                self._drawn(self._replay, scores, nowhere, steps)
 
     @torch.inference_mode()
     def run(self, step: Step) -> Drawn:
@@ -161,15 +188,39 @@ class Decoder:
     def _decode(self, step: Step) -> list[int]:
         if not step.decoding:
             return []
+        extent = max(step.lengths) + 1
+        if self._replay is not None:
+            return self._decode_in_buckets(self._replay, step, extent)
         slots = torch.tensor(step.decoding, device=self._device)
         positions = torch.tensor(step.lengths, device=self._device)
-        tokens: list[int] = self._next(slots, positions, max(step.lengths) + 1, step.sampling).tolist()
+        scores = self._next(slots, positions, slots=slots, extent=extent)
+        tokens: list[int] = self._sampler.draw(scores, slots, step.sampling).tolist()
         return tokens
 
-    def _next(self, slots: Tensor, positions: Tensor, extent: int, sampling: Steps) -> Tensor:
-        rows = self._model.embed_tokens(self._sampler.last[slots])[:, None]
-        hidden = self._read(rows, Places(slots, slots[:, None], positions[:, None], extent))
-        return self._sampler.draw(self._model.scores(hidden[:, 0]), slots, sampling)
+    def _decode_in_buckets(self, replay: Replay, step: Step, extent: int) -> list[int]:
+        rows = bucket_for(max(step.decoding) + 1, self._rows_at_once)
+        written, positions = [self._cache.spare] * rows, [0] * rows
+        for slot, length in zip(step.decoding, step.lengths, strict=True):
+            written[slot], positions[slot] = slot, length
+        places = torch.tensor((written, positions), device=self._device)
+        scores = self._scored(replay, places[0], places[1], bucket_for(extent, self._extents))
+        tokens = self._drawn(replay, scores, places[0], step.sampling).tolist()
+        return [tokens[slot] for slot in step.decoding]
+
+    def _scored(self, replay: Replay, written: Tensor, positions: Tensor, extent: int) -> Tensor:
+        rows = len(written)
+        return replay(("read", rows, extent), partial(self._next, slots=rows, extent=extent), (written, positions))
+
+    def _drawn(self, replay: Replay, scores: Tensor, slots: Tensor, steps: Steps) -> Tensor:
+        nowhere = torch.full_like(slots, self._cache.spare)
+        work = partial(self._sampler.draw, steps=steps)
+        return replay(("draw", len(slots), steps), work, (scores, slots), (scores, nowhere))
+
+    def _next(self, written: Tensor, positions: Tensor, *, slots: Tensor | int, extent: int) -> Tensor:
+        """Read the token drawn last of each slot in `written`; the scores of the one behind it."""
+        rows = self._model.embed_tokens(self._sampler.last[written])[:, None]
+        hidden = self._read(rows, Places(slots, written[:, None], positions[:, None], extent))
+        return self._model.scores(hidden[:, 0])
 
     def _read(self, rows: Tensor, places: Places) -> Tensor:
         return self._model.backbone.decode(rows, self._cache.memory(places), places.positions, places.mask)

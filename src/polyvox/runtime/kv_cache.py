@@ -32,10 +32,11 @@ def slots_within(budget: int, config: QwenConfig, capacity: int, dtype: torch.dt
 class Places:
     """Where the rows of a batch stand: `slots` [n]; their new positions, [n, m], and the slots these are written to.
 
-    Padding is written to the spare slot. The new rows see the `extent` first positions at most.
+    A number n for `slots` means the first n of them, which are then read where they lie. Padding is written to the
+    spare slot. The new rows see the `extent` first positions at most.
     """
 
-    slots: Tensor
+    slots: Tensor | int
     written: Tensor
     positions: Tensor
     extent: int
@@ -91,7 +92,8 @@ class _SlotMemory(Memory):
         """Write `new` [n, heads, m, width] to its places; all that its slots hold, [n, heads, extent, width]."""
         tensor, places = next(self._tensors), self._places
         tensor[places.written, :, places.positions] = new.transpose(1, 2)
-        return tensor[:, :, : places.extent].index_select(0, places.slots)
+        seen = tensor[:, :, : places.extent]
+        return seen[: places.slots] if isinstance(places.slots, int) else seen.index_select(0, places.slots)
 
 
 class PrefixStore:

@@ -2,16 +2,17 @@
 
 import asyncio
 from collections import deque
+from heapq import heappop, heappush
 
 from polyvox.errors import PolyvoxError
 
 
 class Slots:
-    """A fixed number of slots, given out in the order of asking."""
+    """A fixed number of slots, given out in the order of asking, the first free one each time."""
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._free = list(reversed(range(count)))
+        self._free = list(range(count))
         self._line: deque[asyncio.Future[int]] = deque()
 
     @property
@@ -25,7 +26,7 @@ class Slots:
     async def take(self) -> int:
         """A free slot, in its turn. Whoever is cancelled leaves the line."""
         if self._free:
-            return self._free.pop()
+            return heappop(self._free)
         waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._line.append(waiter)
         try:
@@ -46,7 +47,7 @@ class Slots:
             if not waiter.done():
                 waiter.set_result(slot)
                 return
-        self._free.append(slot)
+        heappush(self._free, slot)
 
     def refuse(self, error: PolyvoxError) -> None:
         """Whoever is in line gets this error instead."""

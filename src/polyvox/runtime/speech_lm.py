@@ -13,6 +13,7 @@ import structlog
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
 from polyvox.runtime.decoder import Begin, Decoder, DecoderModel, Drawn, Piece, Step, Turn
 from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.executors.graphs import Replay
 from polyvox.runtime.kv_cache import KvCache, PrefixStore
 from polyvox.runtime.lm_sequence import LmSequence
 from polyvox.runtime.sampling import MOST_REPEAT_WINDOW, Sampler, Steps
@@ -58,7 +59,7 @@ class SpeechLm:
 
     In each step it reads at most `prefill_rows` positions of new prompts, turn by turn, and draws a token for every
     sequence that has read its own. The step after a sequence was left uses its slot no more. Slots are given out in the
-    order in which they were asked for.
+    order in which they were asked for. On a GPU, `replay` is a `CudaGraphs` that nobody else uses.
     """
 
     def __init__(
@@ -68,11 +69,12 @@ class SpeechLm:
         *,
         executor: DeviceExecutor,
         observer: Callable[[LmReport], None] | None = None,
+        replay: Replay | None = None,
     ) -> None:
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, sizes.slots, sizes.capacity, weight.dtype, weight.device)
         sampler = Sampler(sizes.slots + 1, model.vocabulary, weight.device)
-        self._decoder = Decoder(model, cache, sampler)
+        self._decoder = Decoder(model, cache, sampler, replay)
         self._vocabulary = model.vocabulary
         self._sizes = sizes
         self._executor = executor
@@ -97,6 +99,11 @@ class SpeechLm:
     def waiting(self) -> int:
         """Sequences that wait for a slot."""
         return self._slots.waiting
+
+    async def warm(self, *rules: Sampling) -> None:
+        """Record what steps with these rules take, where they are replayed; the first callers then wait for none."""
+        kinds = {Steps.for_all([rule], self._vocabulary) for rule in rules}
+        await self._executor.run(partial(self._decoder.warm, list(kinds)))
 
     @asynccontextmanager
     async def generate(self, prompt: Prompt, sampling: Sampling, limits: Limits) -> AsyncIterator[TokenStream]:

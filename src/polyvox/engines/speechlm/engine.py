@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from polyvox.config import Settings
-from polyvox.engines.speechlm.decoding import Codes, Decoded, WindowDecoder, bucket
+from polyvox.engines.speechlm.decoding import Codes, Decoded, Shapes, WindowDecoder
 from polyvox.engines.speechlm.loading import Networks, load_networks
 from polyvox.engines.speechlm.manner import Manner
-from polyvox.engines.speechlm.prompts import CodeVoice, Prompts
+from polyvox.engines.speechlm.prompts import TOKENS_PER_SECOND, CodeVoice, Prompts
 from polyvox.engines.speechlm.speech import SAMPLE_RATE, Speech
 from polyvox.errors import EngineError, TextError, UnavailableError, UnknownVoiceError
 from polyvox.models.neucodec import TOKENS
 from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.executors.graphs import CudaGraphs
 from polyvox.runtime.kv_cache import slots_within
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
 from polyvox.runtime.speech_lm import LmReport, LmSizes, SpeechLm
 from polyvox.runtime.stage import BatchReport, Observer, Stage
-from polyvox.runtime.tokens import Prompt, TokenSource
+from polyvox.runtime.tokens import Prompt, Sampling, TokenSource
 from polyvox.text.script import Script
 from polyvox.text.spoken import Pause
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Streaming, Utterance, Voice, VoicePrompt
@@ -81,13 +82,15 @@ class SpeechLmEngine:
         self.warning = networks.warning
         codec_device, lm_device = DeviceExecutor(f"{NAME}-codec", 1), DeviceExecutor(f"{NAME}-lm", 1)
         text = DeviceExecutor(f"{NAME}-text", 1)
+        decoder = self._decoder(networks)
+        await codec_device.run(decoder.warm)
         stage = Stage[Codes, Decoded](
             f"{NAME} codec",
-            WindowDecoder(networks.codec, networks.device).decode,
+            decoder.decode,
             executor=codec_device,
             max_batch=self._settings.speechlm_codec_batch,
             max_wait=self._settings.speechlm_codec_wait,
-            key=bucket,
+            key=decoder.bucket,
             observer=self._observer,
         )
         source, ends = await self._source(networks, lm_device)
@@ -184,8 +187,24 @@ class SpeechLmEngine:
             prefill_rows=settings.speechlm_prefill_rows,
             prefix_bytes=settings.speechlm_prefix_bytes,
         )
-        source = await device.run(lambda: SpeechLm(lm, sizes, executor=device, observer=self._report))
+        replay = CudaGraphs() if self._records(networks) else None
+        source = await device.run(lambda: SpeechLm(lm, sizes, executor=device, observer=self._report, replay=replay))
+        await source.warm(Sampling())
         return source, frozenset({lm.end})
+
+    def _records(self, networks: Networks) -> bool:
+        """Whether work is recorded as CUDA graphs."""
+        return networks.device.type == "cuda" and bool(self._settings.speechlm_graph_seconds)
+
+    def _decoder(self, networks: Networks) -> WindowDecoder:
+        settings = self._settings
+        if settings.speechlm_compile:
+            return WindowDecoder(networks.codec, networks.device, compiled=True)
+        if not self._records(networks):
+            return WindowDecoder(networks.codec, networks.device)
+        lengths = sorted({max(1, int(seconds * TOKENS_PER_SECOND)) for seconds in settings.speechlm_graph_seconds})
+        shapes = Shapes(CudaGraphs(), tuple(lengths), settings.speechlm_codec_batch)
+        return WindowDecoder(networks.codec, networks.device, shapes)
 
     def _report(self, report: LmReport) -> None:
         """A step as two batches: of prompts that were read, and of tokens that were drawn."""

@@ -1,0 +1,71 @@
+"""Windows decoded together, in their own shapes and in few."""
+
+import numpy as np
+import pytest
+import torch
+
+from fixed_shapes import Fixed
+from polyvox.engines.speechlm.decoding import Shapes, WindowDecoder
+from seeded_codec import seeded_codec
+from tiny_speechlm import CODEC, CODEC_SEED
+
+CPU = torch.device("cpu")
+LENGTHS = (7, 30, 12, 1, 64, 30)
+
+
+def codec():
+    return seeded_codec(CODEC, CODEC_SEED)
+
+
+def windows(lengths=LENGTHS):
+    return [np.random.default_rng(length).integers(0, 65_536, length) for length in lengths]
+
+
+def alone(codes):
+    return codec().decode([torch.from_numpy(codes)])[0].numpy()
+
+
+@pytest.mark.parametrize("shapes", [None, (16, 64), (100,), (8, 16)])
+def test_a_window_is_the_same_alone_in_company_and_padded(shapes):
+    replay = Fixed()
+    decoder = WindowDecoder(codec(), CPU, shapes and Shapes(replay, shapes, most=8))
+    for codes, decoded in zip(windows(), decoder.decode(windows()), strict=True):
+        assert decoded.pcm.shape == (480 * len(codes),)
+        assert decoded.seconds > 0
+        np.testing.assert_allclose(decoded.pcm, alone(codes), atol=5e-6)
+
+
+def test_shapes_are_few_and_recorded_before_anybody_waits():
+    replay = Fixed()
+    decoder = WindowDecoder(codec(), CPU, Shapes(replay, (8, 32), most=3))
+    decoder.warm()
+    assert sorted(replay.shapes) == [("codec", rows, length) for rows in (1, 2, 3) for length in (8, 32)]
+    for count in range(1, 4):
+        for length in (1, 8, 9, 32):
+            decoder.decode(windows([length] * count))
+    assert replay.recorded == 6
+    assert len(decoder.decode(windows([33]))[0].pcm) == 33 * 480
+    assert replay.recorded == 6
+
+
+def test_windows_of_about_one_length_share_a_call():
+    free = WindowDecoder(codec(), CPU)
+    assert [free.bucket(codes) for codes in windows((1, 32, 33, 64, 65))] == [32, 32, 64, 64, 128]
+    bound = WindowDecoder(codec(), CPU, Shapes(Fixed(), (10, 50), most=4))
+    assert [bound.bucket(codes) for codes in windows((1, 10, 11, 50, 51))] == [10, 10, 50, 50, 64]
+    bound.warm()
+
+
+def test_without_shapes_there_is_nothing_to_record():
+    WindowDecoder(codec(), CPU).warm()
+
+
+@pytest.mark.slow
+def test_compiled_it_is_the_same_and_compiled_once():
+    decoder = WindowDecoder(codec(), CPU, compiled=True)
+    decoder.warm()
+    compiled = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    for lengths in ((7, 7), LENGTHS, (1,), (64,)):
+        for codes, decoded in zip(windows(lengths), decoder.decode(windows(lengths)), strict=True):
+            np.testing.assert_allclose(decoded.pcm, alone(codes), atol=5e-6)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == compiled
