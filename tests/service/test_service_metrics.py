@@ -51,6 +51,16 @@ def test_a_scraper_can_read_all_of_it(metrics: Metrics) -> None:
     assert metrics.content_type.startswith("text/plain")
 
 
+def test_places_of_a_stage_are_told_also_when_nothing_runs(metrics: Metrics) -> None:
+    def value(name: str) -> float | None:
+        return metrics.registry.get_sample_value(name, {"stage": "decode"})
+
+    metrics.batch(BatchReport("decode", 3, 0.0, 0.02, busy=5, places=8))
+    assert (value("polyvox_stage_busy"), value("polyvox_stage_places")) == (5, 8)
+    metrics.batch(BatchReport("decode", 0, 0.0, 0.0, busy=0, places=8))
+    assert (value("polyvox_stage_busy"), value("polyvox_stage_batch_size_count")) == (0, 1)
+
+
 def test_gauges_follow_their_source(metrics: Metrics) -> None:
     line = [1, 2, 3]
     metrics.watch(queue_depth=lambda: len(line), active=lambda: 0)

@@ -27,7 +27,10 @@ _SEED_BITS = 63
 
 @dataclass(frozen=True, slots=True)
 class LmReport:
-    """What one step did and took. `slots` and those `busy` are as the step found them, `waiting` are without one."""
+    """What one step did and took. `waiting` are without a slot.
+
+    A report without anything read or drawn tells that a slot has become free.
+    """
 
     slots: int
     busy: int
@@ -190,6 +193,7 @@ class SpeechLm:
         if sequence in self._reading:
             self._reading.remove(sequence)
         self._slots.give_back(sequence.slot)
+        self._report(Drawn([], [], [], 0.0, 0.0), read=0)
 
     def _start(self) -> None:
         self._wake.set()
@@ -210,7 +214,6 @@ class SpeechLm:
             self._fail(self._open, EngineError("The language model failed; the cause is in the server's log."))
 
     async def _do(self, plan: "_Plan") -> None:
-        busy, waiting = self.busy, self.waiting
         try:
             drawn = await self._executor.run(partial(self._decoder.run, plan.step))
         except PolyvoxError as error:
@@ -221,18 +224,21 @@ class SpeechLm:
             self._fail(plan.sequences, EngineError("The language model failed; the cause is in the server's log."))
             return
         self._deliver(plan, drawn)
-        if self._observer is not None:
-            self._observer(
-                LmReport(
-                    slots=self._sizes.slots,
-                    busy=busy,
-                    waiting=waiting,
-                    read=sum(piece.length for piece in plan.step.pieces),
-                    drawn=len(drawn.first) + len(drawn.following),
-                    prefill_seconds=drawn.prefill_seconds,
-                    decode_seconds=drawn.decode_seconds,
-                )
-            )
+        self._report(drawn, read=sum(piece.length for piece in plan.step.pieces))
+
+    def _report(self, drawn: Drawn, *, read: int) -> None:
+        if self._observer is None:
+            return
+        report = LmReport(
+            slots=self._sizes.slots,
+            busy=self.busy,
+            waiting=self.waiting,
+            read=read,
+            drawn=len(drawn.first) + len(drawn.following),
+            prefill_seconds=drawn.prefill_seconds,
+            decode_seconds=drawn.decode_seconds,
+        )
+        self._observer(report)
 
     def _plan(self) -> "_Plan | None":
         """The next step, with whatever can take part in it."""

@@ -15,12 +15,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What one batch cost. `wait_seconds` is the wait of the item that waited longest."""
+    """What one batch cost. `wait_seconds` is the wait of the item that waited longest.
+
+    Where items keep a place for longer than a batch, `busy` of `places` were taken; a batch of none tells just that.
+    """
 
     stage: str
     size: int
     wait_seconds: float
     run_seconds: float
+    busy: int = 0
+    places: int = 0
 
 
 Observer = Callable[[BatchReport], None]

@@ -67,6 +67,8 @@ class Metrics:
         self._batch_run = Histogram(
             "polyvox_stage_run_seconds", "Time a batch ran.", ["stage"], buckets=_STAGE, registry=registry
         )
+        self._places = Gauge("polyvox_stage_places", "Sequences a stage has room for.", ["stage"], registry=registry)
+        self._busy = Gauge("polyvox_stage_busy", "Sequences that are in a stage.", ["stage"], registry=registry)
 
         self._voice_cache = Counter(
             "polyvox_voice_cache_events", "What became of lookups of voices.", ["kind", "event"], registry=registry
@@ -105,9 +107,13 @@ class Metrics:
 
     def batch(self, report: BatchReport) -> None:
         """Observer of an engine's stages."""
-        self._batch_size.labels(report.stage).observe(report.size)
-        self._batch_wait.labels(report.stage).observe(report.wait_seconds)
-        self._batch_run.labels(report.stage).observe(report.run_seconds)
+        if report.size:
+            self._batch_size.labels(report.stage).observe(report.size)
+            self._batch_wait.labels(report.stage).observe(report.wait_seconds)
+            self._batch_run.labels(report.stage).observe(report.run_seconds)
+        if report.places:
+            self._places.labels(report.stage).set(report.places)
+            self._busy.labels(report.stage).set(report.busy)
 
     def voice_cache(self, kind: str, event: CacheEvent) -> None:
         """Observer of the caches of recordings and prepared voices."""

@@ -208,11 +208,12 @@ class SpeechLmEngine:
 
     def _report(self, report: LmReport) -> None:
         """A step as two batches: of prompts that were read, and of tokens that were drawn."""
-        if self._observer is not None:
-            if report.read:
-                self._observer(BatchReport(f"{NAME} prefill", report.read, 0.0, report.prefill_seconds))
-            if report.drawn:
-                self._observer(BatchReport(f"{NAME} decode", report.drawn, 0.0, report.decode_seconds))
+        if self._observer is None:
+            return
+        if report.read:
+            self._observer(BatchReport(f"{NAME} prefill", report.read, 0.0, report.prefill_seconds))
+        drawn, seconds = report.drawn, report.decode_seconds
+        self._observer(BatchReport(f"{NAME} decode", drawn, 0.0, seconds, report.busy, report.slots))
 
     def _started(self) -> _Running:
         if self._running is None:
