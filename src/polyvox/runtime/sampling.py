@@ -133,7 +133,8 @@ class Sampler:
 
     def _remember(self, tokens: Tensor, slots: Tensor, drawn: Tensor) -> None:
         self.last[slots] = tokens
-        self._seen[slots, tokens] = True
+        # A scalar would come from the host, which a recorded graph cannot ask.
+        self._seen[slots, tokens] = torch.ones_like(tokens, dtype=torch.bool)
         self._recent[slots, drawn % MOST_REPEAT_WINDOW] = tokens
         self._drawn[slots] = drawn + 1
 
