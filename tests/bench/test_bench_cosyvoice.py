@@ -1,13 +1,8 @@
 """The benchmark of CosyVoice at full size, tried out at a size that this machine can bear."""
 
 from dataclasses import replace
-from importlib.util import find_spec
 
 import pytest
-
-if find_spec("torch") is None:
-    pytest.skip("needs PyTorch", allow_module_level=True)
-
 import torch
 
 from polyvox.bench.cosyvoice_gpu import Load, deviation, random_networks, released, report, stream

@@ -1,12 +1,6 @@
 """The ZipVoice benchmark's own arithmetic, at toy size."""
 
-from importlib.util import find_spec
-
 import pytest
-
-if find_spec("torch") is None:
-    pytest.skip("PyTorch is not installed", allow_module_level=True)
-
 import torch
 
 from polyvox.bench import zipvoice as bench

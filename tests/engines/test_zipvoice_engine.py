@@ -5,7 +5,6 @@ import itertools
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +26,6 @@ from polyvox.errors import (
 )
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 
-if find_spec("torch") is None:
-    pytest.skip("PyTorch is not installed", allow_module_level=True)
 if shutil.which("espeak-ng") is None:
     pytest.skip("espeak-ng is not installed", allow_module_level=True)
 
