@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import structlog
 import torch
+from torch._dynamo.exc import BackendCompilerFailed
 
 from polyvox.models.neucodec import NeuCodec
 from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
@@ -14,6 +16,7 @@ from polyvox.types import Pcm
 
 Codes = npt.NDArray[np.int64]
 _SHORTEST = 32
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,13 @@ class WindowDecoder:
         return max(_SHORTEST, 1 << (len(codes) - 1).bit_length())
 
     def warm(self) -> None:
-        """Record every shape, or compile."""
+        """Record every shape, or compile; a machine that cannot compile decodes as it is, and says so."""
         if self._compiled is not None:
-            self.decode([np.zeros(_SHORTEST, np.int64)])
+            try:
+                self.decode([np.zeros(_SHORTEST, np.int64)])
+            except BackendCompilerFailed as error:
+                self._compiled = None
+                log.warning("codec_not_compiled", reason=" ".join(str(error).splitlines()[:2]))
         if self._shapes is not None:
             for rows in buckets(self._shapes.most):
                 for length in self._shapes.lengths:
