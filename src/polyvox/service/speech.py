@@ -15,6 +15,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, Mixing, Phonemizing
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError, status_of
 from polyvox.runtime.device import DeviceExecutor
+from polyvox.service.act import Act, Telling
 from polyvox.service.admission import Admission
 from polyvox.service.cloning import Clone
 from polyvox.service.delivery import Delivery, closing
@@ -26,9 +27,6 @@ from polyvox.types import AudioChunk, Utterance
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _LAST_GRACE_SECONDS = 5.0
-# A spoken character rarely takes half a second; the shortest mark for a pause of ten seconds has ten characters.
-_MAX_SECONDS_PER_CHAR = 2.0
-_MAX_SECONDS_BESIDES = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class SpeechRequest:
     """What a door asks for. `door` is the door's own name, for logs and metrics.
 
     `cast` tells whether `utterance.voice` is a voice of the caller's; one that is gets prepared when the request's turn
-    has come.
+    has come. `act` is what to do instead of speaking the utterance's text.
     """
 
     utterance: Utterance
@@ -47,6 +45,7 @@ class SpeechRequest:
     deadline: float | None = None
     door: str = ""
     cast: Callable[[], Awaitable[Clone | None]] | None = None
+    act: Act | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,8 @@ class SpeechService:
         model = "unknown"
         try:
             model = self.registry.resolve(request.model)
-            self._check_text(request.utterance.text)
+            if request.act is None:
+                self._check_text(request.utterance.text)
             clone = None if request.cast is None else await request.cast()
             return self._open(request, model, clone)
         except PolyvoxError as error:
@@ -140,16 +140,19 @@ class SpeechService:
         engine = self._engine(model)
         session_id = uuid4().hex
         utterance, warnings = _adapted(request.utterance, engine)
+        act = request.act or Telling(utterance.text, request.utterance.speed)
         if clone is None:
-            _check_with(engine, utterance, session_id)
+            _check_with(engine, utterance, act, session_id)
         else:
             self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=clone.label)
         delivery = _delivery(request, engine)
-        text, speed = request.utterance.text, request.utterance.speed
 
         def source() -> AsyncIterator[AudioChunk]:
-            speech = engine.speak(utterance) if clone is None else _cloned(engine, utterance, clone, session_id)
+            if clone is None:
+                speech = act.perform(engine, utterance)
+            else:
+                speech = _cloned(engine, utterance, act, clone, session_id)
             return delivery.carry(speech, self._executor)
 
         plan = Plan(
@@ -158,7 +161,7 @@ class SpeechService:
             model=model,
             engine=engine.name,
             voice=utterance.voice,
-            chars=len(text),
+            chars=act.chars,
             sample_rate=delivery.sample_rate,
             channels=delivery.channels,
             warnings=warnings,
@@ -166,7 +169,7 @@ class SpeechService:
             buffer=self.settings.session_buffer,
             deadline=min(self.settings.deadline_seconds, request.deadline or self.settings.deadline_seconds),
             stall=self.settings.stall_seconds,
-            max_audio_seconds=_MAX_SECONDS_BESIDES + _MAX_SECONDS_PER_CHAR * len(text) * max(1.0, 1.0 / speed),
+            max_audio_seconds=act.longest,
         )
         session = Session(plan, self._admission.enter(), self.metrics, self._executor)
         self._sessions.add(session)
@@ -211,10 +214,10 @@ def _check_numbers(request: SpeechRequest) -> None:
         raise InvalidRequestError(f"deadline must be above 0 seconds, not {request.deadline:g}.", field="deadline")
 
 
-def _check_with(engine: Engine, utterance: Utterance, session_id: str) -> None:
+def _check_with(engine: Engine, utterance: Utterance, act: Act, session_id: str) -> None:
     """The engine's own check; a defect in it is an engine's failure like any other."""
     try:
-        engine.check(utterance)
+        act.check(engine, utterance)
     except PolyvoxError:
         raise
     except Exception as error:
@@ -224,11 +227,13 @@ def _check_with(engine: Engine, utterance: Utterance, session_id: str) -> None:
         ) from error
 
 
-async def _cloned(engine: Engine, utterance: Utterance, clone: Clone, session_id: str) -> AsyncIterator[AudioChunk]:
+async def _cloned(
+    engine: Engine, utterance: Utterance, act: Act, clone: Clone, session_id: str
+) -> AsyncIterator[AudioChunk]:
     """The engine's speech with a voice that is prepared first."""
     with_voice = replace(utterance, prepared=await clone.prepare(engine))
-    _check_with(engine, with_voice, session_id)
-    speech = engine.speak(with_voice)
+    _check_with(engine, with_voice, act, session_id)
+    speech = act.perform(engine, with_voice)
     async with closing(speech):
         async for chunk in speech:
             yield chunk
