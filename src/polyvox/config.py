@@ -65,6 +65,13 @@ class Settings(BaseSettings):
     # Doors
     host: str = Field("127.0.0.1", description="Address to bind; loopback unless you decide otherwise.")
     port: int = Field(8880, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
+    server: Literal["uvicorn", "granian"] = Field("uvicorn", description="What speaks HTTP; granian is written in Rust.")
+    grpc_port: int | None = Field(
+        None, ge=0, le=65535, description="Port of the gRPC doors; 0 takes a free one, unset: none are opened."
+    )
+    grpc_max_calls: int = Field(
+        0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
+    )
     api_keys: _Listed[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
     cors_origins: _Listed[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
     max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
