@@ -65,7 +65,9 @@ class Settings(BaseSettings):
     # Doors
     host: str = Field("127.0.0.1", description="Address to bind; loopback unless you decide otherwise.")
     port: int = Field(8880, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
-    server: Literal["uvicorn", "granian"] = Field("uvicorn", description="What speaks HTTP; granian is written in Rust.")
+    server: Literal["uvicorn", "granian"] = Field(
+        "uvicorn", description="What speaks HTTP; granian is written in Rust."
+    )
     grpc_port: int | None = Field(
         None, ge=0, le=65535, description="Port of the gRPC doors; 0 takes a free one, unset: none are opened."
     )
