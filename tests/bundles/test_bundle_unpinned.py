@@ -153,6 +153,22 @@ def test_the_zipvoice_family_is_pulled_from_its_own_repository(name: str) -> Non
     assert set(shipped.unpinned) == {"model.json", "model.pt", "tokens.txt"}
 
 
+def test_the_codec_language_model_brings_its_codec(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin"):
+        (copy / name).write_text(name)
+    pull_by_name(
+        "speechlm",
+        models_dir=tmp_path / "models",
+        folder=copy,
+        hub_url="http://127.0.0.1:9",
+        progress=SilentProgress(),
+    )
+    assert (tmp_path / "models" / "speechlm" / "tokenizer.json").is_file()
+    assert (tmp_path / "models" / "neucodec" / "pytorch_model.bin").is_file()
+
+
 def test_a_model_brings_those_it_needs(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()
