@@ -35,6 +35,15 @@ def test_an_open_loop_takes_a_rate(scripted_server: ScriptedServer, tmp_path: Pa
     assert "open loop, 100 a second" in result.stdout
 
 
+def test_the_stress_test_sends_fifty_requests_at_once(scripted_server: ScriptedServer) -> None:
+    scripted_server.pieces |= {text: [(0.01, 0.5)] for text in ENGLISH}
+    result = bench("--url", scripted_server.url, "--profile", "slo")
+    assert result.exit_code == 0, result.stderr
+    assert "closed loop, 50 at a time" in result.stdout
+    assert "Total Requests: 50\nMin Time: " in result.stdout
+    assert "P99 RTF: " in result.stdout
+
+
 def test_a_run_in_which_nothing_was_spoken_fails() -> None:
     result = bench("--url", "http://127.0.0.1:9", "-n", "2")
     assert result.exit_code == 1

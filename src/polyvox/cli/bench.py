@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
 
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write everything measured to this file.")]
 
+
+class Profile(StrEnum):
+    """What a run under load is made of, and how it is told."""
+
+    PLAIN = "plain"
+    SLO = "slo"
+
+
 app = typer.Typer(help="Measure a server under load, or a part of Polyvox alone.", invoke_without_command=True)
 
 
@@ -22,8 +31,15 @@ def bench(
     context: typer.Context,
     url: Annotated[str, typer.Option(help="Server to put under load.")] = "http://127.0.0.1:8880",
     dialect: Annotated[str, typer.Option(help="API that the server speaks.")] = "openai",
-    requests: Annotated[int, typer.Option("--requests", "-n", help="Requests in all.")] = 32,
-    concurrency: Annotated[int, typer.Option("--concurrency", "-c", help="Closed loop: requests at a time.")] = 1,
+    profile: Annotated[
+        Profile, typer.Option(help="slo: all requests at once, 50 unless told, told as minimum to P99 of time and RTF.")
+    ] = Profile.PLAIN,
+    requests: Annotated[
+        int | None, typer.Option("--requests", "-n", help="Requests in all; 32 unless the profile has its own.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", "-c", help="Closed loop: requests at a time; 1 unless told.")
+    ] = None,
     rate: Annotated[
         float | None, typer.Option("--rate", "-r", help="Open loop: arrivals a second, in place of --concurrency.")
     ] = None,
@@ -43,13 +59,17 @@ def bench(
         return
     from polyvox.bench.load import Load
     from polyvox.bench.plot import check_plottable
+    from polyvox.bench.slo import REQUESTS
     from polyvox.bench.texts import texts_from
 
     if plot is not None:
         check_plottable(plot)
+    slo = profile is Profile.SLO
+    requests = (REQUESTS if slo else 32) if requests is None else requests
+    concurrency = (requests if slo else 1) if concurrency is None else concurrency
     load = Load(texts_from(texts), voice, model, requests, concurrency, rate, timeout, prebuffer, seed)
     run = asyncio.run(_run(load, dialect, server_address(url, "url"), api_key))
-    _report(load, run, url, json_file, plot)
+    _report(load, run, url, profile, json_file, plot)
 
 
 @app.command()
@@ -128,16 +148,19 @@ async def _run(load: "Load", dialect: str, url: str, api_key: str | None) -> "Ru
         )
 
 
-def _report(load: "Load", run: "Run", url: str, json_file: Path | None, plot: Path | None) -> None:
+def _report(load: "Load", run: "Run", url: str, profile: Profile, json_file: Path | None, plot: Path | None) -> None:
     from rich.console import Console
 
     from polyvox.bench.plot import save_plot
     from polyvox.bench.report import as_json, as_table, describe, summarize
+    from polyvox.bench.slo import slo_report
 
     summary = summarize(run)
     console = Console()
     console.print(f"{describe(load)}, against {url}", markup=False, highlight=False)
     console.print(as_table(load, summary))
+    if profile is Profile.SLO:
+        console.print(slo_report(run), markup=False, highlight=False)
     if json_file is not None:
         document = json.dumps(as_json(load, run, summary, url), indent=2, ensure_ascii=False)
         json_file.write_text(document, encoding="utf-8")
