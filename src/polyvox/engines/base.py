@@ -67,6 +67,22 @@ class Coded(Protocol):
 
 
 @runtime_checkable
+class Reading(Protocol):
+    """An engine that speaks while its text is still arriving."""
+
+    def read(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
+        """Say the pieces, put together, as one text; the utterance's own is empty."""
+
+
+@runtime_checkable
+class Converting(Protocol):
+    """An engine that says what a recording says, in another voice."""
+
+    def convert(self, source: VoicePrompt, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        """The recording as the utterance's voice would have spoken it; the utterance's text is empty."""
+
+
+@runtime_checkable
 class Cautioned(Protocol):
     """An engine that speaks, but not as its settings wish."""
 

@@ -157,7 +157,7 @@ def _both(one: Span | None, other: Span | None) -> Span | None:
 
 
 @asynccontextmanager
-async def closing(source: AsyncIterator[AudioChunk]) -> AsyncGenerator[None, None]:
+async def closing(source: AsyncIterator[object]) -> AsyncGenerator[None, None]:
     """Close an iterator on the way out, if it is one that can be closed, as every generator is."""
     try:
         yield

@@ -21,6 +21,7 @@ _CLAUSE: Final = re.compile(
     rf"\n|(?:[，、；：—]|……)+[{_CLOSERS}]*|(?:[,;:]|…)+[{_CLOSERS}]*{_BEFORE_SPACE}|–{_BEFORE_SPACE}"
 )
 _SPACE: Final = re.compile(r"\s*")
+_LINE_END: Final = re.compile(r"[^\S\n]*\n")
 
 _REACH: Final = 32
 _FOLLOWING: Final = re.compile(r"\s*[\"'“‘«(\[]*(?P<word>[^\W_]*)(?P<stop>\.?)")
@@ -39,6 +40,31 @@ def sentences(text: TrackedText) -> list[TrackedText]:
 def clauses(text: TrackedText) -> list[TrackedText]:
     """The clauses of a sentence, each with the mark that closes it."""
     return _cut(text, (match.end() for match in _CLAUSE.finditer(text.text)))
+
+
+def settled_end(text: str) -> int | None:
+    """Where the first sentence ends of a text that is still arriving; None until no more of it can change that."""
+    for match in _END.finditer(text):
+        ends_line = _LINE_END.match(text, match.end()) is not None
+        if not ends_line and not _settled(match):
+            return None
+        if (ends_line or _ends(match)) and not text[: match.end()].isspace():
+            return match.end()
+    return None
+
+
+def _settled(match: re.Match[str]) -> bool:
+    """Whether all has arrived that `_ends` looks at."""
+    text, end = match.string, match.end()
+    if match[0] == "\n":
+        return True
+    if end == len(text):
+        return False
+    mark = match["mark"]
+    if mark is None or (mark != "." and not mark.endswith("…") and not match["closers"]):
+        return True
+    following = _FOLLOWING.match(text, end, end + _REACH)
+    return len(text) >= end + _REACH or (following is not None and following.end() < len(text))
 
 
 def _cut(text: TrackedText, ends: Iterable[int]) -> list[TrackedText]:

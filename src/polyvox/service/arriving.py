@@ -1,0 +1,143 @@
+"""Speaking a text while it is still arriving."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from polyvox.engines.base import Engine, Reading
+from polyvox.errors import TextError
+from polyvox.service.act import longest_speech
+from polyvox.service.delivery import closing
+from polyvox.text.arriving import ArrivingText, Part
+from polyvox.types import AudioChunk, Span, Utterance, WordTiming
+
+_ANY_TEXT = "a"
+"""Stands for the text that nobody knows yet when the rest of a request is checked."""
+
+
+class Arriving:
+    """An act: the pieces, put together, are the text. It may be performed once.
+
+    An engine that can speaks along with the pieces; another is given sentence by sentence, each as soon as it is known
+    to be complete. How the text was cut into pieces does not change what is heard.
+    """
+
+    def __init__(self, pieces: AsyncIterator[str], max_chars: int, speed: float = 1.0) -> None:
+        self._pieces = pieces
+        self._max_chars = max_chars
+        self._speed = speed
+        self._chars = 0
+
+    @property
+    def chars(self) -> int:
+        return self._chars
+
+    @property
+    def longest(self) -> float:
+        return longest_speech(self._max_chars, self._speed)
+
+    def check(self, engine: Engine, utterance: Utterance) -> None:
+        engine.check(replace(utterance, text=_ANY_TEXT))
+
+    async def perform(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
+        async with aclosing(self._counted()) as pieces:
+            speech = (
+                engine.read(utterance, pieces) if isinstance(engine, Reading) else _by_part(engine, utterance, pieces)
+            )
+            async with closing(speech):
+                async for chunk in speech:
+                    yield chunk
+
+    async def _counted(self) -> AsyncGenerator[str]:
+        async with closing(self._pieces):
+            async for piece in self._pieces:
+                self._chars += len(piece)
+                if self._chars > self._max_chars:
+                    raise TextError(
+                        f"The text has more than the {self._max_chars:,} characters that this server takes; send it in "
+                        "several requests.",
+                        field="input",
+                    )
+                yield piece
+
+
+async def _by_part(engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]) -> AsyncGenerator[AudioChunk]:
+    """The speech of each sentence behind that of the one before, as one utterance."""
+    place = _Place()
+    async with aclosing(_parts(pieces)) as parts:
+        async for part in parts:
+            sentence = replace(utterance, text=part.text)
+            engine.check(sentence)
+            speech = engine.speak(sentence)
+            async with closing(speech):
+                async for chunk in speech:
+                    yield place.placed(chunk, part)
+            place.next_part()
+
+
+async def _parts(pieces: AsyncGenerator[str]) -> AsyncGenerator[Part]:
+    """The sentences that have anything in them to be spoken."""
+    text = ArrivingText()
+    async for piece in pieces:
+        for part in text.push(piece):
+            if _speakable(part):
+                yield part
+    for part in text.finish():
+        if _speakable(part):
+            yield part
+
+
+def _speakable(part: Part) -> bool:
+    return any(char.isalnum() for char in part.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    samples: int = 0
+    tokens: int = 0
+    frames: int = 0
+
+    def after(self, chunk: AudioChunk) -> "_Counts":
+        return _Counts(
+            chunk.end,
+            self.tokens if chunk.tokens is None else chunk.tokens.end,
+            self.frames if chunk.frames is None else chunk.frames.end,
+        )
+
+
+class _Place:
+    """How far the utterance has come in chunks, samples, tokens and frames."""
+
+    def __init__(self) -> None:
+        self._index = 0
+        self._first = _Counts()
+        self._reached = _Counts()
+
+    def placed(self, chunk: AudioChunk, part: Part) -> AudioChunk:
+        """A chunk of the part as one of the whole."""
+        first = self._first
+        result = replace(
+            chunk,
+            index=self._index,
+            start=first.samples + chunk.start,
+            span=_moved(chunk.span, part.start),
+            words=tuple(_later(word, first.samples / chunk.sample_rate, part.start) for word in chunk.words),
+            tokens=_moved(chunk.tokens, first.tokens),
+            frames=_moved(chunk.frames, first.frames),
+        )
+        self._index += 1
+        self._reached = self._reached.after(result)
+        return result
+
+    def next_part(self) -> None:
+        """What comes next counts from its own beginning again."""
+        self._first = self._reached
+
+
+def _moved(span: Span | None, by: int) -> Span | None:
+    return None if span is None else Span(span.start + by, span.end + by)
+
+
+def _later(word: WordTiming, seconds: float, chars: int) -> WordTiming:
+    span = Span(word.span.start + chars, word.span.end + chars)
+    return WordTiming(word.word, word.start + seconds, word.end + seconds, span)
