@@ -108,6 +108,8 @@ class Settings(BaseSettings):
     deadline_seconds: float = Field(600.0, gt=0, description="Longest life of one request.")
     stall_seconds: float = Field(60.0, gt=0, description="How long a client may read nothing before it is dropped.")
     drain_seconds: float = Field(30.0, ge=0, description="How long open streams may finish at shutdown.")
+    dialogue_max_turns: int = Field(500, ge=1, description="Most turns of one dialogue.")
+    dialogue_max_voices: int = Field(8, ge=1, le=64, description="Most voices in one dialogue.")
 
     # Reference recordings
     prompt_max_bytes: int = Field(

@@ -89,7 +89,7 @@ async def test_the_recording_may_be_fetched(studio, client):
         ({"name": "Anna", "audio": base64.b64encode(b"<svg/>").decode()}, "audio"),
         ({"name": "Anna", "audio": 5}, "audio"),
         ({"name": "Anna", "audio": encoded(1), "tags": "x" * 40}, "tags"),
-        ({"name": "Anna", "audio": encoded(1), "tags": [1]}, "tags.0"),
+        ({"name": "Anna", "audio": encoded(1), "tags": [1]}, "tags[0]"),
         ({"name": "Anna", "audio": encoded(1), "consent": "yes"}, "consent"),
         ({"name": "Anna", "audio": encoded(1), "language": "english"}, "language"),
         ({"name": "Anna", "audio": encoded(1), "transcribe": "later"}, "transcribe"),

@@ -52,7 +52,7 @@ def invalid_request(problems: Sequence[Mapping[str, Any]]) -> InvalidRequestErro
     """The first of pydantic's complaints as one sentence that names the field."""
     first = problems[0]
     place, *path = first["loc"]
-    field = ".".join(map(str, path)) or None
+    field = _field(path) or None
     if field is None:
         wanted = "a JSON object" if first["type"].startswith("model") else _lower_first(first["msg"])
         return InvalidRequestError(f"The {place} must be {wanted}.")
@@ -133,6 +133,11 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
     body = {"error": {"message": message, "type": kind, "param": None, "code": status.name.lower()}}
     return JSONResponse(body, status, error.headers)
+
+
+def _field(path: Sequence[str | int]) -> str:
+    """Where in a body, as in `turns[3].voice`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 def _in_zipvoices_dialect(scope: Scope) -> bool:
