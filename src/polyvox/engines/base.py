@@ -83,6 +83,14 @@ class Converting(Protocol):
 
 
 @runtime_checkable
+class Duetting(Protocol):
+    """An engine that speaks a dialogue of two voices in one go, if its capabilities say so."""
+
+    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+        """Both as one voice: in a text, the first says what is behind `[S1]`, the second what is behind `[S2]`."""
+
+
+@runtime_checkable
 class Cautioned(Protocol):
     """An engine that speaks, but not as its settings wish."""
 

@@ -34,7 +34,8 @@ class SpeechRequest:
     """What a door asks for. `door` is the door's own name, for logs and metrics.
 
     `cast` tells whether `utterance.voice` is a voice of the caller's; one that is gets prepared when the request's turn
-    has come. `act` is what to do instead of speaking the utterance's text.
+    has come. `act` is what to do instead of speaking the utterance's text; `stage` makes the act where something has
+    to be looked up for it.
     """
 
     utterance: Utterance
@@ -46,6 +47,7 @@ class SpeechRequest:
     door: str = ""
     cast: Callable[[], Awaitable[Clone | None]] | None = None
     act: Act | None = None
+    stage: Callable[[], Awaitable[Act]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class SpeechService:
         model = "unknown"
         try:
             model = self.registry.resolve(request.model)
+            if request.stage is not None:
+                request = replace(request, act=await request.stage())
             if request.act is None:
                 self._check_text(request.utterance.text)
             clone = None if request.cast is None else await request.cast()
