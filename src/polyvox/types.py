@@ -153,6 +153,8 @@ class Capabilities:
     streaming: Streaming = Streaming.CHUNK
     native_speed: bool = False
     cloning: bool = False
+    wordless: bool = False
+    """Whether it can clone a voice from a recording whose words nobody knows."""
     instructions: bool = False
     dialogue: bool = False
     word_timings: bool = False

@@ -205,6 +205,15 @@ def test_each_mode_reads_what_the_originals_reads(case, text, transcript, instru
     assert role.prompt_speech == ((1, 2) if mode == "zero_shot" else ())
 
 
+def test_without_words_only_the_sound_is_used_and_zero_shot_may_be_asked_for():
+    arrays = {"tokens": np.array([1]), "text": np.array([5]), "language": np.frombuffer(b"zh", np.uint8)}
+    voice = PreparedVoice("cosyvoice3", "", arrays)
+    assert mode_of(voice, "the wall", None, None) == "cross_lingual"
+    assert mode_of(voice, "the wall", None, None, zero_shot=True) == "zero_shot"
+    wordless = PreparedVoice("cosyvoice3", "", arrays | {"text": np.zeros(0, np.int32)})
+    assert mode_of(wordless, "一句话", None, "zh", zero_shot=True) == "cross_lingual"
+
+
 def test_version_3_is_told_its_system_text_before_an_instruction():
     tokenizer = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", Tags(3))
     voice = PreparedVoice("cosyvoice3", "", {"tokens": np.array([1]), "embedding": np.ones(192, np.float32)})

@@ -27,12 +27,19 @@ class Casting:
         self._prompts = prompts
 
     async def cast(
-        self, reference: VoiceReference, owner: str, *, model: str | None = None, transcript: str | None = None
+        self,
+        reference: VoiceReference,
+        owner: str,
+        *,
+        model: str | None = None,
+        transcript: str | None = None,
+        wordless: bool = False,
     ) -> Clone | None:
         """The voice that a request for speech means, or None if it is for the engine to know.
 
         An engine's own voice goes before a registered one of the same name. `transcript` is what is said in the
-        recording, and goes before what is stored.
+        recording, and goes before what is stored. `wordless` is for a recording that comes along: only its sound is
+        wanted, and an engine that needs no more is not told its words.
         """
         engine = self._registry.engine(model)
         text = None if transcript is None else transcript_text(transcript, "prompt_text")
@@ -44,7 +51,8 @@ class Casting:
         if not self._settings.allow_inline and isinstance(reference, InlineVoice):
             raise ForbiddenError("This server takes no recordings in requests for speech; register the voice first.")
         label = "url" if isinstance(reference, UrlVoice) else "inline"
-        return Clone(label, lambda engine: self._prepare_taken(reference, text, engine))
+        unheard = wordless and engine.capabilities.wordless
+        return Clone(label, lambda engine: self._prepare_taken(reference, "" if unheard else text or None, engine))
 
     def coded(self, codes: Sequence[int], transcript: str) -> Clone:
         """A voice that comes as the tokens of a codec."""
@@ -73,7 +81,7 @@ class Casting:
     ) -> PreparedVoice:
         taken = await self._prompts.take(reference, "voice")
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
-        transcript = text or await self._prompts.transcript(taken.audio_digest, pcm, rate)
+        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate) if text is None else text
         digest = prompt_digest(taken.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:

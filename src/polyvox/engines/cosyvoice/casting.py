@@ -44,15 +44,19 @@ class Cast:
         return self.voice.arrays.get("tokens", np.zeros(0, np.int32))
 
 
-def mode_of(voice: PreparedVoice, text: str, instructions: str | None, language: str | None) -> Mode:
-    """The mode for a text in this voice."""
+def mode_of(
+    voice: PreparedVoice, text: str, instructions: str | None, language: str | None, *, zero_shot: bool = False
+) -> Mode:
+    """The mode for a text in this voice; `zero_shot` asks for that one where the languages differ, too."""
     if "tokens" not in voice.arrays:
         return Mode.SFT
     if instructions:
         return Mode.INSTRUCT
+    if not len(voice.arrays["text"]):
+        return Mode.CROSS_LINGUAL
     spoken = _stored_language(voice.arrays)
     asked = (language or detect_language(text)).partition("-")[0]
-    return Mode.CROSS_LINGUAL if spoken and spoken != asked else Mode.ZERO_SHOT
+    return Mode.CROSS_LINGUAL if spoken and spoken != asked and not zero_shot else Mode.ZERO_SHOT
 
 
 def cast(voice: PreparedVoice, mode: Mode, instructions: str | None, tokenizer: TextTokenizer, version: int) -> Cast:

@@ -75,6 +75,7 @@ class CosyVoiceEngine:
             sample_rate=SAMPLE_RATE,
             streaming=Streaming.TOKEN,
             cloning=True,
+            wordless=True,
             instructions=True,
             stochastic=True,
         )
@@ -162,7 +163,8 @@ class CosyVoiceEngine:
         self.check(utterance)
         voice = self._voice(utterance)
         model = running.model
-        mode = mode_of(voice, utterance.text, utterance.instructions, utterance.language)
+        zero_shot = bool(utterance.tuning.get("zero_shot"))
+        mode = mode_of(voice, utterance.text, utterance.instructions, utterance.language, zero_shot=zero_shot)
         role = cast(voice, mode, utterance.instructions, model.tokenizer, self._version)
         seed = secrets.randbits(63) if utterance.seed is None else utterance.seed
         log.debug("cosyvoice speaks", engine=self.name, mode=str(mode), seed=seed, policy=self._policy)
