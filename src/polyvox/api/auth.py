@@ -15,31 +15,40 @@ OPEN_PATHS = frozenset({"/", "/health", "/ready", "/docs", "/openapi.json"})
 """What needs no key: probes, and pages that say only what the source code says."""
 
 
+class Keys:
+    """The keys that a server takes, without the keys."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._owners = {_digest(key.encode()): owner_of(key) for key in keys if key}
+
+    def owner(self, authorization: str) -> str:
+        """Whose key a value of `Authorization` holds; `AuthenticationError` where it holds none of them."""
+        scheme, _, key = authorization.partition(" ")
+        digest = _digest(key.strip().encode("latin-1"))  # the bytes as they came: a header is read as Latin-1
+        # Every key is compared, each in constant time, so that the answer's delay tells nothing about any of them.
+        matches = [owner for known, owner in self._owners.items() if hmac.compare_digest(digest, known)]
+        if not matches or scheme.lower() != "bearer":
+            raise AuthenticationError("This server asks for a key: send it as 'Authorization: Bearer KEY'.")
+        return matches[0]
+
+
 class BearerAuth:
     """Middleware that lets a request pass with one of the keys in `Authorization: Bearer KEY` and notes whose it is."""
 
     def __init__(self, app: ASGIApp, keys: Sequence[str]) -> None:
         self._app = app
-        self._owners = {_digest(key.encode()): owner_of(key) for key in keys if key}
+        self._keys = Keys(keys)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
             await self._app(scope, receive, send)
             return
-        owner = self._owner(Headers(scope=scope))
-        if owner is not None:
-            Request(scope).state.owner = owner
-            await self._app(scope, receive, send)
+        try:
+            Request(scope).state.owner = self._keys.owner(Headers(scope=scope).get("authorization", ""))
+        except AuthenticationError as error:
+            await error_response(error, scope)(scope, receive, send)
             return
-        error = AuthenticationError("This server asks for a key: send it as 'Authorization: Bearer KEY'.")
-        await error_response(error, scope)(scope, receive, send)
-
-    def _owner(self, headers: Headers) -> str | None:
-        scheme, _, key = headers.get("authorization", "").partition(" ")
-        digest = _digest(key.strip().encode("latin-1"))  # the bytes as they came: a header is read as Latin-1
-        # Every key is compared, each in constant time, so that the answer's delay tells nothing about any of them.
-        matches = [owner for known, owner in self._owners.items() if hmac.compare_digest(digest, known)]
-        return matches[0] if matches and scheme.lower() == "bearer" else None
+        await self._app(scope, receive, send)
 
 
 def owner_of(key: str) -> str:
