@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
@@ -92,32 +92,33 @@ class TokenFields(RequestBody):
         return {name: float(value) for name, value in given.items() if value is not None}
 
 
-class SpeechBody(TokenFields):
-    """A request for speech: OpenAI's fields, then Kokoro-FastAPI's, then Polyvox's own."""
+_FLOW = "num_steps guidance_scale t_shift remove_long_silence max_duration target_rms".split()
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"model": "kokoro", "input": "The tide is out and the boats lie on the sand.", "voice": "af_heart"},
-                {
-                    "model": "tts-1",
-                    "input": "Twice as fast, blended from two voices.",
-                    "voice": "af_heart(2)+bf_emma(1)",
-                    "response_format": "wav",
-                    "speed": 2.0,
-                },
-            ]
-        }
+
+class FlowFields(RequestBody):
+    """What ZipVoice's models take besides; other models pass over it."""
+
+    num_steps: Integer | None = Field(None, ge=1, le=32, description="Inference steps: fewer are faster.")
+    guidance_scale: Number | None = Field(None, ge=0, le=10, description="How closely to keep to text and voice.")
+    t_shift: Number | None = Field(None, ge=0.05, le=1, description="Below 1: more of the steps at the beginning.")
+    remove_long_silence: StrictBool | None = Field(None, description="Whether long silences are cut.")
+    max_duration: Number | None = Field(None, gt=0.0, description="Longest audio that is made at once, in seconds.")
+    target_rms: Number | None = Field(
+        None, ge=0.001, le=0.5, description="Loudness that a softer recording is raised to while it is imitated."
     )
+
+    @property
+    def flow_tuning(self) -> dict[str, float]:
+        """The values that were given."""
+        given = {name: getattr(self, name) for name in _FLOW}
+        return {name: float(value) for name, value in given.items() if value is not None}
+
+
+class AudioBody(TokenFields, FlowFields):
+    """How something is to be spoken and sent, whatever it is: OpenAI's fields, Kokoro-FastAPI's, Polyvox's own."""
 
     model: str | None = Field(
         None, description="A model of `GET /v1/models`, or one of OpenAI's names for the default one."
-    )
-    input: Text = Field(description="The text to speak.")
-    voice: str | VoiceReference | None = Field(
-        None,
-        description='A voice, a mix such as `af_heart(2)+bf_emma(1)`, or `{"id": "af_heart"}`; for models that clone '
-        "voices also one of `/v1/voices`, or a recording as `base64+...`, a data URL or `url+https://...`.",
     )
     instructions: Text | None = Field(
         None, description="How to speak. An engine that cannot follow says so in the header X-Polyvox-Warning."
@@ -144,36 +145,23 @@ class SpeechBody(TokenFields):
         None, ge=8_000, le=48_000, description="Sample rate of the audio; the engine's own if absent."
     )
     loudness: Number | None = Field(None, ge=-50.0, le=-5.0, description="Target loudness in LUFS, such as -16.")
-    prompt_text: Text | None = Field(
-        None, description="What is said in the recording that `voice` names or brings; heard from it if absent."
-    )
-
-    @field_validator("voice", mode="before")
-    @classmethod
-    def _name_or_reference(cls, voice: object) -> object:
-        if isinstance(voice, str) or (isinstance(voice, dict) and isinstance(voice.get("id"), str)):
-            return voice
-        raise PydanticCustomError("voice_type", "should be a voice's name or an object with an 'id'")
 
     @property
     def audio_format(self) -> AudioFormat:
         return parse_format(self.response_format)
 
-    @property
-    def voice_name(self) -> str | None:
-        return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
-
-    def speech_request(self, settings: Settings, door: str) -> SpeechRequest:
-        """The same request in the hall's words."""
+    def request_for(self, text: str, voice: str, door: str) -> SpeechRequest:
+        """A text in a voice, spoken like this, in the hall's words."""
         options = {} if self.normalization_options is None else self.normalization_options.model_dump()
         utterance = Utterance(
-            text=self.input,
-            voice=self.voice_name or settings.default_voice,
+            text=text,
+            voice=voice,
             language=None if self.lang_code is None else language_tag(self.lang_code, "lang_code"),
             speed=self.speed,
             seed=self.seed,
             instructions=self.instructions,
             normalization=NormalizationOptions(**options),
+            tuning=self.flow_tuning,
         )
         return SpeechRequest(
             utterance,
@@ -183,6 +171,52 @@ class SpeechBody(TokenFields):
             loudness=self.loudness,
             door=door,
         )
+
+
+def _name_or_reference(voice: object) -> object:
+    if isinstance(voice, str) or (isinstance(voice, dict) and isinstance(voice.get("id"), str)):
+        return voice
+    raise PydanticCustomError("voice_type", "should be a voice's name or an object with an 'id'")
+
+
+VoiceName = Annotated[str | VoiceReference, BeforeValidator(_name_or_reference)]
+
+
+class SpeechBody(AudioBody):
+    """A request for speech: a text, and who is to say it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"model": "kokoro", "input": "The tide is out and the boats lie on the sand.", "voice": "af_heart"},
+                {
+                    "model": "tts-1",
+                    "input": "Twice as fast, blended from two voices.",
+                    "voice": "af_heart(2)+bf_emma(1)",
+                    "response_format": "wav",
+                    "speed": 2.0,
+                },
+            ]
+        }
+    )
+
+    input: Text = Field(description="The text to speak.")
+    voice: VoiceName | None = Field(
+        None,
+        description='A voice, a mix such as `af_heart(2)+bf_emma(1)`, or `{"id": "af_heart"}`; for models that clone '
+        "voices also one of `/v1/voices`, or a recording as `base64+...`, a data URL or `url+https://...`.",
+    )
+    prompt_text: Text | None = Field(
+        None, description="What is said in the recording that `voice` names or brings; heard from it if absent."
+    )
+
+    @property
+    def voice_name(self) -> str | None:
+        return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
+
+    def speech_request(self, settings: Settings, door: str) -> SpeechRequest:
+        """The same request in the hall's words."""
+        return self.request_for(self.input, self.voice_name or settings.default_voice, door)
 
 
 class CaptionedBody(SpeechBody):

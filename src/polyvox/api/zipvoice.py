@@ -10,7 +10,7 @@ from pydantic import Field, StrictBool
 from polyvox.api.body import off_the_loop
 from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
 from polyvox.api.hall import Hall, Owner, Voices
-from polyvox.api.schemas import Integer, Number, RequestBody, SpeechBody
+from polyvox.api.schemas import RequestBody, SpeechBody
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
@@ -49,24 +49,18 @@ class ZipVoiceBody(SpeechBody):
     voice: str | None = Field(
         None, description="A registered voice, `url+https://...`, `base64+...`, or `file+name` with an uploaded file."
     )
-    num_steps: Integer | None = Field(None, ge=1, le=32, description="Inference steps: fewer are faster.")
-    remove_long_silence: StrictBool | None = Field(None, description="Whether long silences are cut.")
-    max_duration: Number | None = Field(None, gt=0.0, description="Longest audio that is made at once, in seconds.")
 
     def zipvoice_request(self, settings: Settings) -> SpeechRequest:
         """The same request in the hall's words, with this dialect's defaults."""
         request = self.speech_request(settings, "zipvoice")
-        silence = self.remove_long_silence
-        tuning = {
-            "num_steps": self.num_steps or settings.zipvoice_num_steps,
-            "remove_long_silence": settings.zipvoice_remove_long_silence if silence is None else silence,
-            "max_duration": self.max_duration,
+        defaults = {
+            "num_steps": float(settings.zipvoice_num_steps),
+            "remove_long_silence": float(settings.zipvoice_remove_long_silence),
         }
-        known = {name: float(value) for name, value in tuning.items() if value is not None}
         speed = self.speed * settings.zipvoice_speed_multiplier
         return replace(
             request,
-            utterance=replace(request.utterance, speed=speed, tuning=known),
+            utterance=replace(request.utterance, speed=speed, tuning=defaults | self.flow_tuning),
             model=self.model or settings.zipvoice_model,
         )
 
