@@ -133,6 +133,9 @@ class Settings(BaseSettings):
     fetch_timeout_seconds: float = Field(10.0, gt=0, le=120, description="Longest fetch, redirects included.")
 
     allow_inline: bool = Field(True, description="Whether requests for speech may carry a reference recording.")
+    recording_dirs: _Listed[Path] = Field(
+        [], description="Folders whose files requests may name by their path as reference recordings; empty: none."
+    )
 
     # Registered voices
     data_dir: Path = Field(default_factory=_data_home, description="Folder of registered voices; on a local disk.")
