@@ -11,7 +11,7 @@ import torch
 from kokoro_golden import TINY, far, golden_line, golden_noise, kokoro, tiny
 
 from polyvox.models.kokoro import Line, Prosody
-from polyvox.models.ragged import Ragged
+from polyvox.models.ragged import Boxed, Ragged
 
 EXACT = 1e-9
 ROUNDING = 2e-5
@@ -64,6 +64,24 @@ def test_lines_of_one_length_take_no_mask():
     twice = tiny().sound(plan * 2, [breath(plan[0], 1), breath(plan[0], 2)])
     for seed, ours in enumerate(twice, start=1):
         assert far(ours, tiny().sound(plan, [breath(plan[0], seed)])[0]) < EXACT
+
+
+def test_a_line_sounds_as_alone_in_a_box_longer_than_any_line():
+    plan = tiny().plan(LINES[:3])
+    box = max(prosody.frames for prosody in plan) + 7
+    text, noise = torch.zeros(3, TINY.width, box).double(), torch.zeros(3, box * 600, 9).double()
+    curves = torch.zeros(2, 3, 2 * box).double()
+    for row, prosody in enumerate(plan):
+        text[row, :, : prosody.frames] = prosody.text
+        curves[0, row, : 2 * prosody.frames], curves[1, row, : 2 * prosody.frames] = prosody.pitch, prosody.energy
+        noise[row, : prosody.frames * 600] = breath(prosody, row)
+    style = torch.stack([prosody.style for prosody in plan])
+    ends = torch.tensor([prosody.frames for prosody in plan])
+    boxed = tiny().sounded(text, *curves, style, noise, Boxed(ends, box))
+    assert boxed.shape == (3, box * 600)
+    for row, prosody in enumerate(plan):
+        alone = tiny().sound([prosody], [breath(prosody, row)])[0]
+        assert far(boxed[row, : len(alone)], alone) < EXACT
 
 
 def test_padding_without_a_mask_would_have_leaked():

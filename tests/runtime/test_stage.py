@@ -98,6 +98,18 @@ async def test_only_items_of_one_key_share_a_batch(device: DeviceExecutor) -> No
     await stage.close()
 
 
+async def test_groups_may_differ_in_how_many_fit_into_a_batch(device: DeviceExecutor) -> None:
+    gate = Gate(open_=False)
+    stage = Stage("s", gate, executor=device, max_batch=8, key=lambda item: item % 2, room=lambda odd: 1 if odd else 3)
+    first = await behind_a_held_batch(stage, gate)
+    others = ask(stage, 1, 2, 3, 4, 6, 8)
+    await until(lambda: len(stage) == 6)
+    gate.passage.set()
+    await asyncio.gather(first, *others)
+    assert gate.batches == [[0], [1], [2, 4, 6], [3], [8]]
+    await stage.close()
+
+
 async def test_a_lone_item_waits_for_company_no_longer_than_max_wait(device: DeviceExecutor) -> None:
     gate = Gate()
     stage = Stage("gate", gate, executor=device, max_batch=2, max_wait=0.05)

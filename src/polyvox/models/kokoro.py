@@ -129,14 +129,22 @@ class Kokoro(nn.Module):
         The noise, `noise_shape` for each line, is the breath in the harmonic source: standard normal, from a generator
         of the caller's. The random first phase that the original draws as well reaches none of its samples.
         """
-        reminder = self.decoder.reminder.weight
-        frames = Ragged([prosody.frames for prosody in plan], reminder.device)
-        text = _stacked([prosody.text.T for prosody in plan]).transpose(1, 2).to(reminder.dtype)
+        device = self.decoder.reminder.weight.device
+        frames = Ragged([prosody.frames for prosody in plan], device)
+        text = _stacked([prosody.text.T for prosody in plan]).transpose(1, 2)
         pitch, energy = (_stacked(curves) for curves in zip(*((line.pitch, line.energy) for line in plan), strict=True))
-        style = torch.stack([prosody.style for prosody in plan]).to(reminder.dtype)
-        rows = self.decoder.features(text, pitch, energy, style, frames)
-        breath = _stacked(noise).to(reminder.device)
-        return frames.scaled(FRAME).cut(self.decoder.generator(rows, style, pitch, breath, frames.scaled(2)))
+        style = torch.stack([prosody.style for prosody in plan])
+        return frames.scaled(FRAME).cut(self.sounded(text, pitch, energy, style, _stacked(noise).to(device), frames))
+
+    def sounded(
+        self, text: Tensor, pitch: Tensor, energy: Tensor, style: Tensor, noise: Tensor, frames: Ragged
+    ) -> Tensor:
+        """Samples [batch, 600 frames] of what `sound` takes, stacked; beyond a row's end they mean nothing."""
+        dtype = self.decoder.reminder.weight.dtype
+        style = style.to(dtype)
+        rows = self.decoder.features(text.to(dtype), pitch, energy, style, frames)
+        samples: Tensor = self.decoder.generator(rows, style, pitch, noise, frames.scaled(2))
+        return samples
 
 
 def _tokens_of_frames(ends: Tensor, frames: int) -> Tensor:

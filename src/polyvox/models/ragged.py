@@ -41,6 +41,27 @@ class Ragged:
         return [row[..., :length] for row, length in zip(rows, self.lengths, strict=True)]
 
 
+class Boxed(Ragged):
+    """Rows in a box at least as long as they are, which alone decides the shapes: where the rows end, a tensor tells.
+
+    So the work on it can be recorded once and repeated for rows of other lengths.
+    """
+
+    def __init__(self, ends: Tensor, box: int) -> None:
+        self.ends = ends
+        self.longest = box
+        self.device = ends.device
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """[batch, 1, box], 1 inside a row and 0 beyond its end."""
+        return (torch.arange(self.longest, device=self.device) < self.ends[:, None, None]).float()
+
+    def scaled(self, rate: int, more: int = 0) -> "Boxed":
+        """The lengths and the box at `rate` times the rate, each with `more` samples on top."""
+        return Boxed(self.ends * rate + more, self.longest * rate + more)
+
+
 def through_lstm(lstm: nn.LSTM, rows: Tensor, ragged: Ragged) -> Tensor:
     """[batch, time, inputs] as [batch, time, outputs]; the way back begins at each row's own end."""
     if ragged.mask is None:

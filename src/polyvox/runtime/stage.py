@@ -53,7 +53,8 @@ class Stage(Generic[Item, Result]):
     """Turns `await stage(item)` from many sessions into `run_batch(items)` on the device's threads.
 
     A batch starts when a thread is free and some group is full or some item has waited `max_wait`. It is made of the
-    item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due.
+    item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due. `room`
+    says how many items of a group one batch holds, where that is not `max_batch` for all.
     """
 
     def __init__(
@@ -65,13 +66,14 @@ class Stage(Generic[Item, Result]):
         max_batch: int = 1,
         max_wait: float = 0.0,
         key: Callable[[Item], Hashable] = _one_group,
+        room: Callable[[Hashable], int] | None = None,
         observer: Observer | None = None,
     ) -> None:
         assert max_batch >= 1
         self.name = name
         self._run_batch = run_batch
         self._executor = executor
-        self._max_batch = max_batch
+        self._room = room or (lambda _: max_batch)
         self._max_wait = max_wait
         self._key = key
         self._observer = observer
@@ -132,7 +134,7 @@ class Stage(Generic[Item, Result]):
         """Wait until a batch may start."""
         now = asyncio.get_running_loop().time
         while True:
-            if any(len(group) >= self._max_batch for group in self._groups.values()):
+            if any(len(group) >= self._room(key) for key, group in self._groups.items()):
                 return
             oldest = min((next(iter(group.values())).arrived for group in self._groups.values()), default=None)
             left = None if oldest is None else oldest + self._max_wait - now()
@@ -151,7 +153,7 @@ class Stage(Generic[Item, Result]):
         if first is None:
             return []
         group = sorted(self._groups[first.key].values(), key=lambda waiter: waiter.urgency)
-        batch = group[: self._max_batch]
+        batch = group[: self._room(first.key)]
         for waiter in batch:
             self._leave(waiter)
         return batch
