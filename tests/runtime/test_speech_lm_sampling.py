@@ -111,6 +111,11 @@ def test_banned_tokens_are_never_drawn_and_ends_not_before_the_least_length():
     assert [made.draw(scores, slots, steps).item() for _ in range(3)] == [4, 4, 0]
 
 
+def test_of_several_ends_only_those_that_are_held_wait_for_the_least_length():
+    limits = Limits(most=9, least=2, ends=frozenset({0, 1}), held=frozenset({0}))
+    assert set(draws(Sampling(), SCORES, limits=limits).tolist()) == {1, 2, 3, 4, 5}
+
+
 def test_a_token_that_fills_the_window_is_drawn_again_from_the_others():
     rule = Sampling(top_k=1, repeat_window=4, repeat_share=0.5, seed=3)
     made = sampler(rule, vocabulary=6)

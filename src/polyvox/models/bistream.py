@@ -47,6 +47,9 @@ class Bistream:
     token, already fed, is fed again; when it comes before the prompt's speech was fed, the rest of that is lost."""
     feed: Feed = ()
     produced: int = 0
+    """Tokens of speech and fill tokens."""
+    spoken: int = 0
+    """Tokens of speech."""
     last: int | None = None
     closed: bool = False
     final: bool = False
@@ -98,7 +101,8 @@ class Bistream:
         """The model's answer to `feed`."""
         count = self.produced + 1
         if token < self.vocabulary.speech:
-            return replace(self, feed=(Segment(Kind.SPEECH, (token,)),), produced=count, last=token)
+            feed = (Segment(Kind.SPEECH, (token,)),)
+            return replace(self, feed=feed, produced=count, spoken=self.spoken + 1, last=token)
         if self.final:
             return replace(self, feed=(), produced=count, done=True)
         if token != self.vocabulary.fill:

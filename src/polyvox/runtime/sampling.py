@@ -79,7 +79,7 @@ class Sampler:
         self._tolerated = each(torch.float)
         self._free_to_end = each(torch.long)
         self._seen = each(torch.bool, vocabulary)
-        self._ends = each(torch.bool, vocabulary)
+        self._held = each(torch.bool, vocabulary)
         self._banned = each(torch.bool, vocabulary)
         self._recent = each(torch.long, MOST_REPEAT_WINDOW)
 
@@ -97,7 +97,7 @@ class Sampler:
     def limit(self, slot: int, limits: Limits) -> None:
         """The slot's sequence goes on under these limits, counted from here."""
         self._free_to_end[slot] = self._drawn[slot] + limits.least
-        self._mark(self._ends[slot], limits.ends)
+        self._mark(self._held[slot], limits.ends if limits.held is None else limits.held)
         self._mark(self._banned[slot], limits.banned)
 
     def draw(self, scores: Tensor, slots: Tensor, steps: Steps) -> Tensor:
@@ -122,7 +122,7 @@ class Sampler:
         penalised = torch.where(scores > 0, scores / penalty, scores * penalty)
         scores = torch.where(self._seen[slots], penalised, scores)
         too_soon = (drawn < self._free_to_end[slots])[:, None]
-        return scores.masked_fill(self._banned[slots] | (self._ends[slots] & too_soon), float("-inf"))
+        return scores.masked_fill(self._banned[slots] | (self._held[slots] & too_soon), float("-inf"))
 
     def _repeats(self, tokens: Tensor, slots: Tensor, drawn: Tensor) -> Tensor:
         places = torch.arange(MOST_REPEAT_WINDOW, device=tokens.device)

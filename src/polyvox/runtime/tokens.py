@@ -40,13 +40,14 @@ class Sampling:
 class Limits:
     """When a sequence ends: at one of `ends`, though not before `least` tokens, or after `most`.
 
-    `banned` tokens are never drawn.
+    `banned` tokens are never drawn. Where `held` is given, only those ends are kept back before `least`.
     """
 
     most: int
     least: int = 0
     ends: frozenset[int] = frozenset()
     banned: frozenset[int] = frozenset()
+    held: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
