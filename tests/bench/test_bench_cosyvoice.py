@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from polyvox.bench.cosyvoice_gpu import Load, deviation, random_networks, released, report, stream
-from polyvox.engines.cosyvoice.sound import Placement
 from polyvox.models.conformer import ConformerConfig
 from polyvox.models.cosyvoice2_flow import Flow2Config
 from polyvox.models.cosyvoice3_flow import Flow3Config
@@ -18,6 +17,7 @@ from polyvox.models.hift_source import SourceConfig
 from polyvox.models.qwen import QwenConfig
 from polyvox.models.unet import UNetConfig
 from polyvox.runtime.chunking import ChunkPolicy
+from polyvox.runtime.placing import Placement
 
 pytestmark = pytest.mark.anyio
 CPU = Placement("cpu", torch.float32)

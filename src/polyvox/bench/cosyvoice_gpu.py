@@ -21,7 +21,7 @@ from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.loading import Networks
 from polyvox.engines.cosyvoice.piece import Hop, Piece, PieceMaker, Player, Timed, sounded
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE, Recipe
-from polyvox.engines.cosyvoice.sound import Placement, Sound
+from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.models.cosyvoice2_flow import ConformerFront, Flow2Config
 from polyvox.models.cosyvoice3_flow import Flow3Config, LookaheadFront
 from polyvox.models.cosyvoice_flow import Flow
@@ -37,6 +37,7 @@ from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.unet import UNet, UNetTime
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.placing import Placement
 from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.speech_lm import SpeechLm as SharedLm
 from polyvox.runtime.stage import Stage

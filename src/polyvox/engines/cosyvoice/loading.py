@@ -8,8 +8,7 @@ import torch
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
 from polyvox.engines.cosyvoice.listening import Listener
-from polyvox.engines.cosyvoice.placing import placed
-from polyvox.engines.cosyvoice.sound import Placement, Sound
+from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.text import Script
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
@@ -19,6 +18,7 @@ from polyvox.models.cosyvoice_lm import SpeechLm, SpeechPrompt
 from polyvox.models.hift import Hift
 from polyvox.models.hift_causal import CausalHift
 from polyvox.runtime.executors.ort import share_of_cores
+from polyvox.runtime.placing import Placement, Wish, placed
 from polyvox.types import PreparedVoice
 
 
@@ -58,7 +58,8 @@ def load_model(settings: Settings, version: int) -> Model:
     tokenizer = TextTokenizer(bundle.backbone, tags)
     if tokenizer.largest >= bundle.recipe.lm.backbone.vocabulary:
         raise BundleError(f"The tokenizer in {bundle.folder} has more ids than the language model; fetch it again.")
-    networks, placement, warning = placed(settings, lambda placement: _networks(bundle, placement, settings))
+    wish = Wish(settings.cosyvoice_device, settings.cosyvoice_precision)
+    networks, placement, warning = placed("CosyVoice", wish, lambda place: _networks(bundle, place, settings))
     return Model(
         bundle=bundle,
         networks=networks,

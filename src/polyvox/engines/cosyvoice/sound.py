@@ -12,6 +12,7 @@ from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, Fl
 from polyvox.models.cosyvoice_noise import flow_noise, source_noise
 from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
 from polyvox.models.hift_causal import CausalHift, CausalHiftState
+from polyvox.runtime.placing import Placement
 from polyvox.types import Pcm, PreparedVoice
 
 MOST_TOKENS = 1500
@@ -20,14 +21,6 @@ MOST_TOKENS = 1500
 FlowMemory = Literal["full", "window", "recompute"]
 _SAMPLES_PER_FRAME = 480
 _VOCODER_NOISE = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where the networks run and in which precision; the vocoder is in single precision everywhere."""
-
-    device: str
-    dtype: torch.dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,10 @@ class Sounded:
 
 
 class Sound:
-    """Flow and vocoder. It holds nothing of a stream's; one thread at a time may call it."""
+    """Flow and vocoder, the latter in single precision everywhere.
+
+    It holds nothing of a stream's; one thread at a time may call it.
+    """
 
     def __init__(
         self,
