@@ -14,23 +14,19 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from polyvox.api.refusals import Refusal, worded
 from polyvox.errors import (
     AuthenticationError,
     InvalidRequestError,
     OverloadedError,
     PolyvoxError,
     RequestTooLargeError,
-    openai_body,
     status_of,
 )
 
 SESSION_HEADER = "X-Session-Id"
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
-_ZIPVOICE_PATH = "/v1/zipvoice/"
-_ZIPVOICE_STATUS = {403: 400, 409: 400}
-"""Its clients know 400, 404 and 503; what is not allowed or taken is a bad request to them."""
 
 
 def error_response(error: PolyvoxError, scope: Scope, session_id: str | None = None) -> JSONResponse:
@@ -42,10 +38,8 @@ def error_response(error: PolyvoxError, scope: Scope, session_id: str | None = N
         headers["WWW-Authenticate"] = "Bearer"
     elif isinstance(error, RequestTooLargeError):
         headers["Connection"] = "close"  # what the client still sends is not worth reading
-    status = status_of(error).http
-    if _in_zipvoices_dialect(scope):
-        return JSONResponse({"detail": error.message}, _ZIPVOICE_STATUS.get(status, status), headers)
-    return JSONResponse(openai_body(error), status, headers)
+    status, body = worded(Refusal.of(error), scope["path"])
+    return JSONResponse(body, status, headers)
 
 
 def invalid_request(problems: Sequence[Mapping[str, Any]]) -> InvalidRequestError:
@@ -128,20 +122,14 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
         HTTPStatus.NOT_FOUND: f"There is nothing at {request.url.path}; /docs lists what there is.",
         HTTPStatus.METHOD_NOT_ALLOWED: f"{request.url.path} does not answer {request.method}; see /docs.",
     }.get(status, f"{error.detail}.")
-    if _in_zipvoices_dialect(request.scope):
-        return JSONResponse({"detail": message}, status, error.headers)
     kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
-    body = {"error": {"message": message, "type": kind, "param": None, "code": status.name.lower()}}
-    return JSONResponse(body, status, error.headers)
+    code, body = worded(Refusal(status, message, kind, status.name.lower()), request.scope["path"])
+    return JSONResponse(body, code, error.headers)
 
 
 def _field(path: Sequence[str | int]) -> str:
     """Where in a body, as in `turns[3].voice`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
-
-
-def _in_zipvoices_dialect(scope: Scope) -> bool:
-    return str(scope["path"]).startswith(_ZIPVOICE_PATH)
 
 
 def _lower_first(sentence: str) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
@@ -44,11 +44,16 @@ class Fields:
             raise invalid_request(problems) from error
 
 
-async def read_fields(request: Request, file_field: str) -> Fields:
-    """The fields of a JSON object, or of a form whose file, if any, has this name."""
+async def read_fields(request: Request, file_field: str, *, plain: bool = False) -> Fields:
+    """The fields of a JSON object, or of a form whose file, if any, has this name.
+
+    With `plain`, a form without a file may also come in the simple form that web pages and curl send by default.
+    """
     if is_json(request):
         return Fields(await off_the_loop(await request.body(), parse_json))
     kind, parameters = parse_options_header(request.headers.get("content-type"))
+    if plain and kind in (b"application/x-www-form-urlencoded", b""):
+        return Fields(await off_the_loop(await request.body(), _parse_plain), is_form=True)
     if kind != b"multipart/form-data" or parameters.get(b"charset", b"utf-8").lower() != b"utf-8":
         raise InvalidRequestError("Send JSON as 'application/json', or a form as 'multipart/form-data' in UTF-8.")
     try:
@@ -87,6 +92,17 @@ def either_way(model: type[BaseModel], file_field: str) -> dict[str, Any]:
     form = schema | {"properties": schema["properties"] | file}
     content = {"application/json": {"schema": schema}, "multipart/form-data": {"schema": form}}
     return {"requestBody": {"required": True, "content": content}}
+
+
+def _parse_plain(body: bytes) -> dict[str, Any]:
+    try:
+        pairs = parse_qsl(body.decode(), errors="strict", max_num_fields=_MAX_FIELDS)
+    except ValueError as error:
+        raise InvalidRequestError("The form cannot be read: it has too many fields, or is not in UTF-8.") from error
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        _put(values, name, value)
+    return values
 
 
 class _InMemory(MultiPartParser):

@@ -1,13 +1,14 @@
 """What the Streamable TTS API has besides speech: its speakers, speech in a voice that comes along, text read out."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field, StrictBool
-from starlette.types import Receive, Scope, Send
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.dialect import MODEL, Dialect
@@ -16,7 +17,7 @@ from polyvox.api.hall import Hall, Owner, Voices
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Text, TokenFields
 from polyvox.api.streaming import SpeechResponse
-from polyvox.errors import InvalidRequestError, PolyvoxError, TextError, UnavailableError
+from polyvox.errors import InvalidRequestError, TextError, UnavailableError
 from polyvox.service.cloning import Clone
 from polyvox.text.script import Script
 from polyvox.types import NormalizationOptions
@@ -24,7 +25,11 @@ from polyvox.voices.references import InlineVoice
 
 router = APIRouter(prefix="/v1/audio", route_class=JsonRoute, tags=["Streamable TTS API"])
 
-_FIELDS = {"input": "generate_text", "prompt_text": "reference_text", "voice": "reference_audio"}
+_FIELDS: Mapping[str, str | None] = MappingProxyType(
+    {"input": "generate_text", "prompt_text": "reference_text", "voice": "reference_audio", "language": "lang_code"}
+)
+"""What `/v1/audio/vc` calls the fields of a request for speech."""
+
 _MOST_CODES = 10_000
 
 
@@ -81,12 +86,12 @@ async def clone_speech(request: Request, hall: Hall, voices: Voices, owner: Owne
     asked = dialect.tuned(dialect.body.speech_request(hall.settings, "streamable"))
     if body.reference_codes is not None:
         clone = voices.casting.coded(body.reference_codes, body.reference_text)
-        return _CloneResponse(hall, replace(asked, cast=partial(_given, clone)), dialect.layout)
+        return SpeechResponse(hall, replace(asked, cast=partial(_given, clone)), dialect.layout, _FIELDS)
     if fields.file is None:
         raise InvalidRequestError("'reference_audio' is required: send the recording.", field="reference_audio")
     reference = InlineVoice(fields.file)
     cast = partial(voices.casting.cast, reference, owner, model=asked.model, transcript=body.reference_text)
-    return _CloneResponse(hall, replace(asked, cast=cast), dialect.layout)
+    return SpeechResponse(hall, replace(asked, cast=cast), dialect.layout, _FIELDS)
 
 
 @router.post("/normalize", responses={400: SPEECH_ERRORS[400]})
@@ -98,17 +103,6 @@ async def normalize(body: NormalizeBody, hall: Hall) -> dict[str, Any]:
         raise TextError(f"This server takes at most {hall.settings.max_input_chars:,} characters.", field="input")
     options = NormalizationOptions(normalize=body.normalize_malaysian or body.mode == "spoken")
     return {"output": await asyncio.to_thread(Script().plain, body.input, options), "mode": body.mode}
-
-
-class _CloneResponse(SpeechResponse):
-    """Calls the fields at fault by the names that they have here."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        except PolyvoxError as error:
-            error.field = _FIELDS.get(error.field or "", error.field)
-            raise
 
 
 async def _given(clone: Clone) -> Clone:

@@ -1,9 +1,10 @@
 """Speech on its way to an HTTP client: one response owns one session, from admission to the last byte."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol
 
 import structlog
@@ -22,6 +23,8 @@ SAMPLE_RATE_HEADER = "X-Audio-Sample-Rate"
 CHANNELS_HEADER = "X-Audio-Channels"
 BIT_DEPTH_HEADER = "X-Audio-Bit-Depth"
 WARNING_HEADER = "X-Polyvox-Warning"
+
+_NAMES: Mapping[str, str | None] = MappingProxyType({"language": "lang_code"})
 
 _LINEAR = ("audio/pcm", "audio/wav", "audio/L16")
 
@@ -94,13 +97,21 @@ class SpeechResponse(Response):
     """Speaks a request. Nothing is sent before there is audio, so every early failure has its own status.
 
     Whoever leaves first ends both sides: a client that goes away, even while it queues, frees its session at once.
+    `names` gives the dialect's own names of fields, or None for those that it has not, for errors to point at.
     """
 
-    def __init__(self, service: SpeechService, request: SpeechRequest, layout: Layout) -> None:
+    def __init__(
+        self, service: SpeechService, request: SpeechRequest, layout: Layout, names: Mapping[str, str | None] = _NAMES
+    ) -> None:
         super().__init__()
         self._service = service
         self._request = request
         self._layout = layout
+        self._names = names
+
+    def file_headers(self, session: Session, body: bytes) -> Mapping[str, str]:
+        """What else a dialect says of a whole file."""
+        return {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         speaking = asyncio.create_task(self._speak(scope, send))
@@ -112,7 +123,16 @@ class SpeechResponse(Response):
             leaving.cancel()
             await asyncio.wait({speaking, leaving})
         if not speaking.cancelled():
-            _result_in_dialect(speaking)
+            self._result_in_dialect(speaking)
+
+    def _result_in_dialect(self, speaking: asyncio.Task[None]) -> None:
+        """Raise what a session raised, its field called as callers of this door call it."""
+        try:
+            speaking.result()
+        except PolyvoxError as error:
+            if error.field is not None:
+                error.field = self._names.get(error.field, error.field)
+            raise
 
     async def _speak(self, scope: Scope, send: Send) -> None:
         async with await self._service.open(self._request) as session:
@@ -135,6 +155,7 @@ class SpeechResponse(Response):
         body = b"".join([piece async for piece in pieces])
         headers = self._session_headers(session)
         headers["Content-Length"] = str(len(body))
+        headers.update(self.file_headers(session, body))
         await client.start(headers)
         await client.write(body)
         await client.finish()
@@ -199,16 +220,6 @@ class _Client:
 
     async def finish(self) -> None:
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-def _result_in_dialect(speaking: asyncio.Task[None]) -> None:
-    """Raise what a session raised, its field called as callers of these doors call it."""
-    try:
-        speaking.result()
-    except PolyvoxError as error:
-        if error.field == "language":
-            error.field = "lang_code"
-        raise
 
 
 async def _typed(pieces: AsyncGenerator[bytes], session_id: str) -> AsyncGenerator[bytes]:
