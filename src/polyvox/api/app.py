@@ -8,7 +8,7 @@ from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
-from polyvox.api import admin, kokoro, openai, streamable, zipvoice
+from polyvox.api import admin, dialogue, kokoro, openai, streamable, zipvoice
 from polyvox.api import voices as voices_door
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body import BodyLimit
@@ -53,7 +53,7 @@ def create_app(service: SpeechService, voices: VoiceService | None = None) -> Fa
     install_handlers(app)
     _install_middleware(app, service)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    for door in (openai.router, kokoro.router, voices_door.router, zipvoice.router, streamable.router):
+    for door in (openai.router, dialogue.router, kokoro.router, voices_door.router, zipvoice.router, streamable.router):
         app.include_router(door, dependencies=[key])
     app.include_router(admin.router)
     return app

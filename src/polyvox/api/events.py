@@ -5,9 +5,9 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from polyvox.audio.encode import AudioFormat
@@ -29,12 +29,14 @@ _DELTA_BYTES = 24_576
 class SpeechEvents:
     """Audio in `speech.audio.delta` events, then one `speech.audio.done`.
 
-    With `chunks` there is one delta for each chunk of the engine, and it says where the chunk stands.
+    With `chunks` there is one delta for each chunk of the engine, and it says where the chunk stands; `places` adds
+    what only the door knows of that.
     """
 
     format: AudioFormat
     characters: int
     chunks: bool
+    places: Callable[[AudioChunk], Mapping[str, Any]] = field(default=lambda chunk: {})
     media_type = "text/event-stream; charset=utf-8"
     whole = False
 
@@ -44,7 +46,9 @@ class SpeechEvents:
             async for part in parts:
                 seconds += part.chunk.duration if part.chunk else 0.0
                 if self.chunks and part.chunk is not None:
-                    yield _event(_delta(part.data) | {"chunk": await _described(part.chunk)})
+                    yield _event(
+                        _delta(part.data) | {"chunk": {**await _described(part.chunk), **self.places(part.chunk)}}
+                    )
                 else:
                     for event in _deltas(part):
                         yield event

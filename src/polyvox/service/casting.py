@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from polyvox.config import Settings
-from polyvox.engines.base import Coded, Engine
+from polyvox.engines.base import Coded, Duetting, Engine
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
 from polyvox.service.cloning import Clone
 from polyvox.service.prompts import Prompts
@@ -34,17 +34,22 @@ class Casting:
         model: str | None = None,
         transcript: str | None = None,
         wordless: bool = False,
+        pairs: bool = True,
     ) -> Clone | None:
         """The voice that a request for speech means, or None if it is for the engine to know.
 
         An engine's own voice goes before a registered one of the same name. `transcript` is what is said in the
         recording, and goes before what is stored. `wordless` is for a recording that comes along: only its sound is
-        wanted, and an engine that needs no more is not told its words.
+        wanted, and an engine that needs no more is not told its words. With `pairs`, `anna,bert` are two voices to a
+        model for dialogues.
         """
         engine = self._registry.engine(model)
         text = None if transcript is None else transcript_text(transcript, "prompt_text")
         if isinstance(reference, RegisteredVoice):
-            return await self._registered(reference.name, owner, engine, text)
+            clone = await self._registered(reference.name, owner, engine, text)
+            if clone is None and pairs and engine.capabilities.dialogue and reference.name.count(",") == 1:
+                return await self._pair(reference.name, owner, engine, text)
+            return clone
         self._registry.check_cloning(engine)
         if isinstance(reference, UploadedVoice):
             raise InvalidRequestError("'voice' names an uploaded file, but none came with the request.", field="voice")
@@ -75,6 +80,29 @@ class Casting:
             return None
         self._registry.check_cloning(engine)
         return Clone(record.id, lambda engine: self._prepare_registered(record, text, engine))
+
+    async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> Clone:
+        """Two registered voices, the first for `[S1]` and the second for `[S2]`."""
+        if text:
+            raise InvalidRequestError(
+                "'prompt_text' is for one voice; with two, each is spoken with what it was registered with.",
+                field="prompt_text",
+            )
+        clones: list[Clone] = []
+        for name in names.split(","):
+            clone = await self._registered(name.strip(), owner, engine, None)
+            if clone is None:
+                raise UnknownVoiceError(
+                    f"There is no voice {name.strip()[:80]!r}; GET /v1/voices lists yours.", field="voice"
+                )
+            clones.append(clone)
+        first, second = clones
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            assert isinstance(engine, Duetting)
+            return engine.duet(await first.prepare(engine), await second.prepare(engine))
+
+        return Clone(f"{first.label}+{second.label}", prepare)
 
     async def _prepare_taken(
         self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine

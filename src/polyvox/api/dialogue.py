@@ -1,0 +1,118 @@
+"""Dialogues: several voices in one answer."""
+
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Response
+from pydantic import ConfigDict, Field
+
+from polyvox.api.body import JsonRoute
+from polyvox.api.events import SpeechEvents
+from polyvox.api.hall import Hall, Owner, Voices
+from polyvox.api.openai import SPEECH_ERRORS
+from polyvox.api.schemas import AudioBody, Number, RequestBody, Text, VoiceName, VoiceReference
+from polyvox.api.streaming import AudioFile, AudioStream, Layout, SpeechResponse
+from polyvox.audio.encode import AudioFormat
+from polyvox.service.act import Act
+from polyvox.service.dialogue import staged
+from polyvox.service.scenes import Turn, turn_starts
+from polyvox.service.speech import SpeechRequest
+from polyvox.types import AudioChunk
+
+router = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["speech"])
+
+DOOR = "dialogue"
+_DIALOGUE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The audio, or events that carry it.",
+        "content": {audio.media_type: {} for audio in AudioFormat} | {"text/event-stream": {}},
+    }
+}
+
+
+class TurnBody(RequestBody):
+    """What one voice says before another does."""
+
+    voice: VoiceName = Field(description="As in `/v1/audio/speech`.")
+    text: Text = Field(description="What it says.")
+    prompt_text: Text | None = Field(
+        None, description="What is said in the recording that `voice` names or brings; once for each voice is enough."
+    )
+
+    @property
+    def turn(self) -> Turn:
+        voice = self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
+        return Turn(voice, self.text, self.prompt_text)
+
+
+class DialogueBody(AudioBody):
+    """A dialogue, and how it is to be spoken and sent."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "model": "kokoro",
+                    "turns": [
+                        {"voice": "af_heart", "text": "Is the tide out?"},
+                        {"voice": "am_michael", "text": "It is, and the boats lie on the sand."},
+                    ],
+                    "pause": 0.4,
+                }
+            ]
+        }
+    )
+
+    turns: list[TurnBody] = Field(description="Who says what, in order.")
+    pause: Number | None = Field(
+        None,
+        ge=0.0,
+        le=10.0,
+        description="Silence between turns in seconds; if absent 0.3, or as a model for dialogues finds right.",
+    )
+
+    def dialogue_request(self, stage: Callable[[], Awaitable[Act]]) -> SpeechRequest:
+        """The same request in the hall's words; the act that `stage` makes holds the turns."""
+        request = self.request_for("", DOOR, DOOR)
+        tuned = replace(request.utterance, tuning=self.tuning | self.flow_tuning)
+        return replace(request, utterance=tuned, stage=stage)
+
+
+@router.post("/audio/dialogue", response_class=Response, responses=_DIALOGUE | SPEECH_ERRORS)
+async def create_dialogue(
+    body: DialogueBody,
+    hall: Hall,
+    voices: Voices,
+    owner: Owner,
+    x_polyvox_chunks: Annotated[
+        str, Header(description="1: with `stream_format` sse, each event also says where its chunk stands.")
+    ] = "0",
+) -> SpeechResponse:
+    """Speak a dialogue.
+
+    A model for dialogues speaks two voices in one go; with any other, and with more voices, the turns are spoken one
+    after the other. The audio streams while it is made, unless `stream` is false.
+    """
+    turns = [turn.turn for turn in body.turns]
+    stage = partial(
+        staged, turns, body.pause, voices.casting, hall.settings, owner=owner, model=body.model, speed=body.speed
+    )
+    return SpeechResponse(hall, body.dialogue_request(stage), _layout(body, turns, chunks=x_polyvox_chunks == "1"))
+
+
+def _layout(body: DialogueBody, turns: Sequence[Turn], *, chunks: bool) -> Layout:
+    if body.stream_format == "sse":
+        places = partial(_turns_heard, starts=turn_starts(turns))
+        return SpeechEvents(body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, places=places)
+    return AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
+
+
+def _turns_heard(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int]]:
+    """Which turns a chunk is of; none if it is the silence between two."""
+    if not chunk.span:
+        return {"turns": []}
+    first, last = (bisect_right(starts, place) - 1 for place in (chunk.span.start, chunk.span.end - 1))
+    return {"turns": list(range(first, last + 1))}
