@@ -131,6 +131,21 @@ def test_the_names_of_the_streamable_tts_api_are_understood(bare_environment, mo
         config.load()
 
 
+def test_the_names_of_the_cosyvoice_ray_serve_api_are_understood(bare_environment, monkeypatch):
+    (bare_environment / ".env").write_text("MIN_REPLICAS=2\nMAX_REPLICAS=4\nSERVE_PORT=9998\n")
+    monkeypatch.setenv("TARGET_ONGOING_REQUESTS", "3")
+    monkeypatch.setenv("MAX_ONGOING_REQUESTS_PER_REPLICA", "6")
+    monkeypatch.setenv("MAX_QUEUED_REQUESTS_DEPLOYMENT", "50")
+    settings = config.load()
+    assert (settings.ray_min_replicas, settings.ray_initial_replicas, settings.ray_max_replicas) == (2, 1, 4)
+    assert settings.port == 9998
+    assert settings.ray_target_ongoing_requests == 3.0
+    assert (settings.ray_max_ongoing_requests, settings.ray_max_queued_requests) == (6, 50)
+    assert source_of(settings, "ray_max_replicas") == "the CosyVoice Ray Serve API's names"
+    monkeypatch.setenv("POLYVOX_PORT", "8880")
+    assert config.load().port == 8880
+
+
 def test_a_misspelt_name_in_the_env_file_is_refused(bare_environment):
     (bare_environment / ".env").write_text("POLYVOX_PROT=8880\n")
     with pytest.raises(InvalidRequestError, match="prot"):

@@ -269,6 +269,38 @@ class Settings(BaseSettings):
         0.2, ge=0, le=10, description="Seconds on both sides of a chunk that are decoded with it, likewise."
     )
 
+    # Ray Serve; a model's own figures can be given in ray.yaml
+    ray_min_replicas: int = Field(1, ge=0, le=1_000, description="Fewest processes of one model.")
+    ray_initial_replicas: int = Field(1, ge=0, le=1_000, description="Processes of one model at the start.")
+    ray_max_replicas: int = Field(2, ge=1, le=1_000, description="Most processes of one model.")
+    ray_target_ongoing_requests: float = Field(
+        2.0, gt=0, description="Requests that one process should have at a time; more or fewer processes follow it."
+    )
+    ray_max_ongoing_requests: int = Field(5, ge=1, description="Requests that one process takes at a time.")
+    ray_max_queued_requests: int = Field(
+        20, ge=1, description="Requests for one model that may wait for a process; beyond that the answer is 429."
+    )
+    ray_upscale_delay_seconds: float = Field(5.0, ge=0, description="How long a load lasts before a process is added.")
+    ray_downscale_delay_seconds: float = Field(120.0, ge=0, description="How long a lull lasts before one is removed.")
+    ray_gpus: float | None = Field(
+        None,
+        ge=0,
+        description="GPUs of one process, or a share of one; unset: 1 for models that use it, if there is one.",
+    )
+    ray_threads: int = Field(
+        0, ge=0, le=1_024, description="CPU threads of one process; 0 shares the cores out among the most processes."
+    )
+    ray_ingress_replicas: int = Field(1, ge=1, le=64, description="Processes that hold the doors.")
+    ray_wedged_seconds: float = Field(
+        60.0, gt=0, description="How long a model may make nothing while callers wait before its process is replaced."
+    )
+    ray_probe_seconds: float = Field(60.0, gt=0, description="How long a model may be idle before it is tried.")
+    ray_health_seconds: float = Field(
+        10.0,
+        gt=0,
+        description="How often a process is asked whether it is well; after three bad answers it is replaced.",
+    )
+
     # Logs
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "console", "json"] = Field(
@@ -288,7 +320,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         yaml_settings = YamlConfigSettingsSource(settings_cls, config_file())
-        names = ZipVoiceNames(settings_cls), StreamableNames(settings_cls)
+        names = ZipVoiceNames(settings_cls), StreamableNames(settings_cls), RayServeNames(settings_cls)
         return init_settings, env_settings, dotenv_settings, *names, yaml_settings
 
 
@@ -375,6 +407,22 @@ class StreamableNames(ForeignNames):
         return value, name, is_complex
 
 
+class RayServeNames(ForeignNames):
+    """The variables of the CosyVoice Ray Serve API."""
+
+    names: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "port": "serve_port",
+            "ray_min_replicas": "min_replicas",
+            "ray_initial_replicas": "initial_replicas",
+            "ray_max_replicas": "max_replicas",
+            "ray_target_ongoing_requests": "target_ongoing_requests",
+            "ray_max_ongoing_requests": "max_ongoing_requests_per_replica",
+            "ray_max_queued_requests": "max_queued_requests_deployment",
+        }
+    )
+
+
 def config_file() -> Path:
     """The YAML file that applies, whether or not it exists."""
     return Path(os.environ.get(f"{ENV_PREFIX}CONFIG") or "polyvox.yaml")
@@ -411,6 +459,7 @@ def origins(settings: Settings) -> Iterator[Origin]:
         ".env": DotEnvSettingsSource(Settings),
         "ZipVoice's names": ZipVoiceNames(Settings),
         "the Streamable TTS API's names": StreamableNames(Settings),
+        "the CosyVoice Ray Serve API's names": RayServeNames(Settings),
         str(config_file()): YamlConfigSettingsSource(Settings, config_file()),
     }
     found = {label: source() for label, source in sources.items()}
