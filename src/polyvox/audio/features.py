@@ -7,12 +7,12 @@ from polyvox.types import Pcm
 
 Features = npt.NDArray[np.float32]
 
-_FRAME_SECONDS = 0.025
-_HOP_SECONDS = 0.010
-_PRE_EMPHASIS = 0.97
+FRAME_SECONDS = 0.025
+HOP_SECONDS = 0.010
+PRE_EMPHASIS = 0.97
 _POVEY_EXPONENT = 0.85
 _LOWEST_HERTZ = 20.0
-_LEAST_ENERGY = np.finfo(np.float32).eps
+LEAST_ENERGY = np.finfo(np.float32).eps
 
 
 def kaldi_fbank(pcm: Pcm, sample_rate: int, bins: int = 80) -> Features:
@@ -21,16 +21,16 @@ def kaldi_fbank(pcm: Pcm, sample_rate: int, bins: int = 80) -> Features:
     Samples are taken as they are, in [-1, 1]: the 16-bit scale that Kaldi works in would add a constant to each value.
     All is done in single precision, as in the original, so that both round alike where there is little energy.
     """
-    length, hop = round(_FRAME_SECONDS * sample_rate), round(_HOP_SECONDS * sample_rate)
+    length, hop = round(FRAME_SECONDS * sample_rate), round(HOP_SECONDS * sample_rate)
     if len(pcm) < length:
         return np.zeros((0, bins), np.float32)
     frames = np.lib.stride_tricks.sliding_window_view(pcm.astype(np.float32), length)[::hop]
     frames = frames - frames.mean(axis=1, keepdims=True)
     before = np.concatenate((frames[:, :1], frames[:, :-1]), axis=1)
     fft_size = 1 << (length - 1).bit_length()
-    spectrum = np.fft.rfft((frames - _PRE_EMPHASIS * before) * _povey_window(length), fft_size)
+    spectrum = np.fft.rfft((frames - PRE_EMPHASIS * before) * povey_window(length), fft_size)
     energies = np.square(np.abs(spectrum)) @ kaldi_filters(sample_rate, fft_size, bins).T
-    return np.log(np.maximum(energies, _LEAST_ENERGY))
+    return np.log(np.maximum(energies, LEAST_ENERGY))
 
 
 def kaldi_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
@@ -81,6 +81,6 @@ def _triangles(edges: npt.NDArray[np.floating], positions: npt.NDArray[np.floati
     return np.maximum(0.0, np.minimum(rising, falling))
 
 
-def _povey_window(length: int) -> npt.NDArray[np.float32]:
+def povey_window(length: int) -> npt.NDArray[np.float32]:
     """A Hann window raised to a power, so that it is wider at its foot."""
     return (np.hanning(length) ** _POVEY_EXPONENT).astype(np.float32)

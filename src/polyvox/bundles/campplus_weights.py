@@ -1,0 +1,25 @@
+"""The weights of CAM++ out of the installed graph, which keeps them under their published names."""
+
+from pathlib import Path
+
+import onnx
+import torch
+from google.protobuf.message import DecodeError
+from onnx import numpy_helper
+from torch import Tensor
+
+from polyvox.errors import BundleError
+
+_PARTS = ("head.", "xvector.")
+
+
+def read_campplus(path: Path) -> dict[str, Tensor]:
+    """The state dict in the bundle's `model.onnx`."""
+    try:
+        tensors = onnx.load(path).graph.initializer
+    except (DecodeError, OSError) as error:
+        raise BundleError(f"{path.name} cannot be read as an ONNX graph; fetch it again.") from error
+    learned = [tensor for tensor in tensors if tensor.name.startswith(_PARTS)]
+    if not learned:
+        raise BundleError(f"{path.name} is not the graph of CAM++: it holds none of its weights.")
+    return {tensor.name: torch.from_numpy(numpy_helper.to_array(tensor).copy()) for tensor in learned}
