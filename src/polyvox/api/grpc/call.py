@@ -1,0 +1,117 @@
+"""One gRPC call: who makes it, how long it may take, and how its answers and errors look on the wire."""
+
+import asyncio
+import math
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import NoReturn, Protocol
+
+import grpc
+import structlog
+
+from polyvox.api.errors import SESSION_HEADER
+from polyvox.api.grpc.schema import Message
+from polyvox.api.streaming import CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
+from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, status_of
+from polyvox.service.session import Session, SessionState
+from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.voices.records import HOUSE
+
+CODE_KEY = "x-error-code"
+FIELD_KEY = "x-error-field"
+RETRY_KEY = "retry-after"
+PUSHBACK_KEY = "grpc-retry-pushback-ms"
+"""gRPC's own clients obey this one where they are set to retry."""
+
+Metadata = Sequence[tuple[str, str | bytes]]
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+
+class Context(Protocol):
+    """What is used of `grpc.aio.ServicerContext`."""
+
+    def invocation_metadata(self) -> Metadata | None: ...
+
+    def time_remaining(self) -> float | None: ...
+
+    async def send_initial_metadata(self, metadata: Metadata) -> None: ...
+
+    async def write(self, message: Message) -> None: ...
+
+    async def abort(self, code: object, details: str, trailing_metadata: Metadata) -> NoReturn: ...
+
+
+class Call:
+    """A call under way; `owner` is whose key it came with."""
+
+    def __init__(self, context: Context, stall_seconds: float) -> None:
+        self.owner = HOUSE
+        self.stall_seconds = stall_seconds
+        self._context = context
+        self._id = secrets.token_hex(8)
+        self._session_id = ""
+
+    @asynccontextmanager
+    async def session(self, hall: SpeechService, request: SpeechRequest) -> AsyncIterator[Session]:
+        """A session that lives no longer than the call, told to the client before there is audio."""
+        async with await hall.open(replace(request, deadline=self._seconds_left())) as session:
+            self._session_id = session.id
+            await self._context.send_initial_metadata(_about(session))
+            try:
+                yield session
+            except PolyvoxError as error:
+                if session.state is not SessionState.FAILED:  # a session that failed has counted itself
+                    hall.metrics.failed(error)
+                raise
+
+    async def send(self, message: Message) -> None:
+        """Hand a message over; a client that takes none for too long loses the call."""
+        try:
+            async with asyncio.timeout(self.stall_seconds):
+                await self._context.write(message)
+        except TimeoutError as error:
+            raise StalledError(f"The client took nothing for {self.stall_seconds:g} s; read faster.") from error
+
+    async def fail(self, error: PolyvoxError) -> NoReturn:
+        """End the call with an error from the table."""
+        status = status_of(error)
+        log.debug("answered with an error", code=status.code, field=error.field, session=self._session_id or None)
+        trailers = [(CODE_KEY, status.code)]
+        if error.field is not None:
+            trailers.append((FIELD_KEY, _ascii(error.field)))
+        if self._session_id:
+            trailers.append((SESSION_HEADER.lower(), self._session_id))
+        if isinstance(error, OverloadedError):
+            trailers.append((RETRY_KEY, str(max(1, math.ceil(error.retry_after)))))
+            trailers.append((PUSHBACK_KEY, str(math.ceil(1000 * error.retry_after))))
+        await self._context.abort(grpc.StatusCode[status.grpc], error.message, tuple(trailers))
+
+    @property
+    def reference(self) -> str:
+        """What the log knows the call by."""
+        return self._session_id or self._id
+
+    def _seconds_left(self) -> float | None:
+        seconds = self._context.time_remaining()
+        if seconds is not None and seconds <= 0:
+            raise DeadlineError("The call's deadline has passed; allow more time.")
+        return seconds
+
+
+def _about(session: Session) -> Metadata:
+    metadata = [
+        (SESSION_HEADER.lower(), session.id),
+        (SAMPLE_RATE_HEADER.lower(), str(session.sample_rate)),
+        (CHANNELS_HEADER.lower(), str(session.channels)),
+    ]
+    if session.warnings:
+        metadata.append((WARNING_HEADER.lower(), _ascii(" ".join(session.warnings))))
+    return tuple(metadata)
+
+
+def _ascii(text: str) -> str:
+    """As a value of metadata: one line of printable ASCII."""
+    return " ".join(text.split()).encode("ascii", "replace").decode()

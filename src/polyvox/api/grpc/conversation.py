@@ -1,0 +1,102 @@
+"""What a client sends while it is being spoken to: how to speak, then text in fragments, an end, or a cancellation."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+
+from polyvox.api.forms import Fields
+from polyvox.api.grpc.schema import Message
+from polyvox.api.schemas import RequestBody, Text
+from polyvox.errors import InvalidRequestError, PolyvoxError, StalledError, TextError
+from polyvox.service.session import Session
+
+
+class _Fragment(RequestBody):
+    text: Text
+
+
+class Conversation:
+    """Reads ahead of the engine, so that a cancellation is noticed while speech is being made."""
+
+    def __init__(self, messages: AsyncIterator[Message], *, max_chars: int, patience: float) -> None:
+        self.cancelled = False
+        self._messages = messages
+        self._max_chars = max_chars
+        self._patience = patience
+        self._chars = 0
+        self._ended = False
+        # Bounded by `max_chars`. A bounded queue would keep a cancellation waiting behind the text.
+        self._fragments: asyncio.Queue[str | None] = asyncio.Queue()
+
+    async def config(self) -> Message:
+        """The first message, which says how to speak."""
+        try:
+            async with asyncio.timeout(self._patience):
+                first = await anext(self._messages, None)
+        except TimeoutError as error:
+            raise StalledError(f"No config came for {self._patience:g} s; send it first.") from error
+        if first is None or first.WhichOneof("event") != "config":
+            raise InvalidRequestError("The first message must hold a config; an empty one will do.", field="config")
+        config: Message = first.config
+        return config
+
+    async def fragments(self) -> AsyncGenerator[str]:
+        """The text as it comes. Whoever waits for it waits no longer than the client may be silent."""
+        while True:
+            try:
+                async with asyncio.timeout(self._patience):
+                    fragment = await self._fragments.get()
+            except TimeoutError as error:
+                raise StalledError(f"No text came for {self._patience:g} s; send text, or an end.") from error
+            if fragment is None:
+                return
+            yield fragment
+
+    @asynccontextmanager
+    async def heard_by(self, session: Session) -> AsyncIterator[None]:
+        """Read what the client sends for as long as the block lasts; a cancellation ends the session."""
+        reading = asyncio.create_task(self._read(session))
+        try:
+            yield
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])
+        if not reading.cancelled():
+            reading.result()
+
+    async def _read(self, session: Session) -> None:
+        try:
+            async for message in self._messages:
+                if message.WhichOneof("event") == "cancel":
+                    self.cancelled = True
+                    session.cancel()
+                    return
+                self._take(message)
+            self._end()
+        except PolyvoxError as error:
+            session.cancel(error)
+
+    def _take(self, message: Message) -> None:
+        event = message.WhichOneof("event")
+        if event == "end":
+            self._end()
+            return
+        if event != "text":
+            raise InvalidRequestError("After the config, send text, an end or a cancel.", field=event)
+        if self._ended:
+            raise InvalidRequestError("Text came after the end; open another call for it.", field="text")
+        text = Fields({"text": message.text}).parsed(_Fragment).text
+        self._chars += len(text)
+        if self._chars > self._max_chars:
+            raise TextError(
+                f"The text has more than the {self._max_chars:,} characters that this server takes; send it in several "
+                "calls.",
+                field="text",
+            )
+        if text:
+            self._fragments.put_nowait(text)
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._fragments.put_nowait(None)
