@@ -1,0 +1,107 @@
+"""A dialogue as the hall speaks it: made ahead of its reader but never far, freed when the reader leaves."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import pytest
+
+from cloning import CloneEngine, Studio, opened
+from fakes import ToneEngine
+from polyvox.errors import InvalidRequestError
+from polyvox.service.dialogue import Script, staged
+from polyvox.service.scenes import Turn
+from polyvox.service.speech import SpeechRequest
+from polyvox.types import AudioChunk, Utterance
+from polyvox.voices.records import HOUSE
+
+pytestmark = pytest.mark.anyio
+LOW_AND_HIGH = [Turn("low" if index % 2 == 0 else "high", f"Turn number {index}.") for index in range(12)]
+
+
+def request(
+    studio: Studio, turns: Sequence[Turn], *, pause: float | None = 0.1, seed: int | None = None
+) -> SpeechRequest:
+    settings = studio.speech.settings
+    stage = partial(staged, turns, pause, studio.voices.casting, settings, owner=HOUSE, model=None, speed=1.0)
+    return SpeechRequest(Utterance("", "dialogue", seed=seed), door="test", stage=stage)
+
+
+async def settled() -> None:
+    """Let every task that can run do so."""
+    for _ in range(200):
+        await asyncio.sleep(0)
+
+
+async def test_the_next_turn_is_made_while_an_earlier_one_is_unheard_but_no_more_than_the_buffer_holds(
+    tmp_path,
+) -> None:
+    engine = CloneEngine(chunks=2)
+    studio = Studio(tmp_path, engine, session_buffer=3)
+    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
+        read = 0
+        async for _ in session:
+            read += 1
+            await settled()
+            # Two chunks and a pause for each turn: so many turns were begun to have made what is read and buffered.
+            begun = len(engine.heard)
+            assert begun <= (read + 3) // 3 + 1
+            if read == 1:
+                assert begun == 2
+        assert read == 2 * len(LOW_AND_HIGH) + len(LOW_AND_HIGH) - 1
+        assert engine.most_speaking == 1
+
+
+async def test_who_leaves_frees_the_turn_that_is_being_spoken_and_those_behind_it_never_begin(tmp_path) -> None:
+    engine = CloneEngine()
+    studio = Studio(tmp_path, engine, session_buffer=1)
+    async with opened(studio):
+        async with await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
+            await anext(aiter(session))
+        assert engine.speaking == 0
+        assert engine.closed == len(engine.heard) <= 2
+
+
+async def test_a_dialogue_is_the_same_whoever_else_is_speaking(tmp_path) -> None:
+    studio = Studio(tmp_path, CloneEngine(delay=0.001))
+
+    async def heard(turns: Sequence[Turn]) -> list[AudioChunk]:
+        async with await studio.speech.open(request(studio, turns, seed=3)) as session:
+            return [chunk async for chunk in session]
+
+    async with opened(studio):
+        alone = await heard(LOW_AND_HIGH)
+        together = await asyncio.gather(
+            *(heard(turns) for turns in (LOW_AND_HIGH[::-1], LOW_AND_HIGH, LOW_AND_HIGH[:3]))
+        )
+    assert [(chunk.index, chunk.start, chunk.text, chunk.span, chunk.words) for chunk in together[1]] == [
+        (chunk.index, chunk.start, chunk.text, chunk.span, chunk.words) for chunk in alone
+    ]
+    for ours, theirs in zip(together[1], alone, strict=True):
+        np.testing.assert_array_equal(ours.pcm, theirs.pcm)
+
+
+async def test_words_point_into_the_turns_put_together(tmp_path) -> None:
+    studio = Studio(tmp_path)
+    whole = "\n".join(turn.text for turn in LOW_AND_HIGH)
+    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
+        words = [word for chunk in [chunk async for chunk in session] for word in chunk.words]
+    assert [whole[word.span.start : word.span.end] for word in words] == whole.split()
+
+
+async def test_refusals_are_counted(tmp_path) -> None:
+    studio = Studio(tmp_path, ToneEngine())
+    async with opened(studio):
+        with pytest.raises(InvalidRequestError):
+            await studio.speech.open(request(studio, []))
+    count = studio.speech.metrics.registry.get_sample_value("polyvox_requests_total", {"door": "test", "model": "tone"})
+    assert count == 1
+
+
+@pytest.mark.parametrize("pause", [-1.0, 10.1, float("nan"), float("inf")])
+def test_a_pause_out_of_range_is_refused_before_any_work(tmp_path, pause: float) -> None:
+    settings = Studio(tmp_path).speech.settings
+    with pytest.raises(InvalidRequestError) as caught:
+        Script.checked(LOW_AND_HIGH, pause, settings)
+    assert caught.value.field == "pause"
