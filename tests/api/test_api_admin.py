@@ -59,6 +59,7 @@ async def test_the_description_covers_every_door():
         "/ready",
         "/metrics",
         "/v1/audio/speech",
+        "/v1/audio/dialogue",
         "/v1/audio/models",
         "/v1/audio/voices",
         "/v1/audio/voices/combine",
@@ -78,6 +79,11 @@ async def test_the_description_covers_every_door():
         "/v1/zipvoice/voices/register",
         "/v1/zipvoice/voices/{name}",
         "/v1/zipvoice/voices/cache/clear",
+        *(f"/inference_{mode}" for mode in ("sft", "zero_shot", "cross_lingual", "instruct", "instruct2")),
+        "/synthesize",
+        "/speakers",
+        *(f"/v1/model/cosyvoice/{mode}" for mode in ("tts", "zero_shot", "cross_lingual", "instruct", "healthcheck")),
+        *("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"),
     }
     speech = schema["components"]["schemas"]["SpeechBody"]
     assert all("description" in field for field in speech["properties"].values())

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
-from polyvox.api import admin, dialogue, kokoro, openai, streamable, zipvoice
+from polyvox.api import admin, cosyvoice, dialogue, kokoro, openai, rayserve, streamable, zipvoice
 from polyvox.api import voices as voices_door
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body import BodyLimit
@@ -26,12 +26,24 @@ _READABLE_BY_PAGES = (
     "Retry-After",
 )
 
+_WITH_RECORDING = (
+    "/v1/voices",
+    "/v1/zipvoice/",
+    "/v1/audio/vc",
+    "/inference_",
+    "/synthesize",
+    "/v1/model/cosyvoice/",
+    "/zero_shot_tts",
+    "/cross_lingual_tts",
+)
+"""Paths under which a body may hold a recording."""
+
 _DESCRIPTION = """
-One speech server: OpenAI's API, what Kokoro-FastAPI's users rely on beside it, the dialects of ZipVoice and of the
-Streamable TTS API, and voices that you register yourself.
+One speech server: OpenAI's API, what Kokoro-FastAPI's users rely on beside it, the dialects of ZipVoice, of the
+Streamable TTS API and of CosyVoice's servers, and voices that you register yourself.
 
 Every error is `{"error": {"message", "type", "param", "code"}}`; `param` names the field at fault. Under `/v1/zipvoice`
-it is `{"detail": message}`.
+it is `{"detail": message}`, and on the paths of CosyVoice's servers what their clients know.
 """
 
 
@@ -53,8 +65,8 @@ def create_app(service: SpeechService, voices: VoiceService | None = None) -> Fa
     install_handlers(app)
     _install_middleware(app, service)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    for door in (openai.router, dialogue.router, kokoro.router, voices_door.router, zipvoice.router, streamable.router):
-        app.include_router(door, dependencies=[key])
+    for door in (openai, dialogue, kokoro, voices_door, zipvoice, streamable, cosyvoice, rayserve):
+        app.include_router(door.router, dependencies=[key])
     app.include_router(admin.router)
     return app
 
@@ -64,7 +76,7 @@ def _install_middleware(app: FastAPI, service: SpeechService) -> None:
     settings = service.settings
     # A recording takes a third more in base64.
     with_recording = settings.max_body_bytes + settings.prompt_max_bytes * 4 // 3
-    limits = dict.fromkeys(("/v1/voices", "/v1/zipvoice/", "/v1/audio/vc"), with_recording)
+    limits = dict.fromkeys(_WITH_RECORDING, with_recording)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, limits=limits)
     if settings.api_keys:
         app.add_middleware(BearerAuth, keys=[key.get_secret_value() for key in settings.api_keys])

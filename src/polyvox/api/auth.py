@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from polyvox.api.errors import error_response
 from polyvox.errors import AuthenticationError
 
-OPEN_PATHS = frozenset({"/", "/health", "/ready", "/docs", "/openapi.json"})
+OPEN_PATHS = frozenset({"/", "/health", "/ready", "/docs", "/openapi.json", "/v1/model/cosyvoice/healthcheck"})
 """What needs no key: probes, and pages that say only what the source code says."""
 
 

@@ -84,11 +84,11 @@ async def refuse_foreign_pages(request: Request, hall: Hall) -> None:
         raise ForbiddenError("Pages of this origin may not do that; the setting cors_origins names those that may.")
 
 
-def either_way(model: type[BaseModel], file_field: str) -> dict[str, Any]:
+def either_way(model: type[BaseModel], file_field: str | None = None) -> dict[str, Any]:
     """A route's two ways in, for the OpenAPI pages."""
     schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
     schema.pop("$defs", None)
-    file = {file_field: {"type": "string", "format": "binary"}}
+    file = {} if file_field is None else {file_field: {"type": "string", "format": "binary"}}
     form = schema | {"properties": schema["properties"] | file}
     content = {"application/json": {"schema": schema}, "multipart/form-data": {"schema": form}}
     return {"requestBody": {"required": True, "content": content}}
