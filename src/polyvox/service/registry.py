@@ -70,6 +70,12 @@ class Registry:
         """Start every engine, side by side. One that cannot start is kept with its reason; the others speak."""
         await asyncio.gather(*(self._start(name, entry, observer) for name, entry in self._entries.items()))
 
+    async def start_again(self, name: str, observer: Observer | None = None) -> None:
+        """Try an engine once more that could not start; one that speaks goes on speaking."""
+        entry = self._entries[name]
+        if not entry.available:
+            await self._start(name, entry, observer)
+
     async def close(self) -> None:
         """Close every engine; one that fails to close does not keep the others open."""
         engines = {name: entry.engine for name, entry in self._entries.items() if entry.engine is not None}

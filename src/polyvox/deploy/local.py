@@ -1,0 +1,100 @@
+"""Ray Serve on this machine, or on the cluster that RAY_ADDRESS names, for as long as this process lives."""
+
+import json
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+from polyvox.config import Settings
+from polyvox.deploy.plan import EngineArgs, plans_for
+from polyvox.engines.base import Engine
+from polyvox.errors import UnavailableError
+
+_READY_SECONDS = 30.0
+_BESIDES_DEADLINE = 60.0
+
+
+def serve_on_ray(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
+    """Serve until a signal says stop."""
+    stopped = threading.Event()
+    with running_on_ray(settings, engines) as url:
+        for number in (signal.SIGINT, signal.SIGTERM):  # not earlier: Ray sets its own when it starts
+            signal.signal(number, lambda *_: stopped.set())
+        print(f"Polyvox speaks at {url} on Ray Serve (Ctrl-C stops it).", flush=True)
+        stopped.wait()
+
+
+@contextmanager
+def running_on_ray(
+    settings: Settings,
+    engines: Mapping[str, Callable[[Settings], Engine]],
+    args: Mapping[str, EngineArgs] | None = None,
+) -> Iterator[str]:
+    """The address of an application that speaks. It ends with the block, and so does a cluster that was started here.
+
+    The port is tried first, so that a second server fails at once.
+    """
+    if find_spec("ray") is None:
+        raise UnavailableError("Ray Serve is not installed; `pip install 'polyvox[ray]'` installs it.")
+    port = _free_port(settings.host, settings.port)
+    url = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{port}"
+    with _cluster():
+        from ray import serve
+        from ray.serve.config import HTTPOptions
+
+        from polyvox.deploy.ray import NAME, build, machines
+
+        plans = plans_for(settings, args or {}, machines())
+        patience = settings.deadline_seconds + _BESIDES_DEADLINE
+        serve.start(http_options=HTTPOptions(host=settings.host, port=port, request_timeout_s=patience))
+        try:
+            serve.run(build(settings, engines, plans), name=NAME, route_prefix="/")
+            _check_ready(url, settings.default_model)
+            yield url
+        finally:
+            serve.delete(NAME)
+
+
+@contextmanager
+def _cluster() -> Iterator[None]:
+    """A connection to Ray: to somebody's cluster, or to one of our own that ends with us."""
+    import ray
+
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what people have spoken here is nobody's business
+    if address := os.environ.get("RAY_ADDRESS"):
+        ray.init(address=address)
+    else:
+        ray.init(address="local", include_dashboard=False)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _free_port(host: str, port: int) -> int:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        with socket.create_server((host, port), family=family) as listener:
+            return int(listener.getsockname()[1])
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UnavailableError(
+            f"Cannot listen on {host} port {port}: {reason}; choose another with --host or --port."
+        ) from error
+
+
+def _check_ready(url: str, default_model: str) -> None:
+    """A default model that cannot speak is a plain error and not a server that answers 503."""
+    try:
+        with urlopen(f"{url}/ready", timeout=_READY_SECONDS):  # noqa: S310 - our own server
+            return
+    except HTTPError as error:
+        reasons = json.loads(error.read()).get("reasons", {})
+        message = reasons.get(default_model) or reasons.get("server") or f"The server answers {error.code}."
+        raise UnavailableError(message) from error

@@ -1,0 +1,125 @@
+"""How many processes each model gets and what each of them may use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from polyvox.config import Settings
+from polyvox.errors import InvalidRequestError
+
+Number = TypeVar("Number", int, float)
+
+_CPU_ONLY = frozenset({"kokoro"})
+"""Models that would leave a GPU idle."""
+
+
+class EngineArgs(BaseModel):
+    """What ray.yaml may say of one model; the settings hold for what it leaves out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    min_replicas: int | None = Field(None, ge=0, le=1_000)
+    initial_replicas: int | None = Field(None, ge=0, le=1_000)
+    max_replicas: int | None = Field(None, ge=1, le=1_000)
+    target_ongoing_requests: float | None = Field(None, gt=0)
+    max_ongoing_requests: int | None = Field(None, ge=1)
+    max_queued_requests: int | None = Field(None, ge=1)
+    upscale_delay_seconds: float | None = Field(None, ge=0)
+    downscale_delay_seconds: float | None = Field(None, ge=0)
+    gpus: float | None = Field(None, ge=0)
+    threads: int | None = Field(None, ge=0, le=1_024)
+
+
+NOTHING_GIVEN = EngineArgs.model_validate({})
+
+
+class DeployArgs(BaseModel):
+    """The arguments of the application in ray.yaml: settings by their names, and figures by model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    settings: Mapping[str, Any] = Field(default_factory=dict)
+    engines: Mapping[str, EngineArgs] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """What there is to share out."""
+
+    cpus: int
+    gpus: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePlan:
+    """One model's processes."""
+
+    model: str
+    min_replicas: int
+    initial_replicas: int
+    max_replicas: int
+    target_ongoing_requests: float
+    max_ongoing_requests: int
+    max_queued_requests: int
+    upscale_delay_seconds: float
+    downscale_delay_seconds: float
+    gpus: float
+    threads: int
+
+    @property
+    def most_requests(self) -> int:
+        """Those that all processes take together, and those that wait."""
+        return self.max_replicas * self.max_ongoing_requests + self.max_queued_requests
+
+
+def plans_for(settings: Settings, engines: Mapping[str, EngineArgs], machines: Machines) -> list[EnginePlan]:
+    """A plan for each model of the settings."""
+    unknown = sorted(set(engines) - set(settings.models))
+    if unknown:
+        raise InvalidRequestError(
+            f"'engines' speaks of {unknown[0]!r}, which is not among the models {', '.join(settings.models)}.",
+            field=f"engines.{unknown[0]}",
+        )
+    given = {model: engines.get(model, NOTHING_GIVEN) for model in settings.models}
+    processes = sum(_chosen(args.max_replicas, settings.ray_max_replicas) for args in given.values())
+    share = max(1, machines.cpus // processes)
+    return [_plan(model, args, settings, machines, share) for model, args in given.items()]
+
+
+def _plan(model: str, args: EngineArgs, settings: Settings, machines: Machines, share: int) -> EnginePlan:
+    most = _chosen(args.max_replicas, settings.ray_max_replicas)
+    fewest = min(_chosen(args.min_replicas, settings.ray_min_replicas), most)
+    first = _chosen(args.initial_replicas, settings.ray_initial_replicas)
+    gpus = settings.ray_gpus if args.gpus is None else args.gpus
+    if gpus is None:
+        gpus = 1.0 if machines.gpus and model not in _CPU_ONLY else 0.0
+    return EnginePlan(
+        model=model,
+        min_replicas=fewest,
+        initial_replicas=min(max(first, fewest), most),
+        max_replicas=most,
+        target_ongoing_requests=_chosen(args.target_ongoing_requests, settings.ray_target_ongoing_requests),
+        max_ongoing_requests=_chosen(args.max_ongoing_requests, settings.ray_max_ongoing_requests),
+        max_queued_requests=_chosen(args.max_queued_requests, settings.ray_max_queued_requests),
+        upscale_delay_seconds=_chosen(args.upscale_delay_seconds, settings.ray_upscale_delay_seconds),
+        downscale_delay_seconds=_chosen(args.downscale_delay_seconds, settings.ray_downscale_delay_seconds),
+        gpus=gpus,
+        threads=_chosen(args.threads, settings.ray_threads) or share,
+    )
+
+
+def _chosen(given: Number | None, otherwise: Number) -> Number:
+    return otherwise if given is None else given
+
+
+def ingress_settings(settings: Settings, plans: list[EnginePlan]) -> Settings:
+    """The settings of the doors: each model's own queue refuses what is too much, so the doors' must be wider."""
+    most = sum(plan.most_requests for plan in plans) + 1
+    return settings.model_copy(update={"max_sessions": max(settings.max_sessions, most)})
+
+
+def replica_settings(settings: Settings, plan: EnginePlan) -> Settings:
+    """The settings of one model's process: its own threads, and no log file that others turn over too."""
+    return settings.model_copy(update={"kokoro_threads": plan.threads, "log_file": None, "log_format": "json"})
