@@ -3,17 +3,23 @@
 `<chang2>` is a syllable that the caller spells; `[laugh]`, `[S1]` pass through as tokens.
 """
 
+import logging
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
+from typing import Final, Protocol
 
+from polyvox.errors import UnavailableError
+from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.phonemes.chinese import word_cutter
+from polyvox.text.phonemes.espeak_ipa import HouseEnglish
 from polyvox.text.phonemes.espeak_program import Espeak, cleaned
 from polyvox.text.phonemes.scripts import HAN
+
+_log = logging.getLogger(__name__)
 
 MARK: Final = r"<[A-Za-zÜü]{1,7}[1-5]>|\[[A-Za-z][A-Za-z0-9 _-]{0,23}\]"
 """What a caller may write between the words: a syllable in pinyin, or a tag."""
@@ -53,8 +59,14 @@ class Segment:
     script: Script
 
 
+class _EnglishReader(Protocol):
+    """Whoever reads English: the program that the models learned from, or the house in its place."""
+
+    def ask(self, lines: Sequence[str]) -> list[str]: ...
+
+
 class EmiliaTokenizer:
-    """Reads mixed Chinese and English. English needs the program espeak-ng, which is looked for only then."""
+    """Reads Chinese and English, mixed; English by the program espeak-ng, or where that is missing by the house."""
 
     def __init__(self, espeak: str) -> None:
         self._program = espeak
@@ -86,9 +98,18 @@ class EmiliaTokenizer:
                 tokens.append(" ")
         return tokens
 
+    @property
+    def reads_like_espeak(self) -> bool:
+        """Whether English is read by the program itself."""
+        return isinstance(self._english, Espeak)
+
     @cached_property
-    def _english(self) -> Espeak:
-        return Espeak(self._program, "en-us", "en-us")
+    def _english(self) -> _EnglishReader:
+        try:
+            return Espeak(self._program, "en-us", "en-us")
+        except UnavailableError as error:
+            _log.warning("%s Until then English is read by the house's rules.", error.message)
+            return HouseEnglish(phonemizer_for("en-us", espeak=self._program))
 
 
 def plain(text: str) -> str:
