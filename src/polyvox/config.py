@@ -90,8 +90,29 @@ class Settings(BaseSettings):
     hub_url: str = Field("https://huggingface.co", description="Hugging Face hub, or a mirror of it.")
 
     # Kokoro
-    kokoro_workers: int = Field(1, ge=1, le=64, description="Inference calls that run side by side.")
-    kokoro_threads: int = Field(0, ge=0, le=256, description="Threads of one inference call; 0 shares the cores out.")
+    kokoro_executor: Literal["auto", "onnx", "native"] = Field(
+        "auto",
+        description="What runs Kokoro: ONNX Runtime, or PyTorch (`native`); `auto`: PyTorch on a GPU that works, else "
+        "ONNX Runtime.",
+    )
+    kokoro_workers: int = Field(1, ge=1, le=64, description="Calls of ONNX Runtime that run side by side.")
+    kokoro_threads: int = Field(0, ge=0, le=256, description="Threads of each such call; 0 shares the cores out.")
+    kokoro_device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where PyTorch runs it; `auto`: on a GPU that works, else on the CPU."
+    )
+    kokoro_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto", description="Of its sound in PyTorch; `auto`: float16 on a GPU, float32 on the CPU."
+    )
+    kokoro_batch: int = Field(
+        0, ge=0, le=256, description="Chunks that PyTorch speaks at once; 0: 32 on a GPU, 1 on the CPU."
+    )
+    kokoro_graph_seconds: Annotated[_Listed[float], BeforeValidator(_without_brackets)] = Field(
+        [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 14.0],
+        description="Lengths of chunks for which a GPU's work is recorded as CUDA graphs; empty: none at all.",
+    )
+    kokoro_weights: Path | None = Field(
+        None, description="The released kokoro-v1_0.pth, for PyTorch; the installed model's weights where not set."
+    )
     first_chunk_phonemes: int = Field(
         32, ge=10, le=510, description="Aim for the first chunk: short, so that audio starts."
     )

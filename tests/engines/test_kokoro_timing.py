@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from polyvox.engines.kokoro.model import ModelOutput
+from polyvox.engines.kokoro.call import ModelOutput
 from polyvox.engines.kokoro.plan import Break, Chunk
 from polyvox.engines.kokoro.render import LEAD_IN_SAMPLES, LEAD_OUT_SAMPLES, SAMPLE_RATE, render
 from polyvox.engines.kokoro.timing import FRAME_SAMPLES, LEAD_SAMPLES, heard_words, word_timings

@@ -8,7 +8,8 @@ from kokoro_golden import far
 from unquantised_graph import unquantised
 
 from polyvox.bundles.kokoro_weights import read_kokoro
-from polyvox.engines.kokoro.model import KokoroModel, ModelInput
+from polyvox.engines.kokoro.call import ModelInput
+from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
 from polyvox.models.kokoro import KokoroConfig, Line, load_kokoro

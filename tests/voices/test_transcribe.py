@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.bundles.validate import Bundle, open_bundle
-from polyvox.engines.kokoro.model import KokoroModel, ModelInput
+from polyvox.engines.kokoro.call import ModelInput
+from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import AudioDecodeError
 from polyvox.evaluate.wer import word_error_rate

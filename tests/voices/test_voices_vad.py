@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from vowels import vowels
 
 from polyvox.bundles.validate import open_bundle
-from polyvox.engines.kokoro.model import KokoroModel, ModelInput
+from polyvox.engines.kokoro.call import ModelInput
+from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.types import Pcm, Span
 from polyvox.voices import vad

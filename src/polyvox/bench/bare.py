@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
+from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.engine import KokoroEngine
-from polyvox.engines.kokoro.model import KokoroModel, ModelInput
+from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.types import Utterance
 

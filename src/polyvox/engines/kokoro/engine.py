@@ -1,28 +1,29 @@
 """Kokoro-82M: 54 voices, spoken chunk by chunk."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
+import structlog
 
-from polyvox.audio.pcm import silence
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.kokoro import voices as book
-from polyvox.engines.kokoro.model import KokoroModel, ModelInput
+from polyvox.engines.kokoro.ahead import Told, told_in_order
+from polyvox.engines.kokoro.call import Call, ModelInput
+from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.plan import Break, Chunk, cut
-from polyvox.engines.kokoro.render import SAMPLE_RATE, Rendered, render
+from polyvox.engines.kokoro.render import SAMPLE_RATE
+from polyvox.engines.kokoro.synthesis import Synthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import EngineError, InvalidRequestError, TextError, UnavailableError
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
-from polyvox.runtime.executors.ort import share_of_cores
-from polyvox.runtime.stage import Observer, Stage
+from polyvox.runtime.stage import Observer
 from polyvox.text.reading import Readers
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
@@ -36,23 +37,9 @@ from polyvox.types import (
     VoicePrompt,
 )
 
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
 LANGUAGES = frozenset(book.LANGUAGES.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One chunk on its way through the model."""
-
-    chunk: Chunk
-    input: ModelInput
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """One chunk as it came out, and the seconds the device spent on it."""
-
-    rendered: Rendered
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +48,11 @@ class _Loaded:
 
     styles: book.VoiceBook
     text: DeviceExecutor
-    device: DeviceExecutor
-    stage: Stage[Call, Spoken]
+    synthesis: Synthesis
 
 
 class KokoroEngine:
-    """Kokoro on ONNX Runtime. The graph takes one row, so calls run one by one, the most urgent first."""
+    """Kokoro on ONNX Runtime, or in PyTorch where a GPU or the settings call for it."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -74,6 +60,8 @@ class KokoroEngine:
         self._readers = Readers(espeak=settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
+        self.warning = ""
+        """What is not as the settings wish: say, that the GPU failed."""
 
     name = "kokoro"
     voices: Sequence[Voice] = book.catalogue()
@@ -91,21 +79,22 @@ class KokoroEngine:
 
     async def start(self) -> None:
         bundle = await asyncio.to_thread(open_bundle, "kokoro", self._settings.models_dir)
-        workers = self._settings.kokoro_workers
-        threads = self._settings.kokoro_threads or share_of_cores(workers)
-        model = await asyncio.to_thread(KokoroModel, bundle.file("model.onnx"), threads)
         styles = await asyncio.to_thread(book.VoiceBook, bundle.folder / "voices", self.voices)
-        device = DeviceExecutor("kokoro", workers)
-        stage = Stage[Call, Spoken]("kokoro", partial(_synthesize_all, model), executor=device, observer=self._observer)
-        self._loaded = _Loaded(styles, DeviceExecutor("kokoro-text", 1), device, stage)
+        network = await asyncio.to_thread(load_network, self._settings, bundle)
+        self.warning = network.warning
+        log.info("kokoro loaded", runs_on=network.runs_on)
+        await self.start_with(network.synthesis(self._observer), styles)
+
+    async def start_with(self, synthesis: Synthesis, styles: book.VoiceBook) -> None:
+        """As `start`, with a network and voices that are loaded already."""
+        self._loaded = _Loaded(styles, DeviceExecutor("kokoro-text", 1), synthesis)
         async for _ in self.speak(Utterance("Ready.", "af_heart")):
             continue
 
     async def close(self) -> None:
         if self._loaded is not None:
             loaded, self._loaded = self._loaded, None
-            await loaded.stage.close()
-            await asyncio.to_thread(loaded.device.close)
+            await loaded.synthesis.close()
             await asyncio.to_thread(loaded.text.close)
 
     def check(self, utterance: Utterance) -> None:
@@ -117,19 +106,11 @@ class KokoroEngine:
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         loaded = self._started()
         plan = self.plan(utterance)
-        clock = asyncio.get_running_loop().time
-        due = clock()
         place = _Place()
-        while True:
-            asked = time.perf_counter()
-            step = await loaded.text.run(lambda: next(plan, None))
-            if step is None:
-                break
-            spoken = await loaded.stage(step, due=due)
-            chunk = place.next(step.chunk, spoken, utterance, time.perf_counter() - asked)
-            # The player starts with the first chunk; from then on each next one is due when this one has been heard.
-            due = (clock() if chunk.index == 0 else due) + chunk.duration
-            yield chunk
+        chunks = told_in_order(lambda: loaded.text.run(lambda: next(plan, None)), loaded.synthesis)
+        async with aclosing(chunks):
+            async for told in chunks:
+                yield place.next(told, utterance)
         if place.index == 0:
             raise TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
 
@@ -169,8 +150,8 @@ class _Place:
     samples: int = 0
     tokens: int = 0
 
-    def next(self, chunk: Chunk, spoken: Spoken, utterance: Utterance, wall_seconds: float) -> AudioChunk:
-        rendered = spoken.rendered
+    def next(self, told: Told, utterance: Utterance) -> AudioChunk:
+        chunk, rendered = told.call.chunk, told.spoken.rendered
         tokens = Span(self.tokens, self.tokens + len(chunk.phonemes))
         result = AudioChunk(
             pcm=rendered.pcm,
@@ -183,24 +164,11 @@ class _Place:
                 rendered.words, utterance.text, first_sample=self.samples - rendered.trimmed, sample_rate=SAMPLE_RATE
             ),
             tokens=tokens,
-            wall_seconds=wall_seconds,
-            device_seconds=spoken.seconds,
+            wall_seconds=told.wall_seconds,
+            device_seconds=told.spoken.seconds,
         )
         self.index, self.samples, self.tokens = self.index + 1, result.end, tokens.end
         return result
-
-
-def _synthesize_all(model: KokoroModel, calls: list[Call]) -> list[Spoken]:
-    return [_synthesize(model, call) for call in calls]
-
-
-def _synthesize(model: KokoroModel, call: Call) -> Spoken:
-    started = time.perf_counter()
-    if not call.input.ids:
-        rendered = Rendered(silence(call.chunk.pause(call.input.speed), SAMPLE_RATE), 0, ())
-    else:
-        rendered = render(call.chunk, model.run(call.input), call.input.speed)
-    return Spoken(rendered, time.perf_counter() - started)
 
 
 def _known(language: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from polyvox.audio.pcm import silence
 from polyvox.audio.seam import speech_span, with_faded_edges
-from polyvox.engines.kokoro.model import ModelOutput
+from polyvox.engines.kokoro.call import ModelOutput
 from polyvox.engines.kokoro.plan import Chunk
 from polyvox.engines.kokoro.timing import HeardWord, heard_words
 from polyvox.types import Pcm

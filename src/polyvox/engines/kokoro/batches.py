@@ -1,0 +1,80 @@
+"""Calls of many sessions in batches through the native network."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from polyvox.engines.kokoro.call import Call, ModelInput, ModelOutput
+from polyvox.engines.kokoro.native import NativeKokoro, Planned
+from polyvox.engines.kokoro.render import render
+from polyvox.engines.kokoro.synthesis import Spoken, paused
+from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.stage import Observer, Stage
+from polyvox.types import Pcm
+
+_AHEAD = 4
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Timed(Generic[Made]):
+    """A result, and this call's share of the device's time for it."""
+
+    value: Made
+    seconds: float
+
+
+class Batches:
+    """Lines of any lengths are planned together, and sounded beside those of about their length.
+
+    So a short first chunk never waits for a long one to be sounded along with it. Trimming is done on a thread of its
+    own, which keeps the device free for the next batch.
+    """
+
+    ahead = _AHEAD
+
+    def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
+        self._device = DeviceExecutor("kokoro", 1)
+        self._finish = DeviceExecutor("kokoro-finish", 1)
+        self._plan = Stage[ModelInput, _Timed[Planned]](
+            "kokoro-plan",
+            partial(_timed, network.plan),
+            executor=self._device,
+            max_batch=network.batch,
+            observer=observer,
+        )
+        self._sound = Stage[Planned, _Timed[Pcm]](
+            "kokoro-sound",
+            partial(_timed, network.sound),
+            executor=self._device,
+            key=network.bucket,
+            room=network.room,
+            observer=observer,
+        )
+
+    async def speak(self, call: Call, due: float) -> Spoken:
+        if not call.input.ids:
+            return Spoken(paused(call), 0.0)
+        planned = await self._plan(call.input, due)
+        sounded = await self._sound(planned.value, due)
+        output = ModelOutput(sounded.value, planned.value.durations)
+        rendered = await self._finish.run(partial(render, call.chunk, output, call.input.speed))
+        return Spoken(rendered, planned.seconds + sounded.seconds)
+
+    async def close(self) -> None:
+        for stage in (self._plan, self._sound):
+            await stage.close()
+        for executor in (self._device, self._finish):
+            await asyncio.to_thread(executor.close)
+
+
+def _timed(work: Callable[[Sequence[Given]], Sequence[Made]], items: list[Given]) -> list[_Timed[Made]]:
+    started = time.perf_counter()
+    made = work(items)
+    share = (time.perf_counter() - started) / len(items)
+    return [_Timed(value, share) for value in made]

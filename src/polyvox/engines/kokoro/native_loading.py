@@ -1,0 +1,96 @@
+"""Kokoro's network in PyTorch, from the installed graph or the released file, on a device that proves itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyvox.bundles.kokoro_weights import read_kokoro
+from polyvox.bundles.validate import Bundle
+from polyvox.config import Settings
+from polyvox.engines.kokoro.call import ModelInput
+from polyvox.engines.kokoro.native import NativeKokoro, Shapes, line_of
+from polyvox.engines.kokoro.vocabulary import IDS
+from polyvox.errors import BundleError
+from polyvox.models.kokoro import FRAME, Kokoro, KokoroConfig, load_kokoro
+from polyvox.models.loading import StateDict, WeightsError
+from polyvox.runtime.executors.graphs import CudaGraphs
+from polyvox.runtime.placing import PRECISIONS, Placement, Trial, Wish, placed, tried_on_gpu
+
+FRAMES_PER_SECOND = 24_000 // FRAME
+LEAST_SNR = 12.0
+"""Decibels by which a device's speech must stand above its difference from the CPU's. 16 bits leave 30 and more; what
+computes anything else leaves none."""
+_GPU_BATCH, _CPU_BATCH = 32, 1
+_PROBE = "ɹˈɛdi."
+
+
+def load_on_gpu(settings: Settings, bundle: Bundle) -> Trial[NativeKokoro]:
+    """On the GPU, tried out and recorded, or the reason why not."""
+    return tried_on_gpu(_wish(settings), _loader(settings, bundle))
+
+
+def load_anywhere(settings: Settings, bundle: Bundle) -> tuple[NativeKokoro, str]:
+    """On the GPU if the settings allow it and it works, else on the CPU; a warning where that was not the wish."""
+    cpu = Placement("cpu", PRECISIONS.get(settings.kokoro_precision, torch.float32))
+    network, _, warning = placed("Kokoro", _wish(settings), _loader(settings, bundle), cpu)
+    return network, warning
+
+
+def _wish(settings: Settings) -> Wish:
+    return Wish(settings.kokoro_device, settings.kokoro_precision, auto=torch.float16)
+
+
+def _loader(settings: Settings, bundle: Bundle) -> Callable[[Placement], NativeKokoro]:
+    state = read_kokoro(settings.kokoro_weights or bundle.file("model.onnx"))
+    styles = np.fromfile(bundle.file("voices/af_heart.bin"), dtype="<f4").reshape(510, 1, 256)
+    probe = ModelInput(tuple(IDS[symbol] for symbol in _PROBE), styles[len(_PROBE) - 1], 1.0)
+    return partial(_loaded, settings, state, probe)
+
+
+def _loaded(settings: Settings, state: StateDict, probe: ModelInput, place: Placement) -> NativeKokoro:
+    try:
+        network = load_kokoro(KokoroConfig(), state)
+    except WeightsError as error:
+        raise BundleError(f"{error} Fetch Kokoro's model again.") from error
+    if place.device == "cpu":
+        network.cast(torch.float64, place.dtype)
+        return NativeKokoro(network, settings.kokoro_batch or _CPU_BATCH)
+    expected = probed(network, probe)
+    network.cast(torch.float64, place.dtype)
+    check_alike(probed(network.to(place.device), probe), expected)
+    lengths = sorted({max(1, round(seconds * FRAMES_PER_SECOND)) for seconds in settings.kokoro_graph_seconds})
+    shapes = Shapes(CudaGraphs(), tuple(lengths)) if lengths else None
+    native = NativeKokoro(network, settings.kokoro_batch or _GPU_BATCH, shapes)
+    native.warm()
+    return native
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a network made of a short word, on the CPU."""
+
+    durations: Tensor
+    samples: Tensor
+
+
+@torch.inference_mode()
+def probed(network: Kokoro, item: ModelInput) -> Probe:
+    """Let a network say something with the same noise on every device."""
+    (plan,) = network.plan([line_of(item)])
+    noise = torch.randn(plan.noise_shape, generator=torch.Generator().manual_seed(0))
+    (samples,) = network.sound([plan], [noise])
+    return Probe(plan.durations.cpu(), samples.float().cpu())
+
+
+def check_alike(ours: Probe, expected: Probe) -> None:
+    """RuntimeError where a device computes something else than the CPU."""
+    if not torch.equal(ours.durations, expected.durations):
+        raise RuntimeError("it counts other durations than the CPU")
+    snr = 10 * torch.log10(expected.samples.square().sum() / (ours.samples - expected.samples).square().sum())
+    # What are no numbers compares as false.
+    if not snr.item() >= LEAST_SNR:
+        raise RuntimeError("its speech is not that of the CPU")
