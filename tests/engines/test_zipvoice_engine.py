@@ -9,12 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from structlog.testing import capture_logs
+from zipvoice_bundle import write_model, write_vocoder
 
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.config import load
 from polyvox.engines.catalog import ENGINES
+from polyvox.engines.zipvoice.bundle import load_networks
+from polyvox.engines.zipvoice.engine import ZipVoiceEngine, chunk_policy
+from polyvox.engines.zipvoice.manner import manner_of
+from polyvox.engines.zipvoice.networks import Networks
+from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.engines.zipvoice.voice import ClonedVoice
 from polyvox.errors import (
     BundleError,
     EngineError,
@@ -25,19 +33,6 @@ from polyvox.errors import (
     UnknownVoiceError,
 )
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
-
-if shutil.which("espeak-ng") is None:
-    pytest.skip("espeak-ng is not installed", allow_module_level=True)
-
-import torch
-from zipvoice_bundle import write_model, write_vocoder
-
-from polyvox.engines.zipvoice.bundle import load_networks
-from polyvox.engines.zipvoice.engine import ZipVoiceEngine, chunk_policy
-from polyvox.engines.zipvoice.manner import manner_of
-from polyvox.engines.zipvoice.networks import Networks
-from polyvox.engines.zipvoice.variants import VARIANTS
-from polyvox.engines.zipvoice.voice import ClonedVoice
 
 pytestmark = pytest.mark.anyio
 CPU = torch.device("cpu")
@@ -283,6 +278,17 @@ async def test_a_transcript_without_a_word_is_refused(engine: ZipVoiceEngine, tr
     with pytest.raises(PromptError, match="no word") as caught:
         await prepared(engine, transcript)
     assert caught.value.field == "prompt_text"
+
+
+async def test_english_is_spoken_without_espeak_and_the_engine_says_so(networks: dict[str, Networks]) -> None:
+    engine = ZipVoiceEngine(DISTILLED, load(espeak="no-such-program"))
+    assert engine.warning == ""
+    await engine.start_with(networks[DISTILLED.name], CPU)
+    with capture_logs() as logs:
+        assert await spoken(engine, utterance(await prepared(engine)))
+    assert logs == []
+    assert "espeak-ng is not installed" in engine.warning
+    await engine.close()
 
 
 async def test_unknown_tokens_are_reported(engine: ZipVoiceEngine) -> None:

@@ -37,6 +37,11 @@ class Reader:
         self._tokenizer = EmiliaTokenizer(espeak)
         self._dialogue = dialogue
 
+    @property
+    def reads_like_espeak(self) -> bool:
+        """Whether English is read as it was when the models learned it, by the program itself."""
+        return self._tokenizer.reads_like_espeak
+
     def read(
         self, raw: str, options: NormalizationOptions, language: str | None, policy: ChunkPolicy
     ) -> Iterator[Reading | Pause]:
