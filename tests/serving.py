@@ -29,9 +29,10 @@ async def called(
 
 
 @contextlib.contextmanager
-def served(service: SpeechService) -> Iterator[str]:
+def served(service: SpeechService, voices: VoiceService | None = None) -> Iterator[str]:
     """The base URL of a real server in a thread of its own; it starts and closes the service."""
-    config = uvicorn.Config(create_app(service), host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=2)
+    app = create_app(service, voices)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
