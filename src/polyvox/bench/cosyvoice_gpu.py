@@ -42,7 +42,6 @@ from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.speech_lm import SpeechLm as SharedLm
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import Limits
-from polyvox.text.tracked import TrackedText
 from polyvox.types import PreparedVoice
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -148,8 +147,8 @@ class _SetLength(PieceMaker):
         super().__init__(recipe, decoder, source, stage)
         self._tokens = tokens
 
-    def limits(self, piece: Piece) -> Limits:
-        usual = super().limits(piece)
+    def limits(self, text_ids: int) -> Limits:
+        usual = super().limits(text_ids)
         return Limits(most=self._tokens, banned=usual.ends)
 
 
@@ -166,10 +165,10 @@ async def stream(networks: Networks, recipe: Recipe, load: Load) -> Figures:
     role = Cast(Mode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
     began = time.perf_counter()
     base = asyncio.create_task(device.run(lambda: networks.sound.start(voice)))
-    piece = Piece(TrackedText.of("x"), tuple(range(200, 200 + load.text_ids)), role, base, 0, 0)
+    piece, ids = Piece(role, base, 0, 0), range(200, 200 + load.text_ids)
     hops = Hops(load.policy, len(speech), maker.block, maker.ahead)
     chunks = []
-    async with aclosing(maker.speak(piece, hops, Player(time.perf_counter))) as made:
+    async with aclosing(maker.speak(piece, ids, hops, Player(time.perf_counter))) as made:
         async for chunk in made:
             audio = len(chunk.pcm) / SAMPLE_RATE
             chunks.append(ChunkTime(audio, time.perf_counter() - began, chunk.seconds))

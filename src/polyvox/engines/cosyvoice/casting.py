@@ -1,7 +1,7 @@
 """What the language model reads before it speaks: the mode follows from the voice and from what the caller asks for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from polyvox.engines.cosyvoice.tags import END_OF_PROMPT
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.models.bistream import Bistream
+from polyvox.models.speech_vocabulary import SpeechVocabulary
 from polyvox.text.detect import detect_language
 from polyvox.types import PreparedVoice
 
@@ -38,6 +40,13 @@ class Cast:
     prompt_text: tuple[int, ...]
     prompt_speech: tuple[int, ...]
     voice: PreparedVoice
+    opening: int = 0
+    """How many ids of the prompt's text, in version 3 those up to the end of the system's, stand before all else."""
+
+    def bistream(self, vocabulary: SpeechVocabulary) -> Bistream:
+        """The beginning of a sequence whose text is still arriving; `opening` is not mixed with speech."""
+        text, rest = self.prompt_text[: self.opening], self.prompt_text[self.opening :]
+        return Bistream.start(vocabulary, rest, self.prompt_speech, opening=text)
 
     @property
     def flow_tokens(self) -> npt.NDArray[Any]:
@@ -61,6 +70,14 @@ def mode_of(
 
 def cast(voice: PreparedVoice, mode: Mode, instructions: str | None, tokenizer: TextTokenizer, version: int) -> Cast:
     """The voice with all that the language model reads before the text."""
+    made = _cast(voice, mode, instructions, tokenizer, version)
+    end = tokenizer.special(END_OF_PROMPT)
+    if version == 3 and end in made.prompt_text:
+        return replace(made, opening=made.prompt_text.index(end) + 1)
+    return made
+
+
+def _cast(voice: PreparedVoice, mode: Mode, instructions: str | None, tokenizer: TextTokenizer, version: int) -> Cast:
     end = tokenizer.special(END_OF_PROMPT)
     system = [*tokenizer.encode(SYSTEM), end] if version == 3 else []
     if mode is Mode.INSTRUCT:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from polyvox.models.bistream import Feed, Kind
 from polyvox.models.cosyvoice_lm import SpeechLm
 from polyvox.models.qwen import Qwen
 
@@ -28,6 +29,15 @@ class CosyVoiceDecoder:
     def prompt(self, text: Sequence[int], speech: Sequence[int]) -> tuple[int, ...]:
         """What stands before the first token: the start, all text, the task, the prompt's speech."""
         return (self._start, *text, self._start + 1, *(self._speech + token for token in speech))
+
+    def feed(self, feed: Feed) -> tuple[int, ...]:
+        """The ids of interleaved text and speech."""
+        first = {Kind.TEXT: 0, Kind.SPEECH: self._speech}
+        marks = {Kind.START: self._start, Kind.TASK: self._start + 1}
+        ids: list[int] = []
+        for kind, own in feed:
+            ids += [marks[kind]] if kind in marks else [first[kind] + each for each in own]
+        return tuple(ids)
 
     def embed_ids(self, ids: Tensor) -> Tensor:
         text = self._lm.embed_text(ids.clamp(max=self._start - 1))

@@ -2,8 +2,7 @@
 
 import asyncio
 import secrets
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,9 @@ from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.listening import check_prompt
 from polyvox.engines.cosyvoice.loading import Model, load_model
+from polyvox.engines.cosyvoice.phrases import ArrivingScript, Passages, Phrase
 from polyvox.engines.cosyvoice.piece import Chunk, Hop, Piece, PieceMaker, Player, Timed, sounded
+from polyvox.engines.cosyvoice.place import SILENT, Place, Wording
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
 from polyvox.engines.cosyvoice.sound import SoundState
 from polyvox.engines.cosyvoice.tags import Tags
@@ -30,7 +31,6 @@ from polyvox.types import (
     Capabilities,
     NormalizationOptions,
     PreparedVoice,
-    Span,
     Streaming,
     Utterance,
     Voice,
@@ -161,41 +161,97 @@ class CosyVoiceEngine:
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         running = self._started()
         self.check(utterance)
+        role = self._role(running, utterance, utterance.text)
+        async with aclosing(
+            self._sounded(running, utterance, role, partial(self._spoken, running, utterance))
+        ) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def read(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
+        """Speak along with a text that is still arriving; a stream of sound is taken when the first of it is there."""
+        running = self._started()
+        self.check(utterance)
+        async with aclosing(self._phrases(running, utterance, pieces)) as phrases:
+            passages = Passages(phrases)
+            first = await passages.peek()
+            if first is None:
+                raise _nothing_to_say()
+            role = self._role(running, utterance, first.text)
+            read_along = partial(self._read_along, running, utterance, passages)
+            async with aclosing(self._sounded(running, utterance, role, read_along)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+    def _role(self, running: _Running, utterance: Utterance, text: str) -> Cast:
         voice = self._voice(utterance)
-        model = running.model
-        zero_shot = bool(utterance.tuning.get("zero_shot"))
-        mode = mode_of(voice, utterance.text, utterance.instructions, utterance.language, zero_shot=zero_shot)
-        role = cast(voice, mode, utterance.instructions, model.tokenizer, self._version)
+        mode = mode_of(voice, text, utterance.instructions, utterance.language)
+        return cast(voice, mode, utterance.instructions, running.model.tokenizer, self._version)
+
+    async def _sounded(
+        self, running: _Running, utterance: Utterance, role: Cast, speech: "_Speech"
+    ) -> AsyncGenerator[AudioChunk]:
+        """The chunks of an utterance, one behind the other."""
         seed = secrets.randbits(63) if utterance.seed is None else utterance.seed
-        log.debug("cosyvoice speaks", engine=self.name, mode=str(mode), seed=seed, policy=self._policy)
+        log.debug("cosyvoice speaks", engine=self.name, mode=str(role.mode), seed=seed, policy=self._policy)
         async with running.streams:
-            place = _Place(utterance.text)
-            base = asyncio.create_task(running.device.run(partial(model.networks.sound.start, voice)))
+            place = Place()
+            base = asyncio.create_task(running.device.run(partial(running.model.networks.sound.start, role.voice)))
+            hops = Hops(self._policy, len(role.flow_tokens), running.pieces.block, running.pieces.ahead)
             try:
-                async with aclosing(self._chunks(running, utterance, role, base, seed)) as chunks:
-                    async for piece, chunk in chunks:
+                shared = _Shared(role, base, seed, hops, Player(asyncio.get_running_loop().time))
+                async with aclosing(speech(shared)) as chunks:
+                    async for wording, chunk in chunks:
+                        shared.player.given(len(chunk.pcm) / SAMPLE_RATE)
                         if len(chunk.pcm):
-                            yield place.next(piece, chunk)
+                            yield place.next(chunk, wording)
             finally:
                 base.cancel()
         if place.index == 0:
-            raise TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
+            raise _nothing_to_say()
 
-    async def _chunks(
-        self, running: _Running, utterance: Utterance, role: Cast, base: "asyncio.Task[SoundState]", seed: int
-    ) -> AsyncGenerator[tuple[Piece, Chunk]]:
-        """The chunks of all pieces; each piece is a sequence of its own."""
-        model, player = running.model, Player(asyncio.get_running_loop().time)
+    async def _spoken(
+        self, running: _Running, utterance: Utterance, shared: "_Shared"
+    ) -> AsyncGenerator[tuple[Wording, Chunk]]:
+        """The chunks of all pieces of a text; each piece is a sequence of its own."""
+        model = running.model
         cuts = model.script.pieces(utterance.text, utterance.normalization, utterance.language)
         index = 0
         while (text := await running.text.run(lambda: next(cuts, None))) is not None:
-            piece = Piece(text, tuple(model.tokenizer.encode(text.text)), role, base, seed, index)
-            hops = Hops(self._policy, len(role.flow_tokens), running.pieces.block, running.pieces.ahead)
-            async with aclosing(running.pieces.speak(piece, hops, player)) as chunks:
+            piece = shared.piece(index)
+            span = text.span(0, len(text))
+            wording = Wording(utterance.text[span.start : span.end], span)
+            ids = model.tokenizer.encode(text.text)
+            async with aclosing(running.pieces.speak(piece, ids, shared.hops, shared.player)) as chunks:
                 async for chunk in chunks:
-                    player.given(len(chunk.pcm) / SAMPLE_RATE)
-                    yield piece, chunk
+                    yield wording if chunk.first else SILENT, chunk
             index += 1
+
+    async def _read_along(
+        self, running: _Running, utterance: Utterance, passages: Passages, shared: "_Shared"
+    ) -> AsyncGenerator[tuple[Wording, Chunk]]:
+        """The chunks of all passages of an arriving text; the last of each tells its words, which are known by then."""
+        index = 0
+        while await passages.peek() is not None:
+            piece = shared.piece(index)
+            async with (
+                aclosing(passages.passage()) as phrases,
+                aclosing(running.pieces.read(piece, phrases, shared.hops, shared.player)) as chunks,
+            ):
+                async for chunk in chunks:
+                    yield passages.wording if chunk.last else SILENT, chunk
+            index += 1
+
+    async def _phrases(
+        self, running: _Running, utterance: Utterance, pieces: AsyncIterator[str]
+    ) -> AsyncGenerator[Phrase]:
+        model = running.model
+        script = ArrivingScript(model.script, model.tokenizer, model.tags, utterance.normalization, utterance.language)
+        async for text in pieces:
+            for phrase in await running.text.run(partial(script.push, text)):
+                yield phrase
+        for phrase in await running.text.run(script.finish):
+            yield phrase
 
     def _voice(self, utterance: Utterance) -> PreparedVoice:
         if utterance.prepared is not None:
@@ -218,37 +274,22 @@ class CosyVoiceEngine:
         return self._running
 
 
-@dataclass(slots=True)
-class _Place:
-    """How far an utterance has come: chunks, samples, tokens and frames."""
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What all pieces of one utterance share."""
 
-    text: str
-    index: int = 0
-    samples: int = 0
-    tokens: int = 0
-    frames: int = 0
-    asked: float = 0.0
+    role: Cast
+    base: "asyncio.Task[SoundState]"
+    seed: int
+    hops: Hops
+    player: Player
 
-    def __post_init__(self) -> None:
-        self.asked = time.perf_counter()
+    def piece(self, index: int) -> Piece:
+        return Piece(self.role, self.base, self.seed, index)
 
-    def next(self, piece: Piece, chunk: Chunk) -> AudioChunk:
-        """The chunk in its place; the first of a piece carries its text."""
-        span = piece.text.span(0, len(piece.text)) if chunk.first else None
-        now = time.perf_counter()
-        result = AudioChunk(
-            pcm=chunk.pcm,
-            sample_rate=SAMPLE_RATE,
-            index=self.index,
-            start=self.samples,
-            text=self.text[span.start : span.end] if span else "",
-            span=span,
-            tokens=Span(self.tokens, self.tokens + chunk.tokens),
-            frames=Span(self.frames, self.frames + chunk.frames),
-            wall_seconds=now - self.asked,
-            device_seconds=chunk.seconds,
-        )
-        self.index, self.samples = self.index + 1, result.end
-        self.tokens, self.frames = self.tokens + chunk.tokens, self.frames + chunk.frames
-        self.asked = now
-        return result
+
+_Speech = Callable[[_Shared], AsyncGenerator[tuple[Wording, Chunk]]]
+
+
+def _nothing_to_say() -> TextError:
+    return TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")

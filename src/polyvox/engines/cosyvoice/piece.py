@@ -3,7 +3,8 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 
 from polyvox.engines.cosyvoice.casting import Cast
@@ -11,21 +12,18 @@ from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.recipe import Recipe
 from polyvox.engines.cosyvoice.sound import MOST_TOKENS, Sound, Sounded, SoundState
+from polyvox.engines.cosyvoice.turns import Turns, TurnSource
 from polyvox.models.cosyvoice_lm import limits_for
 from polyvox.models.silence import SilentRun
-from polyvox.runtime.speech_lm import SpeechLm
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
-from polyvox.text.tracked import TrackedText
 from polyvox.types import Pcm
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A text, its ids, who speaks it, and where its draws come from."""
+    """Who speaks, and where the draws come from."""
 
-    text: TrackedText
-    ids: tuple[int, ...]
     role: Cast
     base: "asyncio.Future[SoundState]"
     """The voice before its first token. It is made while the first tokens are decoded, once for all pieces."""
@@ -48,6 +46,7 @@ class Chunk:
     frames: int
     seconds: float
     first: bool
+    last: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +97,8 @@ class _Heard:
         self.tokens: list[int] = []
 
     async def reach(self, count: int) -> None:
-        """Wait for so many, or for the end."""
-        over = False
-        while len(self.tokens) < count and not over:
-            wanted = count - len(self.tokens)
-            fresh = await self._stream.read(wanted)
-            over = len(fresh) < wanted
+        """Wait for so many, or for the end; what broke the stream comes behind its tokens."""
+        while len(self.tokens) < count and (fresh := await self._stream.read(count - len(self.tokens))):
             self.tokens += [token for token in fresh if self._heard(token)]
 
     def _heard(self, token: int) -> bool:
@@ -114,27 +109,64 @@ class _Heard:
 
 
 class PieceMaker:
-    """Speaks pieces; it holds nothing of theirs."""
+    """Speaks pieces; it holds nothing of theirs.
 
-    def __init__(self, recipe: Recipe, decoder: CosyVoiceDecoder, source: SpeechLm, stage: Stage[Hop, Timed]) -> None:
+    `original` keeps back, before the least length, only what the original keeps back, which in version 3 is nothing.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        decoder: CosyVoiceDecoder,
+        source: TurnSource,
+        stage: Stage[Hop, Timed],
+        *,
+        original: bool = False,
+    ) -> None:
         self._recipe = recipe
         self._decoder = decoder
         self._source = source
         self._stage = stage
+        self._original = original
         self.block, self.ahead = recipe.flow.flow.block, recipe.flow.flow.ahead
 
-    async def speak(self, piece: Piece, hops: Hops, player: Player) -> AsyncGenerator[Chunk]:
-        """The chunks of a piece.
+    async def speak(self, piece: Piece, ids: Sequence[int], hops: Hops, player: Player) -> AsyncGenerator[Chunk]:
+        """The chunks of a text that is all there."""
+        prompt = Prompt(ids=self._decoder.prompt((*piece.role.prompt_text, *ids), piece.role.prompt_speech))
+        tokens = self._source.generate(prompt, self._sampling(piece), self.limits(len(ids)))
+        async with aclosing(self._chunks(tokens, piece, hops, player)) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
-        A chunk is made as soon as its tokens and those it looks ahead to are known, whether or not more follow, so that
-        where chunks end depends on nothing but the tokens.
+    async def read(
+        self, piece: Piece, phrases: AsyncIterator[tuple[int, ...]], hops: Hops, player: Player
+    ) -> AsyncGenerator[Chunk]:
+        """The chunks of a text whose ids are still arriving."""
+        turns = Turns(self._source, self._decoder, self.limits)
+        tokens = turns.tokens(piece.role.bistream(self._recipe.lm.speech), phrases, self._sampling(piece))
+        async with aclosing(self._chunks(tokens, piece, hops, player)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def say(self, piece: Piece, tokens: Sequence[int], hops: Hops, player: Player) -> AsyncGenerator[Chunk]:
+        """The chunks of speech tokens that are known."""
+        stream = TokenStream()
+        stream.push(tokens)
+        stream.finish()
+        async with aclosing(self._chunks(nullcontext(stream), piece, hops, player)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _chunks(
+        self, tokens: AbstractAsyncContextManager[TokenStream], piece: Piece, hops: Hops, player: Player
+    ) -> AsyncGenerator[Chunk]:
+        """A chunk is made as soon as its tokens and those it looks ahead to are known, whether or not more follow, so
+        that where chunks end depends on nothing but the tokens.
         """
-        prompt = Prompt(ids=self._decoder.prompt((*piece.role.prompt_text, *piece.ids), piece.role.prompt_speech))
-        seed = piece.own_seed
-        async with self._source.generate(prompt, self._sampling(seed), self.limits(piece)) as stream:
+        async with tokens as stream:
             heard = _Heard(stream, cuts_silence=self._recipe.version == 3)
             await heard.reach(hops.needed)
-            state, given, final = replace(await asyncio.shield(piece.base), seed=seed), 0, False
+            state, given, final = replace(await asyncio.shield(piece.base), seed=piece.own_seed), 0, False
             while not final:
                 await heard.reach(hops.needed)
                 final = len(heard.tokens) < hops.needed
@@ -144,23 +176,34 @@ class PieceMaker:
                 timed = await self._stage(hop, due=player.due)
                 state, given = timed.sounded.state, known
                 yield Chunk(
-                    timed.sounded.pcm, end - hops.done, timed.sounded.frames, timed.seconds, first=hops.done == 0
+                    timed.sounded.pcm,
+                    end - hops.done,
+                    timed.sounded.frames,
+                    timed.seconds,
+                    first=hops.done == 0,
+                    last=final,
                 )
                 hops = hops.after()
 
-    def _sampling(self, seed: int) -> Sampling:
-        rules = self._recipe.sampling
-        return Sampling(
-            top_k=rules.top_k,
-            top_p=rules.top_p,
-            repeat_window=rules.window,
-            repeat_share=rules.tolerated_share,
-            seed=seed,
+    def _sampling(self, piece: Piece) -> Sampling:
+        return replace(sampling_of(self._recipe), seed=piece.own_seed)
+
+    def limits(self, text_ids: int) -> Limits:
+        """How long the speech of so many ids of text may be."""
+        speech = self._recipe.lm.speech
+        limits = limits_for(text_ids, speech, original=self._original)
+        most = min(limits.most, MOST_TOKENS)
+        return Limits(
+            most,
+            min(limits.least, most),
+            ends=frozenset(range(speech.speech, speech.rows)),
+            held=frozenset(range(speech.rows)[limits.suppressed]),
         )
 
-    def limits(self, piece: Piece) -> Limits:
-        """How long the speech of a piece may be."""
-        speech = self._recipe.lm.speech
-        limits = limits_for(len(piece.ids), speech)
-        most = min(limits.most, MOST_TOKENS)
-        return Limits(most, min(limits.least, most), frozenset(range(speech.speech, speech.rows)))
+
+def sampling_of(recipe: Recipe) -> Sampling:
+    """How this model chooses its tokens."""
+    rules = recipe.sampling
+    return Sampling(
+        top_k=rules.top_k, top_p=rules.top_p, repeat_window=rules.window, repeat_share=rules.tolerated_share
+    )

@@ -71,6 +71,20 @@ class Script:
                     if _SPOKEN.search(cut.text):
                         yield _closed(cut, "。" if chinese else ".")
 
+    def phrase(self, raw: str, options: NormalizationOptions, language: str | None, *, ends: bool) -> list[TrackedText]:
+        """A phrase of a text that is still arriving, in parts that can be spoken; `ends` closes its sentence."""
+        text = self.plain(raw, options, language)
+        if not _SPOKEN.search(text.text):
+            return []
+        *before, last = _cut_hard(text, self.length)
+        if ends:
+            last = _closed(last, "。" if _CHINESE.search(last.text) else ".")
+        return [*before, last]
+
+    def length(self, text: str) -> int:
+        """What a piece is measured by: characters where it is Chinese, ids elsewhere."""
+        return len(text) if _CHINESE.search(text) else self._length(text)
+
     def _read(self, text: TrackedText, options: NormalizationOptions, language: str) -> TrackedText:
         text, tags = self._without_tags(text.sub(_UNSPEAKABLE, ""))
         if options.normalize:

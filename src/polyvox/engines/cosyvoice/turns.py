@@ -1,0 +1,101 @@
+"""Speech of a text that is still arriving: turns of text and speech in one sequence of the language model."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+
+from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.errors import EngineError, PolyvoxError
+from polyvox.models.bistream import Bistream
+from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenSource, TokenStream
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+_MOST_UNREAD = 512
+"""Tokens that wait for the reader before the next turn does."""
+
+
+class TurnSequence(Protocol):
+    """A sequence that can be given more input when it has spoken."""
+
+    def go_on(self, prompt: Prompt, limits: Limits) -> TokenStream:
+        """Read more input, and then draw tokens under these limits."""
+
+
+class TurnSource(TokenSource, Protocol):
+    """A source of tokens whose sequences can be given input more than once."""
+
+    def open(self, sampling: Sampling) -> AbstractAsyncContextManager[TurnSequence]:
+        """A sequence, while the block lasts."""
+
+
+class LengthRule(Protocol):
+    """How long the speech of so many ids of text may be."""
+
+    def __call__(self, text_ids: int) -> Limits: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """One passage of arriving text as a stream of speech tokens."""
+
+    source: TurnSource
+    decoder: CosyVoiceDecoder
+    limits: LengthRule
+
+    @asynccontextmanager
+    async def tokens(
+        self, plan: Bistream, phrases: AsyncIterator[tuple[int, ...]], sampling: Sampling
+    ) -> AsyncIterator[TokenStream]:
+        """The tokens, while the block lasts; they end some time after the phrases do."""
+        stream = TokenStream()
+        task = asyncio.create_task(self._speak(plan, phrases, sampling, stream))
+        try:
+            yield stream
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _speak(
+        self, plan: Bistream, phrases: AsyncIterator[tuple[int, ...]], sampling: Sampling, stream: TokenStream
+    ) -> None:
+        """Fill the stream; whatever goes wrong goes to its reader."""
+        count = 0
+        try:
+            async with self.source.open(sampling) as sequence:
+                async for ids in phrases:
+                    count += len(ids)
+                    plan = await self._turns(plan.push(ids), sequence, stream, count)
+                await self._turns(plan.push((), last=True), sequence, stream, count)
+            stream.finish()
+        except PolyvoxError as error:
+            stream.finish(error)
+        except Exception:
+            log.exception("arriving text failed")
+            stream.finish(EngineError("The text could not be read to its end; the cause is in the server's log."))
+
+    async def _turns(self, plan: Bistream, sequence: TurnSequence, stream: TokenStream, text_ids: int) -> Bistream:
+        """Speak as far as the text goes."""
+        while plan.feed:
+            prompt = Prompt(ids=self.decoder.feed(plan.feed))
+            turn = sequence.go_on(prompt, self._turn_limits(plan, text_ids))
+            while fresh := await turn.read():
+                for token in fresh:
+                    plan = plan.accept(token)
+                stream.push(fresh)
+                await stream.below(_MOST_UNREAD)
+            plan = plan.accept(plan.vocabulary.eos if plan.final else plan.vocabulary.fill)
+        return plan
+
+    def _turn_limits(self, plan: Bistream, text_ids: int) -> Limits:
+        """Until the fill token is due or drawn; after the last text, until the speech has ended."""
+        whole = self.limits(text_ids)
+        if plan.final:
+            most = max(1, whole.most - plan.spoken)
+            return Limits(most, min(most, max(0, whole.least - plan.spoken)), whole.ends, whole.banned, whole.held)
+        fill = plan.vocabulary.fill
+        return Limits(plan.fill_at - plan.produced, ends=frozenset({fill}), banned=whole.ends - {fill})
