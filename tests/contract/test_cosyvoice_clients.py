@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import threading
 import wave
 from collections.abc import Iterator
 from dataclasses import replace
@@ -117,11 +118,10 @@ def test_the_first_audio_leaves_before_the_last_is_made(path):
 
         async def _work(self) -> None:
             if self.made:
-                while not gate:
-                    await asyncio.sleep(0.01)
+                assert await asyncio.to_thread(gate.wait, 20)
             self.made += 1
 
-    gate: list[bool] = []
+    gate = threading.Event()
     engine = Gated(chunks=2, chunk_seconds=1.0)
     with served(tone_service(engine)) as url:
         form = {"tts_text": "One. Two.", "spk_id": "low", "text": "One. Two.", "voice_type": "low", "stream": "true"}
@@ -129,7 +129,7 @@ def test_the_first_audio_leaves_before_the_last_is_made(path):
         parts = response.iter_content(chunk_size=None)
         first = next(parts)
         assert engine.made == 1
-        gate.append(True)
+        gate.set()
         rest = b"".join(parts)
     assert first
     assert rest

@@ -7,6 +7,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from polyvox.errors import PolyvoxError, status_of
 from polyvox.runtime.stage import BatchReport
+from polyvox.service.rust_metrics import RustServerNames
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
 
@@ -79,6 +80,10 @@ class Metrics:
             ["model"],
             buckets=_LATENCY,
             registry=registry,
+        )
+
+        registry.register(
+            RustServerNames(self._requests, self._failures, self._session_seconds, self._real_time_factor)
         )
 
     def watch(self, *, queue_depth: Callable[[], float], active: Callable[[], float]) -> None:
