@@ -156,6 +156,8 @@ class Capabilities:
     wordless: bool = False
     """Whether it can clone a voice from a recording whose words nobody knows."""
     instructions: bool = False
+    conversion: bool = False
+    """Whether it can say what a recording says, in another voice."""
     dialogue: bool = False
     word_timings: bool = False
     phonemes: bool = False

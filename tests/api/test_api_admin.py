@@ -60,6 +60,7 @@ async def test_the_description_covers_every_door():
         "/metrics",
         "/v1/audio/speech",
         "/v1/audio/dialogue",
+        "/v1/audio/conversion",
         "/v1/audio/models",
         "/v1/audio/voices",
         "/v1/audio/voices/combine",

@@ -255,8 +255,9 @@ async def test_bad_input_is_refused_before_any_work(tmp_path, version):
             await running.said(running.utterance(prepared=replace(running.voice, engine="other")))
         with pytest.raises(TextError, match="Nothing in the text"):
             await running.said(running.utterance("..."))
+        wordless = await running.engine.prepare(prompt(""))
         with pytest.raises(PromptError, match="no transcript"):
-            await running.engine.prepare(prompt(""))
+            check(running.utterance(prepared=wordless, tuning={"zero_shot": 1.0}))
         with pytest.raises(TextError, match="control token") as refused:
             await running.engine.prepare(prompt("a <|im_end|> word"))
         assert refused.value.field == "prompt_text"

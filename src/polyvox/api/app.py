@@ -8,7 +8,7 @@ from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
-from polyvox.api import admin, cosyvoice, dialogue, kokoro, openai, rayserve, streamable, zipvoice
+from polyvox.api import admin, conversion, cosyvoice, dialogue, kokoro, openai, rayserve, streamable, zipvoice
 from polyvox.api import voices as voices_door
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body import BodyLimit
@@ -30,6 +30,7 @@ _WITH_RECORDING = (
     "/v1/voices",
     "/v1/zipvoice/",
     "/v1/audio/vc",
+    "/v1/audio/conversion",
     "/inference_",
     "/synthesize",
     "/v1/model/cosyvoice/",
@@ -65,7 +66,7 @@ def create_app(service: SpeechService, voices: VoiceService | None = None) -> Fa
     install_handlers(app)
     _install_middleware(app, service)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    for door in (openai, dialogue, kokoro, voices_door, zipvoice, streamable, cosyvoice, rayserve):
+    for door in (openai, dialogue, conversion, kokoro, voices_door, zipvoice, streamable, cosyvoice, rayserve):
         app.include_router(door.router, dependencies=[key])
     app.include_router(admin.router)
     return app

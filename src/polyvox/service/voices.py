@@ -18,6 +18,7 @@ from polyvox.service.prompts import CacheKind, Prompts, Taken
 from polyvox.service.registry import Registry
 from polyvox.service.shelf import Shelf, visible_to
 from polyvox.service.speech import SpeechService
+from polyvox.types import VoicePrompt
 from polyvox.voices.fetch import Fetcher
 from polyvox.voices.intake import Intake
 from polyvox.voices.names import name_key
@@ -142,6 +143,11 @@ class VoiceService:
             self._spawn(self._transcribe(store, added.record))
         log.info("voice registered", voice=added.record.id, seconds=round(added.record.duration, 2))
         return Registered(added.record, warnings)
+
+    async def source(self, reference: InlineVoice | UrlVoice, field: str) -> VoicePrompt:
+        """A recording whose words are to be said in another voice; it is checked as those of voices are."""
+        taken = await self._prompts.take(reference, field)
+        return VoicePrompt(taken.recording.pcm, taken.recording.sample_rate, "", taken.audio_digest)
 
     async def page(self, query: VoiceQuery, owner: str) -> VoicePage:
         """The voices that this owner may speak with."""

@@ -30,6 +30,8 @@ class Mode(StrEnum):
     """Only the sound of the recording is used: its words are of another language."""
     INSTRUCT = "instruct2"
     """Likewise, and an instruction says how to speak."""
+    CONVERSION = "vc"
+    """The words come from a recording; the language model has no part in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from functools import partial
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.cosyvoice.casting import Cast, cast, language_array, mode_of
+from polyvox.engines.cosyvoice.casting import Cast, Mode, cast, language_array, mode_of
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.hops import Hops
-from polyvox.engines.cosyvoice.listening import check_prompt
+from polyvox.engines.cosyvoice.listening import check_recording
 from polyvox.engines.cosyvoice.loading import Model, load_model
 from polyvox.engines.cosyvoice.phrases import ArrivingScript, Passages, Phrase
 from polyvox.engines.cosyvoice.piece import Chunk, Hop, Piece, PieceMaker, Player, Timed, sounded
@@ -21,7 +21,7 @@ from polyvox.engines.cosyvoice.place import SILENT, Place, Wording
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
 from polyvox.engines.cosyvoice.sound import SoundState
 from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.errors import EngineError, InvalidRequestError, TextError, UnknownVoiceError
+from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.speech_lm import LmSizes, SpeechLm
@@ -77,6 +77,7 @@ class CosyVoiceEngine:
             cloning=True,
             wordless=True,
             instructions=True,
+            conversion=True,
             stochastic=True,
         )
         self._version = version
@@ -139,14 +140,19 @@ class CosyVoiceEngine:
             raise InvalidRequestError(
                 f"CosyVoice {self._version} does not speak {utterance.language!r}; it speaks {known}.", field="language"
             )
-        if instructions and "tokens" not in self._voice(utterance).arrays:
+        arrays = self._voice(utterance).arrays
+        if instructions and "tokens" not in arrays:
             raise InvalidRequestError(
                 "This voice cannot follow instructions; choose one that was made of a recording.", field="instructions"
+            )
+        if utterance.tuning.get("zero_shot") and not len(arrays.get("text", ())):
+            raise PromptError(
+                "The reference recording has no transcript; say what is spoken in it.", field="prompt_text"
             )
 
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         running = self._started()
-        check_prompt(prompt)
+        check_recording(prompt, "voice")
         self._tags.check(prompt.transcript, "prompt_text")
         return await running.ears.run(partial(self._prepared, running.model, prompt))
 
@@ -183,9 +189,21 @@ class CosyVoiceEngine:
                 async for chunk in chunks:
                     yield chunk
 
+    async def convert(self, source: VoicePrompt, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        """Say what a recording says in another voice: its speech tokens, sounded with that voice's prompt."""
+        running = self._started()
+        check_recording(source, "file")
+        self.check(utterance)
+        role = Cast(Mode.CONVERSION, (), (), self._voice(utterance))
+        converted = partial(self._converted, running, source)
+        async with aclosing(self._sounded(running, utterance, role, converted)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
     def _role(self, running: _Running, utterance: Utterance, text: str) -> Cast:
         voice = self._voice(utterance)
-        mode = mode_of(voice, text, utterance.instructions, utterance.language)
+        zero_shot = bool(utterance.tuning.get("zero_shot"))
+        mode = mode_of(voice, text, utterance.instructions, utterance.language, zero_shot=zero_shot)
         return cast(voice, mode, utterance.instructions, running.model.tokenizer, self._version)
 
     async def _sounded(
@@ -241,6 +259,14 @@ class CosyVoiceEngine:
                 async for chunk in chunks:
                     yield passages.wording if chunk.last else SILENT, chunk
             index += 1
+
+    async def _converted(
+        self, running: _Running, source: VoicePrompt, shared: "_Shared"
+    ) -> AsyncGenerator[tuple[Wording, Chunk]]:
+        tokens = await running.ears.run(partial(running.model.listener.speech, source))
+        async with aclosing(running.pieces.say(shared.piece(0), tokens, shared.hops, shared.player)) as chunks:
+            async for chunk in chunks:
+                yield SILENT, chunk
 
     async def _phrases(
         self, running: _Running, utterance: Utterance, pieces: AsyncIterator[str]

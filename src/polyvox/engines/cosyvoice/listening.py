@@ -27,7 +27,6 @@ class Listener:
 
     def hear(self, prompt: VoicePrompt) -> dict[str, npt.NDArray[np.generic]]:
         """Speech tokens [n], their mel [80, 2 n] and the speaker's embedding [192]."""
-        check_prompt(prompt)
         low = sinc_resampled(prompt.pcm, prompt.sample_rate, WHISPER_RATE)
         mel = mel_24k(sinc_resampled(prompt.pcm, prompt.sample_rate, MEL_RATE), self._highest_hertz)
         tokens = self.tokens(low)
@@ -37,6 +36,10 @@ class Listener:
             "mel": np.ascontiguousarray(mel[:, : FRAMES_PER_TOKEN * count]),
             "embedding": self.embedding(low),
         }
+
+    def speech(self, recording: VoicePrompt) -> list[int]:
+        """What is said in a recording, as speech tokens."""
+        return [int(token) for token in self.tokens(sinc_resampled(recording.pcm, recording.sample_rate, WHISPER_RATE))]
 
     def tokens(self, pcm: Pcm) -> npt.NDArray[np.int32]:
         """The speech tokens of a recording at 16 kHz, 25 for each second."""
@@ -59,21 +62,17 @@ class Listener:
         return np.asarray(found, np.float32).ravel()
 
 
-def check_prompt(prompt: VoicePrompt) -> None:
-    """Refuse what cannot make a voice, before any work."""
-    if prompt.pcm.ndim != 1 or not np.isfinite(prompt.pcm).all():
-        raise PromptError("The reference recording must be mono and of finite samples; record it again.", field="voice")
-    if prompt.sample_rate < WHISPER_RATE:
+def check_recording(recording: VoicePrompt, field: str) -> None:
+    """Refuse what cannot be heard, before any work."""
+    if recording.pcm.ndim != 1 or not np.isfinite(recording.pcm).all():
+        raise PromptError("The recording must be mono and of finite samples; record it again.", field=field)
+    if recording.sample_rate < WHISPER_RATE:
         raise PromptError(
-            f"The reference recording has {prompt.sample_rate} samples a second; CosyVoice needs {WHISPER_RATE}.",
-            field="voice",
+            f"The recording has {recording.sample_rate} samples a second; CosyVoice needs {WHISPER_RATE}.", field=field
         )
-    seconds = len(prompt.pcm) / prompt.sample_rate
+    seconds = len(recording.pcm) / recording.sample_rate
     if not SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS:
         raise PromptError(
-            f"The reference recording lasts {seconds:.1f} s; CosyVoice takes {SHORTEST_SECONDS:g} to "
-            f"{LONGEST_SECONDS:g} s.",
-            field="voice",
+            f"The recording lasts {seconds:.1f} s; CosyVoice takes {SHORTEST_SECONDS:g} to {LONGEST_SECONDS:g} s.",
+            field=field,
         )
-    if not prompt.transcript.strip():
-        raise PromptError("The reference recording has no transcript; say what is spoken in it.", field="prompt_text")

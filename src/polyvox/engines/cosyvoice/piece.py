@@ -153,18 +153,24 @@ class PieceMaker:
         stream = TokenStream()
         stream.push(tokens)
         stream.finish()
-        async with aclosing(self._chunks(nullcontext(stream), piece, hops, player)) as chunks:
+        async with aclosing(self._chunks(nullcontext(stream), piece, hops, player, whole=True)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
     async def _chunks(
-        self, tokens: AbstractAsyncContextManager[TokenStream], piece: Piece, hops: Hops, player: Player
+        self,
+        tokens: AbstractAsyncContextManager[TokenStream],
+        piece: Piece,
+        hops: Hops,
+        player: Player,
+        *,
+        whole: bool = False,
     ) -> AsyncGenerator[Chunk]:
         """A chunk is made as soon as its tokens and those it looks ahead to are known, whether or not more follow, so
-        that where chunks end depends on nothing but the tokens.
+        that where chunks end depends on nothing but the tokens; `whole` leaves long silences in.
         """
         async with tokens as stream:
-            heard = _Heard(stream, cuts_silence=self._recipe.version == 3)
+            heard = _Heard(stream, cuts_silence=self._recipe.version == 3 and not whole)
             await heard.reach(hops.needed)
             state, given, final = replace(await asyncio.shield(piece.base), seed=piece.own_seed), 0, False
             while not final:

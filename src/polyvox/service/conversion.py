@@ -1,0 +1,53 @@
+"""Saying what a recording says, in another voice."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+
+from polyvox.engines.base import Converting, Engine
+from polyvox.errors import InvalidRequestError
+from polyvox.service.delivery import closing
+from polyvox.types import AudioChunk, Utterance, VoicePrompt
+
+_MOST_STRETCH = 2.0
+"""How much longer than its source a conversion can get, beside what the speed makes of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """An act: `source` gives the recording, checked, when the request's turn has come."""
+
+    source: Callable[[], Awaitable[VoicePrompt]]
+    max_seconds: float
+    speed: float = 1.0
+
+    @property
+    def chars(self) -> int:
+        return 0
+
+    @property
+    def longest(self) -> float:
+        return _MOST_STRETCH * self.max_seconds * max(1.0, 1.0 / self.speed)
+
+    def check(self, engine: Engine, utterance: Utterance) -> None:
+        _converting(engine)
+        engine.check(utterance)
+
+    async def perform(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
+        speech = _converting(engine).convert(await self.source(), utterance)
+        async with closing(speech):
+            async for chunk in speech:
+                yield chunk
+
+
+def cannot_convert(model: str) -> InvalidRequestError:
+    """The refusal of a model that only speaks texts."""
+    return InvalidRequestError(
+        f"The model {model!r} cannot convert recordings; choose one whose capabilities in GET /v1/models say it can.",
+        field="model",
+    )
+
+
+def _converting(engine: Engine) -> Converting:
+    if not isinstance(engine, Converting):
+        raise cannot_convert(engine.name)
+    return engine
