@@ -149,6 +149,12 @@ async def grpc_channel(studio: Studio, **options: Any) -> AsyncIterator[grpc.aio
             await server.close()
 
 
+async def read_to_the_end(call: Any) -> None:
+    """Read on where reading has begun message by message."""
+    while await call.read() is not grpc.aio.EOF:
+        continue
+
+
 def recording(seconds: float) -> bytes:
     """Noise as CosyVoice's clients send it: 16-bit samples at 16 kHz."""
     noise = np.random.default_rng(0).uniform(-0.3, 0.3, round(seconds * 16_000))

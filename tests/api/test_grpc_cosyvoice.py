@@ -171,7 +171,7 @@ async def test_bad_requests_have_a_status_a_code_and_the_field_at_fault(studio, 
 async def test_a_model_that_cannot_clone_says_so(tmp_path):
     fields = {"tts_text": "One.", "prompt_audio": recording(2.0)}
     refused = await refusal(GrpcStudio(tmp_path, ToneEngine()), request_of(cross_lingual_request=fields))
-    assert refused == ("INVALID_ARGUMENT", "invalid_value", "model")
+    assert refused == ("INVALID_ARGUMENT", "invalid_value", None)
 
 
 async def test_an_engine_that_fails_in_the_middle_ends_the_call_visibly(tmp_path):

@@ -25,6 +25,9 @@ RETRY_KEY = "retry-after"
 PUSHBACK_KEY = "grpc-retry-pushback-ms"
 """gRPC's own clients obey this one where they are set to retry."""
 
+MESSAGE_BYTES = 65_536
+"""Most audio of one message: well below the 4 MiB that clients take unless told otherwise, and no torn samples."""
+
 Metadata = Sequence[tuple[str, str | bytes]]
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

@@ -6,11 +6,12 @@ from typing import Any
 
 import grpc
 import structlog
+from google.protobuf.message import DecodeError
 
 from polyvox.api.auth import Keys
 from polyvox.api.grpc.call import Call, Context
-from polyvox.api.grpc.schema import Message, Method, class_of, methods_of
-from polyvox.errors import OverloadedError, PolyvoxError
+from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, methods_of
+from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
 from polyvox.service.admission import Admission
 from polyvox.service.speech import SpeechService
 from polyvox.voices.records import HOUSE
@@ -47,23 +48,23 @@ class Reception:
             (True, True): grpc.stream_stream_rpc_method_handler,
         }
         return makers[method.client_streaming, method.server_streaming](
-            self._received(method, handler, is_open),
-            request_deserializer=class_of(method.input_type).FromString,
-            response_serializer=lambda message: message.SerializeToString(),
+            self._received(method, handler, is_open), response_serializer=lambda message: message.SerializeToString()
         )
 
     def _received(
         self, method: Method, handler: Handler, is_open: bool
     ) -> Callable[[Any, Context], Awaitable[Message | None]]:
         speaks = method.server_streaming and not is_open
+        kind = class_of(method.input_type)
 
-        async def receive(request: Message | AsyncIterator[Message], context: Context) -> Message | None:
+        async def receive(request: bytes | AsyncIterator[bytes], context: Context) -> Message | None:
             call = Call(context, self._hall.settings.stall_seconds)
             try:
                 if not is_open:
                     call.owner = self._owner(context)
                 with self._place(speaks=speaks):
-                    return await handler(request, call)
+                    message = _read(request, kind) if isinstance(request, bytes) else _read_all(request, kind)
+                    return await handler(message, call)
             except PolyvoxError as error:
                 await call.fail(error)
             except Exception:
@@ -92,3 +93,16 @@ class Reception:
             yield
         finally:
             ticket.release()
+
+
+def _read(data: bytes, kind: MessageType) -> Message:
+    """A message from the wire. gRPC itself would call one that cannot be read the server's fault."""
+    try:
+        return kind.FromString(data)
+    except DecodeError as error:
+        raise InvalidRequestError("The message cannot be read; compile the client from the server's proto.") from error
+
+
+async def _read_all(stream: AsyncIterator[bytes], kind: MessageType) -> AsyncIterator[Message]:
+    async for data in stream:
+        yield _read(data, kind)

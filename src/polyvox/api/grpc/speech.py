@@ -9,7 +9,7 @@ from typing import Any
 
 from polyvox.api.casting import cast_request
 from polyvox.api.forms import Fields
-from polyvox.api.grpc.call import Call
+from polyvox.api.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.grpc.conversation import Conversation
 from polyvox.api.grpc.schema import Message, message_type
 from polyvox.api.schemas import SpeechBody
@@ -26,8 +26,6 @@ from polyvox.voices.records import VoiceQuery
 from polyvox.voices.references import InlineVoice
 
 DOOR = "grpc"
-MESSAGE_BYTES = 65_536
-"""Well below the 4 MiB that clients take unless told otherwise."""
 
 _MAX_REGISTERED = 1_000
 _NAMES: Mapping[str, str] = MappingProxyType(
@@ -46,7 +44,7 @@ class SpeechDoor:
 
     async def speak(self, message: Message, call: Call) -> None:
         """Speak one text."""
-        with _own_names():
+        with _own_names(message.config):
             body = _body(message.config, message.text)
             request = await self._request(message.config, body, call.owner)
             async with call.session(self._hall, request) as session:
@@ -56,8 +54,8 @@ class SpeechDoor:
         """Speak text while it arrives."""
         limit = self._hall.settings.max_input_chars
         conversation = Conversation(messages, max_chars=limit, patience=call.stall_seconds)
-        with _own_names():
-            config = await conversation.config()
+        config = await conversation.config()
+        with _own_names(config):
             body = _body(config, "")
             act = Arriving(conversation.fragments(), limit, body.speed)
             request = replace(await self._request(config, body, call.owner), act=act)
@@ -126,12 +124,13 @@ class _Delivery:
 
 
 @contextmanager
-def _own_names() -> Iterator[None]:
+def _own_names(config: Message) -> Iterator[None]:
     """Call the field at fault as this service calls it."""
+    names = {**_NAMES, "voice": "prompt_audio"} if config.HasField("prompt_audio") else _NAMES
     try:
         yield
     except PolyvoxError as error:
-        error.field = _NAMES.get(error.field or "", error.field)
+        error.field = names.get(error.field or "", error.field)
         raise
 
 
