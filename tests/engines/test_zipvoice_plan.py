@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.engines.zipvoice.joining import Joiner
-from polyvox.engines.zipvoice.plan import LONGEST, Chunk, cut
-from polyvox.engines.zipvoice.script import MAX_PIECE_WEIGHT, Piece, parse, pieces
+from polyvox.engines.zipvoice.plan import Chunk, cut
+from polyvox.engines.zipvoice.script import Piece, parse, pieces
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.text.markup import Spelled
 from polyvox.text.spoken import Pause
@@ -77,7 +77,7 @@ def test_a_sentence_without_end_is_cut_all_the_same(text: str) -> None:
     assert len(chunks) > 1
     for chunk in chunks:
         assert isinstance(chunk, Chunk)
-        assert sum(piece.weight for piece in chunk.pieces) <= max(POLICY.maximum * LONGEST, 2 * MAX_PIECE_WEIGHT)
+        assert sum(piece.weight for piece in chunk.pieces) <= POLICY.maximum
 
 
 @given(st.text(alphabet=st.sampled_from("ab ,.;!?—…你好5$[]<>S12\n"), max_size=120), st.booleans())

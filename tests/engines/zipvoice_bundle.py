@@ -14,13 +14,16 @@ def _seeded(*shape: int, seed: int, scale: float) -> torch.Tensor:
 
 
 def write_model(folder: Path, variant: str) -> Path:
-    """`model.json`, `tokens.txt` and `model.pt` of one of the two variants whose weights are kept."""
+    """`model.json`, `tokens.txt` and `model.pt` of the variants whose weights are kept, or of the dialogue in mono."""
     folder.mkdir(parents=True)
-    stereo = variant.endswith("stereo")
-    state = load_file(GOLDEN / variant / "weights.safetensors")
+    stereo, dialogue = variant.endswith("stereo"), "dialog" in variant
+    kept = "zipvoice_dialog_stereo" if dialogue else variant
+    state = load_file(GOLDEN / kept / "weights.safetensors")
     state = {name: each.reshape(()) if name.endswith(".log_scale") else each for name, each in state.items()}
+    if dialogue and not stereo:
+        state = {name.replace("_proj.0.", "_proj."): each for name, each in state.items() if "_proj.1." not in name}
     tokens = (GOLDEN / "zipvoice_frontend" / "tokens.txt").read_text(encoding="utf-8")
-    if stereo:
+    if dialogue:
         tokens = tokens.rstrip("\n") + "\n[S1]\t358\n[S2]\t359\n"
     count = len(tokens.splitlines())
     channels, pair = (2, ".0") if stereo else (1, "")
@@ -36,8 +39,9 @@ def write_model(folder: Path, variant: str) -> Path:
             torch.zeros(100, 64),
             torch.zeros(100),
         )
+    if dialogue:
         state["spk_embed.weight"] = _seeded(2, 100, seed=5, scale=0.5)
-    sizes = json.loads((GOLDEN / variant / "model.json").read_text())
+    sizes = json.loads((GOLDEN / kept / "model.json").read_text())
     sizes["model"]["feat_dim"] = 100
     (folder / "model.json").write_text(json.dumps(sizes))
     (folder / "tokens.txt").write_text(tokens, encoding="utf-8")

@@ -15,7 +15,8 @@ from polyvox.types import Span
 
 # Chinese is written, and was learned, without spaces.
 _SPACE_BEFORE_HAN = re.compile(rf"(?<=[,.;:?!…{HAN}])\s+(?=[{HAN}])")
-# A chunk may end at a sentence when it has at least this share of its size, or run on to the end of its sentence.
+# A chunk may end at a sentence when it has at least this share of its size, or run on to the end of its sentence, but
+# not beyond what the model can say at once.
 SHORTEST, LONGEST = 0.5, 1.25
 
 
@@ -47,8 +48,9 @@ def cut(pieces: Iterable[Piece | Pause], policy: ChunkPolicy) -> Iterator[Chunk 
     for item in chain(pieces, (None,)):
         if isinstance(item, Piece):
             waiting.append(item)
-        while waiting and (not isinstance(item, Piece) or _weight(waiting) > policy.size(previous) * LONGEST):
-            taken = tuple(waiting.popleft() for _ in range(_best(waiting, policy.size(previous))))
+        while waiting and (not isinstance(item, Piece) or _weight(waiting) > _most(policy, previous)):
+            count = _best(waiting, policy.size(previous), _most(policy, previous))
+            taken = tuple(waiting.popleft() for _ in range(count))
             previous = _weight(taken)
             yield Chunk(taken)
         if isinstance(item, Pause):
@@ -59,12 +61,17 @@ def _weight(pieces: Iterable[Piece]) -> int:
     return sum(piece.weight for piece in pieces)
 
 
-def _best(pieces: deque[Piece], size: int) -> int:
+def _most(policy: ChunkPolicy, previous: int | None) -> float:
+    """The most that the next chunk may weigh."""
+    return min(policy.size(previous) * LONGEST, policy.maximum)
+
+
+def _best(pieces: deque[Piece], size: int, most: float) -> int:
     """How many clauses the next chunk takes: up to the end of a sentence if one is near, else what fits."""
     weight, fitting, sentence = 0, 1, 0
     for count, piece in enumerate(pieces, start=1):
         weight += piece.weight
-        if weight > size * LONGEST:
+        if weight > most:
             break
         if piece.ends_sentence and weight >= size * SHORTEST:
             sentence = count

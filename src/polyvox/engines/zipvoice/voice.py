@@ -78,9 +78,13 @@ class ClonedVoice:
 
 
 def duet(first: ClonedVoice, second: ClonedVoice, tags: tuple[int, int], channels: int) -> ClonedVoice:
-    """Two voices as one prompt of a dialogue: each says its recording in turn, equally loud, on its own channel."""
+    """Two voices as one prompt of a dialogue: each says its recording in turn, equally loud, on its own channel.
+
+    Who speaks in a recording is settled by that, whatever tags its transcript has.
+    """
     voices = [voice.at(TARGET_RMS)[0].on_channels(channels, index) for index, voice in enumerate((first, second))]
-    tokens = [token for tag, voice in zip(tags, voices, strict=True) for token in tagged(voice.tokens, tag, tags)]
+    words = [[token for token in voice.tokens if token not in tags] for voice in voices]
+    tokens = [token for tag, said in zip(tags, words, strict=True) for token in (tag, *said)]
     return ClonedVoice(tuple(tokens), np.concatenate([voice.mel for voice in voices]), TARGET_RMS)
 
 
