@@ -21,9 +21,10 @@ _BESIDES_DEADLINE = 60.0
 
 
 def serve_on_ray(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
-    """Serve until a signal says stop."""
+    """Serve until a signal says stop. The port is tried first, so that a second server fails at once."""
     stopped = threading.Event()
-    with running_on_ray(settings, engines) as url:
+    settings = settings.model_copy(update={"port": free_port(settings.host, settings.port)})
+    with cluster(), application(settings, engines) as url:
         for number in (signal.SIGINT, signal.SIGTERM):  # not earlier: Ray sets its own when it starts
             signal.signal(number, lambda *_: stopped.set())
         print(f"Polyvox speaks at {url} on Ray Serve (Ctrl-C stops it).", flush=True)
@@ -31,42 +32,13 @@ def serve_on_ray(settings: Settings, engines: Mapping[str, Callable[[Settings], 
 
 
 @contextmanager
-def running_on_ray(
-    settings: Settings,
-    engines: Mapping[str, Callable[[Settings], Engine]],
-    args: Mapping[str, EngineArgs] | None = None,
-) -> Iterator[str]:
-    """The address of an application that speaks. It ends with the block, and so does a cluster that was started here.
-
-    The port is tried first, so that a second server fails at once.
-    """
+def cluster() -> Iterator[None]:
+    """A connection to Ray: to the cluster that RAY_ADDRESS names, or to one of our own that ends with us."""
     if find_spec("ray") is None:
         raise UnavailableError("Ray Serve is not installed; `pip install 'polyvox[ray]'` installs it.")
-    port = _free_port(settings.host, settings.port)
-    url = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{port}"
-    with _cluster():
-        from ray import serve
-        from ray.serve.config import HTTPOptions
-
-        from polyvox.deploy.ray import NAME, build, machines
-
-        plans = plans_for(settings, args or {}, machines())
-        patience = settings.deadline_seconds + _BESIDES_DEADLINE
-        serve.start(http_options=HTTPOptions(host=settings.host, port=port, request_timeout_s=patience))
-        try:
-            serve.run(build(settings, engines, plans), name=NAME, route_prefix="/")
-            _check_ready(url, settings.default_model)
-            yield url
-        finally:
-            serve.delete(NAME)
-
-
-@contextmanager
-def _cluster() -> Iterator[None]:
-    """A connection to Ray: to somebody's cluster, or to one of our own that ends with us."""
     import ray
 
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what people have spoken here is nobody's business
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # how this server is used is nobody else's business
     if address := os.environ.get("RAY_ADDRESS"):
         ray.init(address=address)
     else:
@@ -77,7 +49,33 @@ def _cluster() -> Iterator[None]:
         ray.shutdown()
 
 
-def _free_port(host: str, port: int) -> int:
+@contextmanager
+def application(
+    settings: Settings,
+    engines: Mapping[str, Callable[[Settings], Engine]],
+    args: Mapping[str, EngineArgs] | None = None,
+) -> Iterator[str]:
+    """The address of an application that speaks; it ends with the block. Its port is that of the first in a cluster."""
+    from ray import serve
+    from ray.serve.config import HTTPOptions
+
+    from polyvox.deploy.ray import NAME, build, machines
+
+    plans = plans_for(settings, args or {}, machines())
+    patience = settings.deadline_seconds + _BESIDES_DEADLINE
+    serve.start(http_options=HTTPOptions(host=settings.host, port=settings.port, request_timeout_s=patience))
+    try:
+        serve.run(build(settings, engines, plans), name=NAME, route_prefix="/")
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        url = f"http://{host}:{settings.port}"
+        _check_ready(url, settings.default_model)
+        yield url
+    finally:
+        serve.delete(NAME)
+
+
+def free_port(host: str, port: int = 0) -> int:
+    """The port, or any free one in place of 0; one sentence where it cannot be had."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         with socket.create_server((host, port), family=family) as listener:

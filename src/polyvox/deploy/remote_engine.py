@@ -28,8 +28,9 @@ from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Vo
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-ATTEMPTS = 3
-"""How often a request is given to a replica, as long as nothing of it was heard."""
+ATTEMPTS = 2
+"""How often a request is given to a replica, as long as nothing of it was heard. One that brings replicas down must not
+go round them all."""
 
 _ANSWER_SECONDS = 60.0
 _KNOWN_VOICES = 4_096
