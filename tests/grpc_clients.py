@@ -140,10 +140,10 @@ async def grpc_channel(studio: Studio, **options: Any) -> AsyncIterator[grpc.aio
     """A channel to the doors of a studio, which are closed with it."""
     async with opened(studio):
         server = GrpcServer(studio.speech, studio.voices)
-        port = server.bind(0)
+        address = server.bind(0)
         await server.start()
         try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", **options) as channel:
+            async with grpc.aio.insecure_channel(address, **options) as channel:
                 yield channel
         finally:
             await server.close()

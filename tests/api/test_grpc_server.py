@@ -236,9 +236,9 @@ class TestHealth:
         studio = GrpcStudio(tmp_path)
         async with opened(studio):
             server = GrpcServer(studio.speech, studio.voices)
-            port = server.bind(0)
+            address = server.bind(0)
             await server.start()
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            async with grpc.aio.insecure_channel(address) as channel:
                 call = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
                 assert (await call.read()).status == health_pb2.HealthCheckResponse.SERVING
                 closing = asyncio.create_task(server.close())
@@ -270,9 +270,9 @@ class TestEnd:
         studio = GrpcStudio(tmp_path, engine := SteppedEngine())
         async with opened(studio):
             server = GrpcServer(studio.speech, studio.voices)
-            port = server.bind(0)
+            address = server.bind(0)
             await server.start()
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            async with grpc.aio.insecure_channel(address) as channel:
                 call = speak(channel)
                 engine.step()
                 await call.read()
@@ -290,9 +290,9 @@ class TestEnd:
         studio = GrpcStudio(tmp_path, engine := SteppedEngine(), drain_seconds=0.2)
         async with opened(studio):
             server = GrpcServer(studio.speech, studio.voices)
-            port = server.bind(0)
+            address = server.bind(0)
             await server.start()
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            async with grpc.aio.insecure_channel(address) as channel:
                 call = speak(channel)
                 engine.step()
                 await call.read()
@@ -307,7 +307,7 @@ class TestEnd:
         studio = GrpcStudio(tmp_path)
         async with opened(studio):
             one, other = (GrpcServer(studio.speech, studio.voices) for _ in range(2))
-            port = one.bind(0)
+            port = int(one.bind(0).rpartition(":")[2])
             with pytest.raises(UnavailableError, match=f"port {port}"):
                 other.bind(port)
             for server in (one, other):

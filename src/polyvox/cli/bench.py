@@ -122,13 +122,17 @@ def engine(
 
 
 @app.command(hidden=True)
-def null_server() -> None:
+def null_server(
+    server: Annotated[str, typer.Option(help="uvicorn or granian.")] = "uvicorn",
+    grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC; 0: any free.")] = None,
+) -> None:
     """A server whose engine costs nothing, for measuring what is left."""
     from polyvox.bench.null import NullEngine
     from polyvox.cli.server import run_server
     from polyvox.config import load
 
-    settings = load(host="127.0.0.1", port=0, models=["null"], default_model="null", default_voice="null")
+    null = {"models": ["null"], "default_model": "null", "default_voice": "null"}
+    settings = load(host="127.0.0.1", port=0, server=server, grpc_port=grpc_port, **null)
     run_server(settings, {"null": NullEngine})
 
 

@@ -1,15 +1,16 @@
-"""The server as a process: a socket, an event loop, and an end that lets open streams finish."""
+"""The server as a process: its sockets, an event loop, and an end that lets open streams finish."""
 
 import asyncio
-import contextlib
 import ipaddress
-import math
-import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
-import uvicorn
+from fastapi import FastAPI
+from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
 from polyvox.cli.hall import build_service
@@ -18,62 +19,94 @@ from polyvox.engines.base import Engine
 from polyvox.errors import UnavailableError
 from polyvox.service.logs import configure_logging
 from polyvox.service.speech import SpeechService
+from polyvox.service.voices import VoiceService
+
+if TYPE_CHECKING:
+    from polyvox.api.grpc.server import GrpcServer
 
 BACKLOG = 2_048
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
+class HttpServer(Protocol):
+    """What speaks HTTP for the application."""
+
+    async def serve(self, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
+        """Answer until a signal says stop; `on_stop` is called when it has."""
+
+
 def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
     """Serve until a signal says stop. The address is taken first, so that a second server fails at once."""
     configure_logging(settings)
     _warn_if_open_to_others(settings)
-    with _listener(settings.host, settings.port) as listener:
+    with (
+        _listener(settings.host, settings.port) as listener,
+        asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
+    ):
         service = build_service(settings, engines)
-        config = uvicorn.Config(
-            create_app(service),
-            log_config=None,
-            log_level="debug" if settings.log_level == "debug" else "warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
-        )
-        server = _Server(config, f"Polyvox speaks at {_url(listener)} (Ctrl-C stops it).")
-        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-            runner.run(_serve(service, server, listener))
+        runner.run(_serve(service, listener))
 
 
-async def _serve(service: SpeechService, server: "_Server", listener: socket.socket) -> None:
+async def _serve(service: SpeechService, listener: socket.socket) -> None:
     """Load first, so that a model that is not there is a plain error and not a server that answers 503."""
+    settings = service.settings
+    voices = VoiceService.beside(service)
+    app = create_app(service, voices)
+    http = _http_server(app, listener, settings)
+    grpc, greeting = _grpc_server(service, voices), f"Polyvox speaks at {_url(listener)}"
+    if grpc is not None and settings.grpc_port is not None:
+        greeting += f", over gRPC at {grpc.bind(settings.grpc_port)}"
     await service.start()
     try:
         service.registry.engine(None)
-        await server.serve(sockets=[listener])
+        async with app.router.lifespan_context(app), _answering(grpc) as stop_grpc:
+            await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_grpc)
     finally:
         await service.close()
 
 
-class _Server(uvicorn.Server):
-    """A server that says when it is ready, and for which being told to stop is a good end."""
+@asynccontextmanager
+async def _answering(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[], None]]:
+    """The gRPC doors, if any, for as long as the block lasts; what it is given lets them finish beside HTTP."""
+    stopped = asyncio.Event()
+    if grpc is None:
+        yield stopped.set
+        return
+    await grpc.start()
 
-    def __init__(self, config: uvicorn.Config, greeting: str) -> None:
-        super().__init__(config)
-        self._greeting = greeting
+    async def close_when_told() -> None:
+        await stopped.wait()
+        await grpc.close()
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            print(self._greeting, flush=True)
+    closing = asyncio.create_task(close_when_told())
+    try:
+        yield stopped.set
+    finally:
+        stopped.set()
+        await closing
 
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Take the signals for a while. They are not raised again at the end: the engines have yet to be closed."""
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+
+def _http_server(app: FastAPI, listener: socket.socket, settings: Settings) -> HttpServer:
+    if settings.server == "granian":
+        if find_spec("granian") is None:
+            raise UnavailableError("granian is not installed; run: pip install 'polyvox[granian]'")
+        from polyvox.cli.granian_server import GranianServer
+
+        return GranianServer(app, listener, BACKLOG)
+    from polyvox.cli.uvicorn_server import UvicornServer
+
+    return UvicornServer(app, listener, settings)
+
+
+def _grpc_server(service: SpeechService, voices: VoiceService) -> "GrpcServer | None":
+    if service.settings.grpc_port is None:
+        return None
+    if not all(map(find_spec, ("grpc", "grpc_health", "grpc_reflection"))):
+        raise UnavailableError("gRPC is not installed; run: pip install 'polyvox[grpc]'")
+    from polyvox.api.grpc.server import GrpcServer
+
+    return GrpcServer(service, voices)
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -53,16 +53,16 @@ class GrpcServer:
         names = (COSYVOICE, SPEECH, HEALTH, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server, descriptors())
 
-    def bind(self, port: int) -> int:
-        """Take the address, or say in one sentence why not; the port that it is."""
+    def bind(self, port: int) -> str:
+        """Take the address, or say in one sentence why not; the address as clients write it."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         try:
-            bound: int = self._server.add_insecure_port(f"{host}:{port}")
+            bound = self._server.add_insecure_port(f"{host}:{port}")
         except RuntimeError as error:
             raise UnavailableError(
                 f"Cannot listen on {self._host} port {port} for gRPC; choose another with --host or --grpc-port."
             ) from error
-        return bound
+        return f"{host}:{bound}"
 
     async def start(self) -> None:
         """Answer calls from now on."""
