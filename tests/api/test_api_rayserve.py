@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import av
 import httpx
+import numpy as np
 import pytest
 
 from cloning import CloneEngine, Studio, sample, studio_client
@@ -69,6 +70,31 @@ async def test_the_audio_is_24_khz_whatever_the_models_rate():
         frames = frames_of(response.content)
         assert {frame.sample_rate for frame in frames} == {24_000}
         assert decoded_seconds(response.content) == pytest.approx(1.5, abs=0.08)
+
+
+class SpeechLike(ToneEngine):
+    """Begins with 40 ms of silence, as speech does; each of its chunks stands for a sentence."""
+
+    def _chunk(self, *place):
+        chunk = super()._chunk(*place)
+        pcm = chunk.pcm.copy()
+        pcm[: max(0, 960 - chunk.start)] = 0.0
+        return replace(chunk, pcm=pcm)
+
+
+@pytest.mark.parametrize("path", [f"{OLD}/tts", "/tts"])
+async def test_a_streamed_answer_of_many_sentences_is_one_file_without_a_gap(path):
+    """The original sent a file for each: silence before and after every one of them."""
+    engine = SpeechLike(chunks=12, chunk_seconds=0.3337)
+    text = "One. Two. Three. Four. Five. Six. Seven. Eight. Nine. Ten. Eleven. Twelve."
+    async with called(tone_service(engine)) as client:
+        pcm = (await client.post("/v1/audio/speech", json={"input": text, "response_format": "pcm"})).content
+        mp3 = (await client.post(path, json={"text": text, "stream": True})).content
+    spoken = np.frombuffer(pcm, "<i2") / 32_768
+    frames = frames_of(mp3)
+    heard = np.concatenate([frame.to_ndarray()[0] for frame in frames])
+    assert abs(len(heard) - len(spoken)) <= 0.03 * 24_000
+    assert np.sqrt(np.mean((heard[: len(spoken)] - spoken) ** 2)) < 0.1 * np.sqrt(np.mean(spoken**2))
 
 
 async def test_qwen_is_the_default_voice_until_somebody_is_called_that(door):

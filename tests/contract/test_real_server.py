@@ -83,6 +83,15 @@ def test_every_format_lasts_as_long_as_the_speech(server, name):
     assert seconds == pytest.approx(expected, abs=0.12)
 
 
+def test_a_streamed_mp3_of_many_sentences_is_one_file_as_long_as_the_speech(server):
+    text = " ".join(HARVARD_SENTENCES[:4])
+    expected = len(speech(server, text, response_format="pcm", voice="af_heart").content) / 2 / 24_000
+    body = {"text": text, "voice_type": "af_heart", "stream": True}
+    audio = httpx.post(f"{server}/v1/model/cosyvoice/tts", json=body, timeout=300).content
+    print(f"\nmp3: {1000 * (decoded_seconds(audio) - expected):+.1f} ms against {expected:.2f} s of samples")
+    assert decoded_seconds(audio) == pytest.approx(expected, abs=0.03)
+
+
 def test_openai_own_client_sync_async_and_events(server):
     options = {"base_url": f"{server}/v1", "api_key": "none", "max_retries": 0}
     request = {"model": "tts-1", "voice": "alloy", "input": "Hello.", "response_format": "pcm"}

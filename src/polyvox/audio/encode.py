@@ -2,7 +2,7 @@
 
 import io
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -14,6 +14,7 @@ import numpy as np
 from av.audio.stream import AudioStream
 from av.container import OutputContainer
 
+from polyvox.audio.mp3_lead import Lead, mp3_lead
 from polyvox.audio.pcm import bounded, check_channels, check_rate, shaped, to_int16, to_pcm16
 from polyvox.audio.resample import StreamResampler
 from polyvox.errors import UnknownFormatError
@@ -69,6 +70,7 @@ class _Codec:
     muxing: Mapping[str, str]
     live_muxing: Mapping[str, str]
     live_frame_seconds: float | None = None
+    live_lead: Callable[[Pcm, int], Lead] | None = None
 
     def rate_for(self, rate: int) -> int:
         """The legal rate nearest to the wanted one, the higher of two equally near."""
@@ -91,6 +93,7 @@ _CODECS = {
         options={"compression_level": "7", "reservoir": "0"},
         muxing={"id3v2_version": "0"},
         live_muxing={},
+        live_lead=mp3_lead,
     ),
     # One page per frame; left alone, a page gathers a second of audio before it is written.
     AudioFormat.OPUS: _Codec(
@@ -333,6 +336,8 @@ class _CodecWriter:
         self._rate = codec.rate_for(sample_rate)
         self._resampler = StreamResampler(sample_rate, self._rate, channels)
         self._samples = 0
+        self._lead = codec.live_lead if file is None else None
+        self._frames_left_out = 0
         self._sink = _Sink()
         # Muxers draw random serial numbers unless told not to: the same audio is to give the same bytes.
         muxing = {"fflags": "+bitexact", "flush_packets": "1", **codec.muxing}
@@ -362,7 +367,7 @@ class _CodecWriter:
         assert self._container is not None
         self._write(self._resampler.finish())
         self._container.start_encoding()
-        self._container.mux(self._stream.encode(None))
+        self._mux(self._stream.encode(None))
         self.close()
         return self._sink.take()
 
@@ -373,9 +378,17 @@ class _CodecWriter:
             self._container = None
 
     def _write(self, pcm: Pcm) -> None:
+        if len(pcm) and self._lead is not None:
+            lead, self._lead = self._lead(pcm, self._rate), None
+            pcm, self._frames_left_out = pcm[lead.samples :], lead.frames
         if len(pcm):
-            assert self._container is not None
-            self._container.mux(self._stream.encode(self._frame(pcm)))
+            self._mux(self._stream.encode(self._frame(pcm)))
+
+    def _mux(self, packets: "list[av.Packet[AudioStream]]") -> None:
+        assert self._container is not None
+        kept = packets[self._frames_left_out :]
+        self._frames_left_out -= len(packets) - len(kept)
+        self._container.mux(kept)
 
     def _frame(self, pcm: Pcm) -> av.AudioFrame:
         if self._codec.samples == "s16":
