@@ -17,14 +17,17 @@ from polyvox.errors import UnavailableError
 START_TIMEOUT = 120.0
 STOP_TIMEOUT = 15.0
 _URL = re.compile(rb"http://[^\s/]+:\d+")
+_GRPC = re.compile(rb"gRPC at ([^\s,]+:\d+)")
 
 
 class ServerProcess:
-    """A running `polyvox` server."""
+    """A running `polyvox` server; `grpc` is its address for gRPC, empty where it has none."""
 
-    def __init__(self, process: subprocess.Popen[bytes], url: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], greeting: bytes) -> None:
         self._process = process
-        self.url = url
+        grpc = _GRPC.search(greeting)
+        self.url = _URL.findall(greeting)[0].decode()
+        self.grpc = "" if grpc is None else grpc[1].decode()
 
     def cpu_seconds(self) -> float:
         """CPU time of the process so far: all threads, user and system, and children that have ended."""
@@ -42,7 +45,7 @@ def server_process(arguments: Sequence[str]) -> Iterator[ServerProcess]:
     with tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=messages)  # noqa: S603 - our own program
         try:
-            yield ServerProcess(process, _address(process, messages))
+            yield ServerProcess(process, _greeting(process, messages))
         finally:
             _stop(process)
 
@@ -67,7 +70,7 @@ def cpu_seconds_of(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _address(process: subprocess.Popen[bytes], messages: IO[bytes]) -> str:
+def _greeting(process: subprocess.Popen[bytes], messages: IO[bytes]) -> bytes:
     """Wait for the line that names the address."""
     assert process.stdout is not None
     deadline = time.monotonic() + START_TIMEOUT
@@ -79,8 +82,8 @@ def _address(process: subprocess.Popen[bytes], messages: IO[bytes]) -> str:
             if not piece:
                 raise UnavailableError(f"The server did not start: {_last_line(messages)}")
             printed += piece
-            if printed.endswith(b"\n") and (found := _URL.search(printed)):
-                return found.group().decode()
+            if printed.endswith(b"\n") and _URL.search(printed):
+                return printed
     raise UnavailableError(f"The server was not ready within {START_TIMEOUT:g} s.")
 
 
