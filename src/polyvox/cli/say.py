@@ -32,6 +32,10 @@ Language = Annotated[
     str | None, typer.Option("--language", "-l", help="How to read the text, if not as the voice does.")
 ]
 Volume = Annotated[float, typer.Option(help="Gain on the samples.")]
+Dialogue = Annotated[
+    bool, typer.Option("--dialogue", help="The text is a dialogue: lines of `voice: text`, indented where one goes on.")
+]
+Pause = Annotated[float | None, typer.Option(help="Seconds between the turns of a dialogue.")]
 Format = Annotated[str | None, typer.Option("--format", help="Audio format, if not by the file's ending.")]
 Server = Annotated[str | None, typer.Option(help="Speak through the server at this address.")]
 Key = Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of that server.")]
@@ -48,6 +52,8 @@ def say(
     model: Model = None,
     language: Language = None,
     volume: Volume = 1.0,
+    dialogue: Dialogue = False,
+    pause: Pause = None,
     audio_format: Format = None,
     server: Server = None,
     api_key: Key = None,
@@ -57,6 +63,7 @@ def say(
     from polyvox.cli.address import server_address
     from polyvox.cli.output import output_for
     from polyvox.cli.speech import Wish, own_speech, servers_speech
+    from polyvox.cli.turns import check_options, read_turns
     from polyvox.config import load
     from polyvox.service.logs import configure_logging
 
@@ -72,7 +79,9 @@ def say(
     configure_logging(settings)
     words = read_text(text, file, settings.max_input_chars)
     place = output_for(output, audio_format)
-    wish = Wish(words, voice, model, language, speed, volume)
+    check_options(dialogue=dialogue, voice=voice, pause=pause)
+    turns = read_turns(words) if dialogue else ()
+    wish = Wish(words, voice, model, language, speed, volume, turns, pause)
     if server is None:
         source = own_speech(wish, settings)
     else:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import httpx
@@ -13,6 +13,8 @@ from polyvox.bench.dialect import RefusedError, audio_layout, error_sentence
 from polyvox.cli.hall import running_service
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError
+from polyvox.service.dialogue import staged
+from polyvox.service.scenes import Turn
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Utterance
@@ -26,7 +28,10 @@ MAX_ERROR_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be said, and how; None leaves the choice to the settings or to the server."""
+    """What is to be said, and how; None leaves the choice to the settings or to the server.
+
+    With `turns` it is a dialogue, and `pause` the silence between them.
+    """
 
     text: str
     voice: str | None = None
@@ -34,6 +39,8 @@ class Wish:
     language: str | None = None
     speed: float = 1.0
     volume: float = 1.0
+    turns: tuple[Turn, ...] = ()
+    pause: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +70,24 @@ async def own_speech(wish: Wish, settings: Settings) -> AsyncIterator[Speech]:
         language=None if wish.language is None else language_tag(wish.language, "language"),
         speed=wish.speed,
     )
-    reference = parse_reference(utterance.voice, max_bytes=settings.prompt_max_bytes)
     async with running_service(settings) as service, _voices_beside(service) as voices:
-        cast = partial(voices.casting.cast, reference, HOUSE, model=wish.model)
-        request = SpeechRequest(utterance, model=wish.model, volume=wish.volume, door="cli", cast=cast)
-        async with await service.open(request) as session:
+        request = SpeechRequest(utterance, model=wish.model, volume=wish.volume, door="cli")
+        async with await service.open(_cast(request, wish, voices, settings)) as session:
 
             async def pieces() -> AsyncIterator[Piece]:
                 async for chunk in session:
                     yield Piece(chunk.pcm, chunk.span.end if chunk.span else None)
 
             yield Speech(session.sample_rate, session.channels, session.warnings, pieces())
+
+
+def _cast(request: SpeechRequest, wish: Wish, voices: VoiceService, settings: Settings) -> SpeechRequest:
+    """The request with the voice, or the voices of the dialogue, that it means."""
+    if wish.turns:
+        stage = partial(staged, wish.turns, wish.pause, voices.casting, settings)
+        return replace(request, stage=partial(stage, owner=HOUSE, model=wish.model, speed=wish.speed))
+    reference = parse_reference(request.utterance.voice, max_bytes=settings.prompt_max_bytes)
+    return replace(request, cast=partial(voices.casting.cast, reference, HOUSE, model=wish.model))
 
 
 @asynccontextmanager
@@ -87,15 +101,18 @@ async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
 
 @asynccontextmanager
 async def servers_speech(wish: Wish, url: str, api_key: str | None) -> AsyncIterator[Speech]:
-    """Have a running server speak, by OpenAI's call with Kokoro-FastAPI's fields for the rest."""
+    """Have a running server speak, by OpenAI's call with Kokoro-FastAPI's fields, or by the call for dialogues."""
+    path, said = "/v1/audio/speech", {"input": wish.text, "voice": wish.voice}
+    if wish.turns:
+        turns = [{"voice": turn.voice, "text": turn.text} for turn in wish.turns]
+        path, said = "/v1/audio/dialogue", {"turns": turns, "pause": wish.pause}
     body = {
         "model": wish.model,
-        "input": wish.text,
-        "voice": wish.voice,
         "speed": wish.speed,
         "lang_code": wish.language,
         "volume_multiplier": wish.volume,
         "response_format": "pcm",
+        **said,
     }
     given = {name: value for name, value in body.items() if value is not None}
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
@@ -103,7 +120,7 @@ async def servers_speech(wish: Wish, url: str, api_key: str | None) -> AsyncIter
     try:
         async with (
             httpx.AsyncClient(timeout=timeout, headers=headers) as client,
-            client.stream("POST", f"{url}/v1/audio/speech", json=given) as response,
+            client.stream("POST", f"{url}{path}", json=given) as response,
         ):
             if response.status_code != httpx.codes.OK:
                 raise await _refusal(response)

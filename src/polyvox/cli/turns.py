@@ -1,0 +1,36 @@
+"""A dialogue as people write one down: a voice, a colon, and what it says, line by line."""
+
+import re
+from dataclasses import replace
+
+from polyvox.errors import InvalidRequestError
+from polyvox.service.scenes import Turn
+
+_LINE = re.compile(r"(?P<voice>\S[^\n]{0,200}?):\s+(?P<text>\S.*)")
+
+
+def read_turns(script: str) -> tuple[Turn, ...]:
+    """The turns of a script; an indented line goes on with the turn before it, an empty one says nothing."""
+    turns: list[Turn] = []
+    for number, line in enumerate(script.splitlines(), start=1):
+        if not line.strip():
+            continue
+        found = _LINE.fullmatch(line)
+        if found is not None:
+            turns.append(Turn(found["voice"].strip(), found["text"].strip()))
+        elif turns and line[0].isspace():
+            turns[-1] = replace(turns[-1], text=f"{turns[-1].text} {line.strip()}")
+        else:
+            raise InvalidRequestError(
+                f"Line {number} names no voice; write `voice: text`, or indent it to go on with the turn before.",
+                field="text",
+            )
+    return tuple(turns)
+
+
+def check_options(*, dialogue: bool, voice: str | None, pause: float | None) -> None:
+    """Refuse what only one of a text and a dialogue can have."""
+    if dialogue and voice is not None:
+        raise InvalidRequestError("In a dialogue each line names its voice; leave --voice out.", field="voice")
+    if not dialogue and pause is not None:
+        raise InvalidRequestError("--pause is for dialogues; write [pause:1s] into a text.", field="pause")
