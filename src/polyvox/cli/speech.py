@@ -102,10 +102,9 @@ async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
 @asynccontextmanager
 async def servers_speech(wish: Wish, url: str, api_key: str | None) -> AsyncIterator[Speech]:
     """Have a running server speak, by OpenAI's call with Kokoro-FastAPI's fields, or by the call for dialogues."""
-    path, said = "/v1/audio/speech", {"input": wish.text, "voice": wish.voice}
-    if wish.turns:
-        turns = [{"voice": turn.voice, "text": turn.text} for turn in wish.turns]
-        path, said = "/v1/audio/dialogue", {"turns": turns, "pause": wish.pause}
+    path = "/v1/audio/dialogue" if wish.turns else "/v1/audio/speech"
+    turns = [{"voice": turn.voice, "text": turn.text} for turn in wish.turns]
+    said = {"turns": turns, "pause": wish.pause} if wish.turns else {"input": wish.text, "voice": wish.voice}
     body = {
         "model": wish.model,
         "speed": wish.speed,
