@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from polyvox.runtime.stage import Observer
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
+from polyvox.voices.mixing import Part
 
 
 class Engine(Protocol):
@@ -56,6 +57,14 @@ class Mixing(Protocol):
 
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
         """The blend that a mix expression names, in the engine's own layout."""
+
+
+@runtime_checkable
+class Styled(Protocol):
+    """An engine whose voices are vectors, and that speaks with one that was fitted to a recording."""
+
+    def styled_voice(self, mix: Sequence[Part], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
+        """The blend of its own voices with an offset that is added to it, to speak the language unless told."""
 
 
 @runtime_checkable

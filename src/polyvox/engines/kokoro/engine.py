@@ -1,6 +1,7 @@
 """Kokoro-82M: 54 voices, spoken chunk by chunk."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from polyvox.types import (
     Voice,
     VoicePrompt,
 )
+from polyvox.voices.mixing import Part
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -116,7 +118,8 @@ class KokoroEngine:
 
     def plan(self, utterance: Utterance) -> Iterator[Call]:
         """The model calls an utterance takes, in order."""
-        style = self._started().styles.style(utterance.voice)
+        own = utterance.prepared
+        style = self._started().styles.style(utterance.voice) if own is None else own.arrays["style"]
         reader = self._readers.reader(self._language(utterance))
         for chunk in cut(reader.read(utterance.text, utterance.normalization), self._policy):
             ids = chunk.ids
@@ -132,8 +135,14 @@ class KokoroEngine:
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
         return self._started().styles.style(expression)
 
+    def styled_voice(self, mix: Sequence[Part], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
+        style = self._started().styles.blend(mix) + offset
+        arrays = {"style": style, "language": np.array(_nearest(language))}
+        return PreparedVoice(self.name, hashlib.sha256(style.tobytes()).hexdigest(), arrays)
+
     def _language(self, utterance: Utterance) -> str:
-        spoken_by_voice = book.language_of(utterance.voice)
+        own = utterance.prepared
+        spoken_by_voice = book.language_of(utterance.voice) if own is None else str(own.arrays["language"])
         return _known(utterance.language) if utterance.language else spoken_by_voice
 
     def _started(self) -> _Loaded:
@@ -169,6 +178,12 @@ class _Place:
         )
         self.index, self.samples, self.tokens = self.index + 1, result.end, tokens.end
         return result
+
+
+def _nearest(language: str) -> str:
+    """The language itself, one of its regions, or American English."""
+    same = (known for known in sorted(LANGUAGES, reverse=True) if known.partition("-")[0] == language.partition("-")[0])
+    return language if language in LANGUAGES else next(same, "en-us")
 
 
 def _known(language: str) -> str:

@@ -85,7 +85,11 @@ class VoiceBook:
 
     def style(self, expression: str) -> Style:
         """The style that a voice name or a mix expression stands for."""
-        parts = parse(expression)
+        return self.blend(parse_mix(expression))
+
+    def blend(self, mix: Sequence[Part]) -> Style:
+        """The style of a mix."""
+        parts = resolved(mix)
         if len(parts) == 1:
             return self._styles[parts[0].voice]
         mixed = sum((np.float32(part.share) * self._styles[part.voice] for part in parts), np.float32(0))
@@ -94,8 +98,13 @@ class VoiceBook:
 
 def parse(expression: str) -> tuple[Part, ...]:
     """Read a mix expression, resolve OpenAI's names, and refuse a voice that Kokoro does not have."""
+    return resolved(parse_mix(expression))
+
+
+def resolved(mix: Sequence[Part]) -> tuple[Part, ...]:
+    """A mix with OpenAI's names resolved; a voice that Kokoro does not have is refused."""
     known = {voice.id for voice in catalogue()}
-    parts = tuple(Part(_ALIASES.get(part.voice, part.voice), part.share) for part in parse_mix(expression))
+    parts = tuple(Part(_ALIASES.get(part.voice, part.voice), part.share) for part in mix)
     for part in parts:
         if part.voice not in known:
             raise UnknownVoiceError(f"There is no voice {part.voice!r}; {_hint(part.voice, known)}", field="voice")
