@@ -1,0 +1,71 @@
+"""A line to replicas in this very process, on which everything is pickled as between processes."""
+
+import pickle
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from fakes import tone_settings
+from polyvox.config import Settings
+from polyvox.deploy.remote_engine import RemoteEngine, ReplicaLostError, remote_engine
+from polyvox.deploy.replica import EngineReplica
+from polyvox.engines.base import Engine
+
+
+class PickledLine:
+    """Fulfils `Line`. The first `losses` calls lose their replica, streams when `after` items have come.
+
+    `calls` holds the method, the arguments as they arrived and the voice of every call.
+    """
+
+    def __init__(self, replica: EngineReplica, *, losses: int = 0, after: int = 0) -> None:
+        self._replica = replica
+        self._losses = losses
+        self._after = after
+        self.calls: list[tuple[str, tuple[Any, ...], str]] = []
+
+    async def ask(self, method: str, *arguments: object, voice: str = "") -> object:
+        arrived = self._sent(method, arguments, voice)
+        if self._lost():
+            raise ReplicaLostError
+        return _over(await getattr(self._replica, method)(*arrived))
+
+    async def stream(self, method: str, *arguments: object, voice: str = "") -> AsyncGenerator[object, None]:
+        items = getattr(self._replica, method)(*self._sent(method, arguments, voice))
+        left = self._after if self._lost() else None
+        try:
+            async for item in items:
+                if left == 0:
+                    raise ReplicaLostError
+                yield _over(item)
+                left = None if left is None else left - 1
+        finally:
+            await items.aclose()
+
+    def _sent(self, method: str, arguments: tuple[object, ...], voice: str) -> tuple[Any, ...]:
+        arrived: tuple[Any, ...] = _over(arguments)
+        self.calls.append((method, arrived, voice))
+        return arrived
+
+    def _lost(self) -> bool:
+        self._losses -= 1
+        return self._losses >= 0
+
+
+def _over(thing: Any) -> Any:
+    return pickle.loads(pickle.dumps(thing))
+
+
+async def replica_of(engine: Engine, settings: Settings | None = None, **options: Any) -> EngineReplica:
+    """A replica that has started."""
+    replica = EngineReplica(engine.name, settings or tone_settings(), lambda _: engine, **options)
+    await replica.start()
+    return replica
+
+
+async def remote(engine: Engine, **losses: int) -> tuple[RemoteEngine, PickledLine]:
+    """An engine behind a line, and the line."""
+    replica = await replica_of(engine)
+    line = PickledLine(replica, **losses)
+    made = remote_engine(await replica.describe(), line)
+    await made.start()
+    return made, line
