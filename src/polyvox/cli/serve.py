@@ -1,7 +1,7 @@
 """`polyvox serve`: the server."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,19 +15,37 @@ def serve(
         list[str] | None, typer.Option("--model", "-m", help="Model to load; give it again for more.")
     ] = None,
     models_dir: Annotated[Path | None, typer.Option(help="Folder of installed models.")] = None,
+    model_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--model_dir",
+            "--model-dir",
+            envvar="COSYVOICE_MODEL_DIR",
+            help="Folder of the model to speak with, such as CosyVoice's.",
+        ),
+    ] = None,
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
     max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Calls at once over gRPC.")] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC where it has a port."""
+    from polyvox.cli.model_folder import settings_for
     from polyvox.cli.server import run_server
     from polyvox.config import load
     from polyvox.engines.catalog import ENGINES
 
-    given = {"host": host, "port": port, "models": model or None, "models_dir": models_dir, "log_level": log_level}
+    given: dict[str, Any] = {
+        "host": host,
+        "port": port,
+        "models": model or None,
+        "models_dir": models_dir,
+        "log_level": log_level,
+    }
     given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc}
+    if model_dir is not None:
+        given |= settings_for(model_dir, ENGINES, besides=model or ())
     settings = load(**given)
-    if model and settings.default_model not in model:
+    if model and model_dir is None and settings.default_model not in model:
         settings = load(**given, default_model=model[0])
     run_server(settings, ENGINES)

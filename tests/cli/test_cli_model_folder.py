@@ -1,0 +1,62 @@
+"""What `polyvox serve --model_dir` finds in a folder."""
+
+import subprocess
+import sys
+
+import pytest
+
+from polyvox.bundles.record import Record
+from polyvox.cli.model_folder import settings_for
+from polyvox.errors import BundleError
+
+KNOWN = ("kokoro", "cosyvoice2", "cosyvoice3", "speechlm")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_folder_of_cosyvoice(tmp_path, version):
+    (tmp_path / f"cosyvoice{version}.yaml").touch()
+    model = f"cosyvoice{version}"
+    expected = {"models": [model], "default_model": model, f"{model}_dir": tmp_path}
+    assert settings_for(tmp_path, KNOWN) == expected
+    both = settings_for(tmp_path, KNOWN, besides=["kokoro", model])
+    assert (both["models"], both["default_model"]) == ([model, "kokoro"], model)
+
+
+def test_version_3_goes_before_version_2(tmp_path):
+    for version in (2, 3):
+        (tmp_path / f"cosyvoice{version}.yaml").touch()
+    assert settings_for(tmp_path, KNOWN)["default_model"] == "cosyvoice3"
+
+
+def test_an_installed_model(tmp_path):
+    folder = tmp_path / "kokoro"
+    folder.mkdir()
+    Record(name="kokoro", version="1.0.0", files={}).write(folder)
+    expected = {"models": ["kokoro"], "default_model": "kokoro", "models_dir": tmp_path}
+    assert settings_for(folder, KNOWN) == expected
+    folder.rename(tmp_path / "renamed")
+    with pytest.raises(BundleError, match="no model that is known"):
+        settings_for(tmp_path / "renamed", KNOWN)
+
+
+def test_a_codec_language_model(tmp_path):
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        (tmp_path / name).touch()
+    assert settings_for(tmp_path, KNOWN)["speechlm_dir"] == tmp_path
+
+
+def test_what_is_none_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(BundleError, match="no model that is known"):
+        settings_for(tmp_path, KNOWN)
+    with pytest.raises(BundleError, match="There is no folder"):
+        settings_for(tmp_path / "iic" / "CosyVoice2-0.5B", KNOWN)
+    (tmp_path / "cosyvoice.yaml").touch()
+    with pytest.raises(BundleError, match="CosyVoice 1"):
+        settings_for(tmp_path, KNOWN)
+
+
+def test_the_command_says_so_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "polyvox", "serve", "--port", "0", "--model_dir", str(tmp_path / "none")]
+    result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: There is no folder")
