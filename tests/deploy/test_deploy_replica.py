@@ -13,6 +13,18 @@ pytestmark = pytest.mark.anyio
 HELLO = Utterance("Hello there.", "low")
 
 
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
 async def spoken(replica, utterance=HELLO):
     return [item async for item in replica.speak(utterance, "session")]
 
@@ -74,39 +86,44 @@ async def test_a_defect_is_told_by_its_reference_and_not_by_its_words():
     assert "secret" not in failure.message
 
 
-async def test_an_engine_that_is_only_slow_is_well_and_one_that_hangs_is_not():
+async def test_an_engine_that_is_only_slow_is_well_and_one_that_hangs_is_not(clock):
     engine = ToneEngine(gate=asyncio.Event())
-    replica = await replica_of(engine, tone_settings(ray_wedged_seconds=0.2))
+    replica = await replica_of(engine, clock=clock)
     waiting = asyncio.create_task(spoken(replica))
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0)
+    assert engine.speaking == 1
+    clock.now = 59.0
     await replica.check_health()
-    await asyncio.sleep(0.3)
-    with pytest.raises(RuntimeError, match="has made nothing for"):
+    clock.now = 61.0
+    with pytest.raises(RuntimeError, match="has made nothing for 61 s"):
         await replica.check_health()
     engine.gate.set()
     await waiting
     await replica.check_health()
 
 
-async def test_a_listener_who_reads_slowly_is_not_taken_for_an_engine_that_hangs():
-    replica = await replica_of(ToneEngine(), tone_settings(ray_wedged_seconds=0.05))
+async def test_a_listener_who_reads_slowly_is_not_taken_for_an_engine_that_hangs(clock):
+    replica = await replica_of(ToneEngine(), clock=clock)
     items = replica.speak(HELLO, "session")
     await anext(items)
-    await asyncio.sleep(0.15)
+    clock.now = 600.0
     await replica.check_health()
     await items.aclose()
 
 
-async def test_an_idle_engine_is_tried_and_found_out():
+async def test_an_idle_engine_is_tried_and_found_out(clock):
     engine = ToneEngine()
-    replica = await replica_of(engine, tone_settings(ray_probe_seconds=0.01))
-    await asyncio.sleep(0.05)
+    replica = await replica_of(engine, clock=clock)
     await replica.check_health()
-    await asyncio.sleep(0.05)
+    assert engine.heard == []
+    clock.now = 61.0
+    await replica.check_health()
+    await replica.probe
     assert [utterance.text for utterance in engine.heard] == ["Ready."]
     engine.fail_at = 0
+    clock.now = 122.0
     await replica.check_health()
-    await asyncio.sleep(0.05)
+    await replica.probe
     with pytest.raises(RuntimeError, match="the tone broke"):
         await replica.check_health()
     await replica.close()

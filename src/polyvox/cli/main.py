@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from polyvox import __version__
-from polyvox.cli import bench, config, evaluate, models, pull, say, serve, voices
+from polyvox.cli import bench, config, deploy, evaluate, models, pull, say, serve, voices
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
 
@@ -67,5 +67,6 @@ app.add_typer(voices.app, name="voices")
 app.add_typer(models.app, name="models")
 app.command()(pull.pull)
 app.command()(config.config)
+app.add_typer(deploy.app, name="deploy")
 app.add_typer(bench.app, name="bench")
 app.command("eval")(evaluate.evaluate)

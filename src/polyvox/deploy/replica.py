@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -54,7 +55,12 @@ class EngineReplica:
     """
 
     def __init__(
-        self, model: str, settings: Settings, make: Callable[[Settings], Engine], gpus: Sequence[str] = ()
+        self,
+        model: str,
+        settings: Settings,
+        make: Callable[[Settings], Engine],
+        gpus: Sequence[str] = (),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = model
         self._settings = settings if gpus else on_cpu(settings)
@@ -65,8 +71,8 @@ class EngineReplica:
         self._fallback = ""
         self._speaking = 0
         self._reports: deque[BatchReport] = deque(maxlen=_MOST_REPORTS)
-        self._pulse = Pulse(settings.ray_wedged_seconds)
-        self._probe: asyncio.Task[None] | None = None
+        self._pulse = Pulse(settings.ray_wedged_seconds, clock)
+        self.probe: asyncio.Task[None] | None = None
         self._ailment = ""
         self._voices: BoundedCache[PreparedVoice] = BoundedCache(
             "prepared",
@@ -91,8 +97,8 @@ class EngineReplica:
             self._fallback = f"The GPU failed its test ({type(error).__name__}); {self._model!r} runs on the CPU."
 
     async def close(self) -> None:
-        if self._probe is not None:
-            self._probe.cancel()
+        if self.probe is not None:
+            self.probe.cancel()
         if self._engine is not None:
             await self._engine.close()
 
@@ -171,9 +177,9 @@ class EngineReplica:
             raise RuntimeError(f"The engine {self._model!r} has made nothing for {stuck:.0f} s while callers wait.")
         if self._ailment:
             raise RuntimeError(f"The engine {self._model!r} fails: {self._ailment}")
-        tried = self._probe is None or self._probe.done()
+        tried = self.probe is None or self.probe.done()
         if tried and self._pulse.idle_seconds > self._settings.ray_probe_seconds:
-            self._probe = asyncio.create_task(self._tried(), name=f"probe of {self._model}")
+            self.probe = asyncio.create_task(self._tried(), name=f"probe of {self._model}")
 
     async def _started(self, settings: Settings) -> Engine:
         engine = self._make(settings)

@@ -1,0 +1,35 @@
+"""`polyvox deploy`: the server on a cluster."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="The server on a cluster.", no_args_is_help=True)
+
+
+@app.callback()
+def root() -> None:
+    """The server on a cluster."""
+
+
+@app.command()
+def init(
+    path: Annotated[Path, typer.Argument(help="File to write.")] = Path("ray.yaml"),
+    model: Annotated[
+        list[str] | None, typer.Option("--model", "-m", help="Model to serve; give it again for more.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+) -> None:
+    """Write the file that `serve deploy` reads, with the settings as they stand."""
+    from polyvox.config import load
+    from polyvox.deploy.ray_yaml import ray_yaml
+    from polyvox.errors import ConflictError
+
+    settings = load(models=model or None)
+    if model and settings.default_model not in model:
+        settings = load(models=model, default_model=model[0])
+    if path.exists() and not force:
+        raise ConflictError(f"{path} is there already; --force overwrites it.")
+    path.write_text(ray_yaml(settings, str(path)), encoding="utf-8")
+    print(f"Wrote {path}. With Ray running, `serve deploy {path}` serves it.")

@@ -1,0 +1,67 @@
+"""The file that `serve deploy` reads, with what can be changed in it."""
+
+from polyvox.config import Settings
+
+_HEAD = """\
+# Polyvox on Ray Serve. On a machine that runs Ray (`ray start --head`), deploy or change it with
+#
+#     serve deploy {path}
+#
+# and look at it with `serve status`. Polyvox and the models must be installed on every machine of the cluster.
+
+# Where requests come in. 127.0.0.1 is reached from this machine only; set api_keys below before you open it to others.
+proxy_location: HeadOnly
+http_options:
+  host: {host}
+  port: {port}
+  request_timeout_s: {timeout:g}
+
+applications:
+  - name: polyvox
+    route_prefix: /
+    import_path: polyvox.deploy.ray:app
+    args:
+      # Any setting that `polyvox config` lists; the others are taken from the environment in which Ray was started.
+      settings:
+        models: [{models}]
+        default_model: {default_model}
+        default_voice: {default_voice}
+        # api_keys: a-long-secret
+        # The doors: more than one share the folder of voices, so keep them on one machine.
+        ray_ingress_replicas: {ray_ingress_replicas}
+        # A model that makes nothing for so long while callers wait is replaced.
+        ray_wedged_seconds: {ray_wedged_seconds:g}
+        # How long open streams may finish when a process goes.
+        drain_seconds: {drain_seconds:g}
+
+      # What each model's processes may use.
+      engines:
+"""
+
+_ENGINE = """\
+        {model}:
+          # As many processes as the load takes: enough that each has about target_ongoing_requests at a time.
+          min_replicas: {ray_min_replicas}
+          initial_replicas: {ray_initial_replicas}
+          max_replicas: {ray_max_replicas}
+          target_ongoing_requests: {ray_target_ongoing_requests:g}
+          upscale_delay_seconds: {ray_upscale_delay_seconds:g}
+          downscale_delay_seconds: {ray_downscale_delay_seconds:g}
+          # What one process takes at a time, and what may wait for one; beyond that the answer is 429.
+          max_ongoing_requests: {ray_max_ongoing_requests}
+          max_queued_requests: {ray_max_queued_requests}
+          # CPU threads of one process; 0 shares the cores out.
+          threads: {ray_threads}
+          # GPUs of one process, 0.5 for half of one. Without this line: 1 for models that use a GPU, if there is one.
+          {gpus}
+"""
+
+
+def ray_yaml(settings: Settings, path: str) -> str:
+    """The file for these settings."""
+    values = settings.model_dump()
+    head = _HEAD.format(
+        **values | {"models": ", ".join(settings.models)}, path=path, timeout=settings.deadline_seconds + 60.0
+    )
+    gpus = "# gpus: 1" if settings.ray_gpus is None else f"gpus: {settings.ray_gpus:g}"
+    return head + "".join(_ENGINE.format(**values, model=model, gpus=gpus) for model in settings.models)
