@@ -27,6 +27,7 @@ def serve(
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
     max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Calls at once over gRPC.")] = None,
+    ray: Annotated[bool, typer.Option("--ray", help="Run each model in processes of its own, on Ray Serve.")] = False,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC where it has a port."""
@@ -48,4 +49,9 @@ def serve(
     settings = load(**given)
     if model and model_dir is None and settings.default_model not in model:
         settings = load(**given, default_model=model[0])
-    run_server(settings, ENGINES)
+    if ray:
+        from polyvox.deploy.local import serve_on_ray
+
+        serve_on_ray(settings, ENGINES)
+    else:
+        run_server(settings, ENGINES)

@@ -39,10 +39,11 @@ def cluster() -> Iterator[None]:
     import ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # how this server is used is nobody else's business
-    if address := os.environ.get("RAY_ADDRESS"):
-        ray.init(address=address)
-    else:
-        ray.init(address="local", include_dashboard=False)
+    address = os.environ.get("RAY_ADDRESS", "local")
+    try:
+        ray.init(address=address, include_dashboard=False if address == "local" else None)
+    except Exception as error:  # Ray has no narrower one for a node that is not up in time
+        raise UnavailableError(f"Ray did not start: {error}") from error
     try:
         yield
     finally:
