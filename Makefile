@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 
-.PHONY: help setup setup-dev serve say test quick lint nightly bench clean
+.PHONY: help setup setup-dev serve serve-ray say test quick lint nightly bench clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -22,6 +22,10 @@ $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-ray: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[ray]'
+	touch $@ $(VENV)/.installed
+
 setup: $(VENV)/.installed  ## Install into .venv.
 
 setup-dev: $(VENV)/.installed-dev  ## Install with the tools for development.
@@ -29,6 +33,10 @@ setup-dev: $(VENV)/.installed-dev  ## Install with the tools for development.
 serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880.
 	$(POLYVOX) pull kokoro
 	exec $(POLYVOX) serve
+
+serve-ray: $(VENV)/.installed-ray  ## The same on Ray Serve: each model in processes of its own.
+	$(POLYVOX) pull kokoro
+	exec $(POLYVOX) serve --ray
 
 lint: setup-dev  ## Style, types, direction of imports.
 	$(BIN)/ruff check .
@@ -50,7 +58,7 @@ $(VENV)-vllm/.installed:
 	-$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
-nightly: setup-dev $(VENV)-vllm/.installed  ## The remote language model against a real vLLM, which is 1.5 GB to fetch.
+nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray: 2 GB to fetch.
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
 
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
