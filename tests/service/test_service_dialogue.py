@@ -1,7 +1,8 @@
 """A dialogue as the hall speaks it: made ahead of its reader but never far, freed when the reader leaves."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -88,6 +89,32 @@ async def test_words_point_into_the_turns_put_together(tmp_path) -> None:
     async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
         words = [word for chunk in [chunk async for chunk in session] for word in chunk.words]
     assert [whole[word.span.start : word.span.end] for word in words] == whole.split()
+
+
+class TrailingEngine(CloneEngine):
+    """Begins and ends every chunk with silence of its own; the second chunk of three is nothing else."""
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        async for chunk in super().speak(utterance):
+            pcm = np.ones_like(chunk.pcm)
+            pcm[:100] = pcm[-500:] = 0.0
+            yield replace(chunk, pcm=pcm * (chunk.index != 1))
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+async def test_the_pause_takes_the_place_of_the_silence_that_an_engine_ends_with(tmp_path, channels: int) -> None:
+    studio = Studio(tmp_path, TrailingEngine(channels=channels))
+    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH[:2], pause=0.05)) as session:
+        chunks = [chunk async for chunk in session]
+    assert [chunk.start for chunk in chunks] == [0, *np.cumsum([len(chunk.pcm) for chunk in chunks])[:-1]]
+    pcm = np.concatenate([chunk.pcm for chunk in chunks])
+    assert pcm.shape[1:] == (() if channels == 1 else (2,))
+    loud = pcm if channels == 1 else pcm[:, 0]
+    edges = np.flatnonzero(np.diff(np.concatenate(([0.0], loud, [0.0]))))
+    silences = (edges[2:-1:2] - edges[1:-2:2]).tolist()
+    inside, between = 500 + 2400 + 100, round(0.05 * 24_000) + 100
+    assert silences == [inside, between, inside]
+    assert len(loud) - edges[-1] == 500  # behind the last turn it stays
 
 
 async def test_refusals_are_counted(tmp_path) -> None:

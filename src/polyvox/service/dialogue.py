@@ -112,15 +112,17 @@ class Dialogue:
                 engine.check(wish)
         course = Course(engine, whole_text(self.script.turns))
         for scene, wish in zip(scenes, wishes, strict=True):
-            if scene.first_turn and (pause := self._pause(engine)):
-                yield course.silence(pause)
-            course.begin()
+            if (silence := course.begin(self._pause(engine))) is not None:
+                yield silence
             speech = engine.speak(wish)
             with blaming(scene.first_turn):
                 async with closing(speech):
                     async for chunk in speech:
-                        yield course.placed(chunk, scene)
+                        if (placed := course.placed(chunk, scene)) is not None:
+                            yield placed
                 course.end()
+        if (silence := course.rest()) is not None:
+            yield silence
 
     async def _prepared(self, engine: Engine) -> dict[str, PreparedVoice]:
         """The callers' voices, all before the first word, so that one that will not do is refused in time."""
