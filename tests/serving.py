@@ -1,11 +1,13 @@
 """The HTTP doors for the tests: called in process, or served by a real server on a free port."""
 
+import asyncio
 import contextlib
 import io
 import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import Any
 
 import av
@@ -14,6 +16,7 @@ import uvicorn
 
 from fakes import running
 from polyvox.api.app import create_app
+from polyvox.cli.granian_server import EmbeddedGranian
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
@@ -42,6 +45,33 @@ def served(service: SpeechService, voices: VoiceService | None = None) -> Iterat
         yield f"http://{host}:{port}"
     finally:
         server.should_exit = True
+        thread.join()
+
+
+served_by_uvicorn = served
+
+
+@contextlib.contextmanager
+def served_by_granian(service: SpeechService) -> Iterator[str]:
+    """The same by the other server."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+    host, port = listener.getsockname()[:2]
+    stopping: list[Callable[[], object]] = []
+
+    async def serve() -> None:
+        app = create_app(service)
+        server = EmbeddedGranian(app, listener, 128)
+        async with app.router.lifespan_context(app):
+            stopping.append(partial(asyncio.get_running_loop().call_soon_threadsafe, server.stop))
+            await server.serve()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    try:
+        wait_for(lambda: bool(stopping) or not thread.is_alive(), seconds=60.0)
+        yield f"http://{host}:{port}"
+    finally:
+        stopping[0]()
         thread.join()
 
 

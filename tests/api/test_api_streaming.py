@@ -1,4 +1,4 @@
-"""Streams over a real server: early audio, clients that leave or stall, failures that show."""
+"""Streams over a real server, either of the two: early audio, clients that leave or stall, failures that show."""
 
 import asyncio
 import json
@@ -11,11 +11,17 @@ import pytest
 from structlog.testing import capture_logs
 
 from fakes import ToneEngine, tone_service
-from serving import error_of, raw_post, served, wait_for
+from serving import error_of, raw_post, served_by_granian, served_by_uvicorn, wait_for
 
 SPEECH = "/v1/audio/speech"
 PCM = {"input": "One two three.", "response_format": "pcm"}
 CHUNK_BYTES = 4_800
+
+
+@pytest.fixture(params=[served_by_uvicorn, served_by_granian], ids=["uvicorn", "granian"])
+def served(request):
+    """Serves a service for as long as a block lasts, and gives its address."""
+    return request.param
 
 
 def read_into(pieces: list[bytes], url: str) -> None:
@@ -25,7 +31,7 @@ def read_into(pieces: list[bytes], url: str) -> None:
             pieces.append(piece)  # one by one: what came before a broken connection counts
 
 
-def test_audio_leaves_before_the_next_chunk_is_made():
+def test_audio_leaves_before_the_next_chunk_is_made(served):
     engine = ToneEngine(chunks=3, delay=0.3)
     with served(tone_service(engine)) as url, httpx.stream("POST", url + SPEECH, json=PCM) as response:
         began = time.monotonic()
@@ -36,7 +42,7 @@ def test_audio_leaves_before_the_next_chunk_is_made():
 
 
 @pytest.mark.parametrize("stream", [True, False])
-def test_a_client_that_leaves_frees_its_session_within_a_chunk(stream):
+def test_a_client_that_leaves_frees_its_session_within_a_chunk(served, stream):
     engine = ToneEngine(chunks=1_000, delay=0.05)
     body = json.dumps(PCM | {"stream": stream}).encode()
     with served(tone_service(engine)) as url:
@@ -49,7 +55,7 @@ def test_a_client_that_leaves_frees_its_session_within_a_chunk(stream):
     assert 'polyvox_session_seconds_count{state="cancelled"} 1.0' in metrics
 
 
-def test_a_client_that_leaves_the_queue_gives_up_its_place():
+def test_a_client_that_leaves_the_queue_gives_up_its_place(served):
     engine = ToneEngine(chunks=1_000, delay=0.05)
     body = json.dumps(PCM).encode()
     with served(tone_service(engine, max_sessions=1, max_queue=1)) as url:
@@ -68,7 +74,7 @@ def test_a_client_that_leaves_the_queue_gives_up_its_place():
     assert len(engine.heard) == 1
 
 
-def test_a_stream_that_fails_after_its_first_byte_is_cut_off():
+def test_a_stream_that_fails_after_its_first_byte_is_cut_off(served):
     pieces: list[bytes] = []
     with served(tone_service(ToneEngine(chunks=3, delay=0.05, fail_at=2))) as url:
         with pytest.raises(httpx.RemoteProtocolError):
@@ -78,7 +84,7 @@ def test_a_stream_that_fails_after_its_first_byte_is_cut_off():
     assert 'polyvox_failures_total{kind="engine_failed"} 1.0' in metrics
 
 
-def test_captions_that_fail_after_their_first_line_are_cut_off():
+def test_captions_that_fail_after_their_first_line_are_cut_off(served):
     pieces: list[bytes] = []
     engine = ToneEngine(chunks=2, delay=0.05, fail_at=1)
     with served(tone_service(engine)) as url, pytest.raises(httpx.RemoteProtocolError):
@@ -86,7 +92,7 @@ def test_captions_that_fail_after_their_first_line_are_cut_off():
     assert b"".join(pieces).count(b"\n") == 1
 
 
-def test_a_whole_file_that_fails_late_still_has_its_status():
+def test_a_whole_file_that_fails_late_still_has_its_status(served):
     engine = ToneEngine(chunks=3, fail_at=2)
     with served(tone_service(engine)) as url:
         response = httpx.post(url + SPEECH, json=PCM | {"stream": False})
@@ -94,14 +100,14 @@ def test_a_whole_file_that_fails_late_still_has_its_status():
     assert error_of(response)["code"] == "engine_failed"
 
 
-def test_a_deadline_before_the_first_audio_has_a_status():
+def test_a_deadline_before_the_first_audio_has_a_status(served):
     with served(tone_service(ToneEngine(delay=5.0), deadline_seconds=0.2)) as url:
         response = httpx.post(url + SPEECH, json=PCM)
     assert response.status_code == 504
     assert error_of(response)["code"] == "deadline_exceeded"
 
 
-def test_a_client_that_reads_nothing_is_dropped_and_others_are_not():
+def test_a_client_that_reads_nothing_is_dropped_and_others_are_not(served):
     engine = ToneEngine(chunks=400, chunk_seconds=2.0)
     with served(tone_service(engine, stall_seconds=0.5)) as url:
         stalled = raw_post(url, json.dumps(PCM).encode())
@@ -113,7 +119,7 @@ def test_a_client_that_reads_nothing_is_dropped_and_others_are_not():
         stalled.close()
 
 
-def test_a_slow_reader_gets_everything():
+def test_a_slow_reader_gets_everything(served):
     engine = ToneEngine(chunks=20, chunk_seconds=1.0)
     with (
         served(tone_service(engine, stall_seconds=5.0, session_buffer=1)) as url,
@@ -127,7 +133,7 @@ def test_a_slow_reader_gets_everything():
 
 
 @pytest.mark.anyio
-async def test_many_streams_at_once_each_get_their_own_audio():
+async def test_many_streams_at_once_each_get_their_own_audio(served):
     engine = ToneEngine(chunks=5, delay=0.01)
     with served(tone_service(engine, max_sessions=32)) as url:
         async with httpx.AsyncClient(base_url=url, timeout=30) as client:
@@ -140,7 +146,7 @@ async def test_many_streams_at_once_each_get_their_own_audio():
     assert len({answer.headers["x-session-id"] for answer in answers}) == 24
 
 
-def test_open_streams_finish_when_the_server_stops():
+def test_open_streams_finish_when_the_server_stops(served):
     engine = ToneEngine(chunks=5, delay=0.1)
     answers = []
     with served(tone_service(engine)) as url:
@@ -152,7 +158,7 @@ def test_open_streams_finish_when_the_server_stops():
     assert engine.is_closed
 
 
-def test_a_body_without_end_is_refused_while_it_comes():
+def test_a_body_without_end_is_refused_while_it_comes(served):
     head = b"POST /v1/audio/speech HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with served(tone_service(max_body_bytes=2_048)) as url:
         host, port = url.removeprefix("http://").split(":")
@@ -167,7 +173,7 @@ def test_a_body_without_end_is_refused_while_it_comes():
     assert alive.status_code == 200
 
 
-def test_a_client_that_leaves_while_it_sends_its_request_is_no_failure():
+def test_a_client_that_leaves_while_it_sends_its_request_is_no_failure(served):
     head = b"POST /v1/audio/speech HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
     with capture_logs() as lines, served(tone_service()) as url:
         host, port = url.removeprefix("http://").split(":")

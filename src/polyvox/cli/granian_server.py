@@ -28,7 +28,7 @@ class GranianServer:
 
     async def serve(self, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
         """Answer until a signal says stop."""
-        server = _Embedded(self._app, self._listener, self._backlog)
+        server = EmbeddedGranian(self._app, self._listener, self._backlog)
         server.on_startup(on_start)
 
         def stop() -> None:
@@ -47,8 +47,8 @@ class GranianServer:
             raise UnavailableError("granian ended by itself; the log has the cause.")
 
 
-class _Embedded(Server):
-    """Granian on a socket that is handed to it.
+class EmbeddedGranian(Server):
+    """Granian on a socket that is handed over to it.
 
     By itself it would bind a port that others may bind as well, so that a second server took half of the requests. The
     application's lifespan is not its business either: gRPC's doors live within it, too.
@@ -62,7 +62,7 @@ class _Embedded(Server):
             log_level=LogLevels.error,
             log_dictconfig=_LOGGING,
         )
-        self._holder = SocketHolder(listener.fileno(), False, backlog)  # type: ignore[call-arg]
+        self._holder = SocketHolder(listener.detach(), False, backlog)  # type: ignore[call-arg]
 
     def _init_shared_socket(self) -> None:
         self._ssp, self._shd = None, self._holder  # type: ignore[assignment]
