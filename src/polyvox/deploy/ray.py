@@ -42,6 +42,8 @@ _VOICES_BY_REPLICA = 256
 _PATIENCE_SECONDS = 120.0
 _AGAIN_SECONDS = 15.0
 _BESIDES_SPEECH = 256
+_HEALTH_PATIENCE_SECONDS = 30.0
+"""On a machine that is short of cores a good answer takes a while; an engine that hangs is told by a bad one."""
 
 # Between doors and engines, chunks go over gRPC and no thread stands in between. Only then does a listener who reads
 # slowly slow the engine down: Ray's object streams, and the queues between its threads, have no bound.
@@ -153,7 +155,7 @@ def _engine_deployment(plan: EnginePlan, settings: Settings, make: EngineFactory
             downscale_delay_s=plan.downscale_delay_seconds,
         ),
         health_check_period_s=settings.ray_health_seconds,
-        health_check_timeout_s=max(settings.ray_health_seconds, 5.0),
+        health_check_timeout_s=max(settings.ray_health_seconds, _HEALTH_PATIENCE_SECONDS),
         graceful_shutdown_timeout_s=settings.drain_seconds + 10.0,
         logging_config=_QUIET,
         ray_actor_options={
