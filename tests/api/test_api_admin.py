@@ -15,7 +15,7 @@ async def test_alive_and_ready():
     async with called(tone_service()) as client:
         health = await client.get("/health")
         ready = await client.get("/ready")
-    assert (health.status_code, health.json()) == (200, {"status": "ok"})
+    assert (health.status_code, health.json()) == (200, {"status": "healthy"})
     assert ready.status_code == 200
     assert ready.json() == {"status": "ready", "models": {"tone": True}, "reasons": {}}
 

@@ -27,8 +27,8 @@ async def index() -> dict[str, str]:
 
 @router.get("/health")
 async def health() -> dict[str, str]:
-    """200 as long as the process serves."""
-    return {"status": "ok"}
+    """200 as long as the process serves, in the word that other servers have for it."""
+    return {"status": "healthy"}
 
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})
