@@ -9,8 +9,8 @@ import torch
 from polyvox.audio.decode import decode
 from polyvox.audio.features import kaldi_fbank
 from polyvox.audio.resample import resampled
-from polyvox.bundles.campplus_weights import read_campplus
 from polyvox.bundles.graphs.campplus import campplus_graph
+from polyvox.bundles.listener_weights import read_campplus
 from polyvox.bundles.manifest import manifest_named
 from polyvox.bundles.validate import Bundle
 from polyvox.errors import BundleError

@@ -1,4 +1,4 @@
-"""The weights of CAM++ out of the installed graph, which keeps them under their published names."""
+"""The weights of the listening networks out of their installed graphs, which keep them under their published names."""
 
 from pathlib import Path
 
@@ -10,16 +10,23 @@ from torch import Tensor
 
 from polyvox.errors import BundleError
 
-_PARTS = ("head.", "xvector.")
-
 
 def read_campplus(path: Path) -> dict[str, Tensor]:
     """The state dict in the bundle's `model.onnx`."""
+    return _read(path, "CAM++", ("head.", "xvector."))
+
+
+def read_distillmos(path: Path) -> dict[str, Tensor]:
+    """The state dict in the bundle's `model.onnx`."""
+    return _read(path, "Distill-MOS", ("model.",))
+
+
+def _read(path: Path, network: str, parts: tuple[str, ...]) -> dict[str, Tensor]:
     try:
         tensors = onnx.load(path).graph.initializer
     except (DecodeError, OSError) as error:
         raise BundleError(f"{path.name} cannot be read as an ONNX graph; fetch it again.") from error
-    learned = [tensor for tensor in tensors if tensor.name.startswith(_PARTS)]
+    learned = [tensor for tensor in tensors if tensor.name.startswith(parts)]
     if not learned:
-        raise BundleError(f"{path.name} is not the graph of CAM++: it holds none of its weights.")
+        raise BundleError(f"{path.name} is not the graph of {network}: it holds none of its weights.")
     return {tensor.name: torch.from_numpy(numpy_helper.to_array(tensor).copy()) for tensor in learned}
