@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -14,7 +15,7 @@ from urllib.request import urlopen
 from polyvox.config import Settings
 from polyvox.deploy.plan import EngineArgs, plans_for
 from polyvox.engines.base import Engine
-from polyvox.errors import UnavailableError
+from polyvox.errors import InvalidRequestError, UnavailableError
 
 _READY_SECONDS = 30.0
 _BESIDES_DEADLINE = 60.0
@@ -22,6 +23,8 @@ _BESIDES_DEADLINE = 60.0
 
 def serve_on_ray(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
     """Serve until a signal says stop. The port is tried first, so that a second server fails at once."""
+    if settings.grpc_port is not None:
+        raise InvalidRequestError("There is no gRPC on Ray Serve; leave grpc_port out, or --ray.", field="grpc_port")
     stopped = threading.Event()
     settings = settings.model_copy(update={"port": free_port(settings.host, settings.port)})
     with cluster(), application(settings, engines) as url:
@@ -39,6 +42,7 @@ def cluster() -> Iterator[None]:
     import ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # how this server is used is nobody else's business
+    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray puts workers behind all else on the machine unless told so
     address = os.environ.get("RAY_ADDRESS", "local")
     try:
         ray.init(address=address, include_dashboard=False if address == "local" else None)
@@ -66,7 +70,7 @@ def application(
     patience = settings.deadline_seconds + _BESIDES_DEADLINE
     serve.start(http_options=HTTPOptions(host=settings.host, port=settings.port, request_timeout_s=patience))
     try:
-        serve.run(build(settings, engines, plans), name=NAME, route_prefix="/")
+        _deployed(partial(serve.run, build(settings, engines, plans), name=NAME, route_prefix="/"))
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         url = f"http://{host}:{settings.port}"
         _check_ready(url, settings.default_model)
@@ -86,6 +90,13 @@ def free_port(host: str, port: int = 0) -> int:
         raise UnavailableError(
             f"Cannot listen on {host} port {port}: {reason}; choose another with --host or --port."
         ) from error
+
+
+def _deployed(deploy: Callable[[], object]) -> None:
+    try:
+        deploy()
+    except RuntimeError as error:
+        raise UnavailableError(f"Ray Serve could not deploy the application: {error}") from error
 
 
 def _check_ready(url: str, default_model: str) -> None:
