@@ -63,6 +63,20 @@ def convert(folder: Annotated[Path, typer.Argument(help="Folder of a CosyVoice m
         print(f"Wrote {path}.")
 
 
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder of a ZipVoice model: the base or the distilled one.")],
+    to: Annotated[Path, typer.Option(help="Folder to make.")],
+    int8: Annotated[bool, typer.Option(help="Also write the graphs in 8-bit precision.")] = True,
+) -> None:
+    """Write a ZipVoice model as ONNX graphs, with the inputs and outputs of the published ones."""
+    _require_torch()
+    from polyvox.engines.zipvoice.export import export as exported
+
+    for path in exported(folder, to, int8=int8):
+        print(f"Wrote {path}.")
+
+
 def _check_folder(folder: Path) -> None:
     _require_torch()
     from polyvox.engines.cosyvoice.bundle import open_model
@@ -81,7 +95,7 @@ def _require_torch() -> None:
     from polyvox.errors import UnavailableError
 
     if find_spec("torch") is None:
-        raise UnavailableError("CosyVoice needs PyTorch; install it with `pip install 'polyvox[torch]'`.")
+        raise UnavailableError("This needs PyTorch; install it with `pip install 'polyvox[torch]'`.")
 
 
 @dataclass(frozen=True, slots=True)

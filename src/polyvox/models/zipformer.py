@@ -17,10 +17,10 @@ _NAMES = (
     (r"\.out_combiner\.bypass_scale$", ".mixing"),
     (r"\.bypass(_mid)?\.bypass_scale$", r".bypass\1"),
 )
-_SLOPE = 0.08
+SLOPE = 0.08
 # Swoosh is softplus(x - shift) - 0.08 x - offset, with these pairs of shift and offset.
-_SWOOSH_L = (4.0, 0.035)
-_SWOOSH_R = (1.0, 0.313261687)
+SWOOSH_L = (4.0, 0.035)
+SWOOSH_R = (1.0, 0.313261687)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Zipformer(nn.Module):
     def __init__(self, config: ZipformerConfig) -> None:
         super().__init__()
         self.in_proj = nn.Linear(config.inputs, config.width)
-        self.stacks = nn.ModuleList(_Stack(config, index) for index in range(len(config.layers)))
+        self.stacks = nn.ModuleList(Stack(config, index) for index in range(len(config.layers)))
         self.out_proj = nn.Linear(config.width, config.outputs)
 
     def forward(self, rows: Tensor, extent: Extent, time: Tensor | None = None) -> Tensor:
@@ -91,14 +91,14 @@ class Zipformer(nn.Module):
         return out
 
 
-class _Stack(nn.Module):
+class Stack(nn.Module):
     """Layers at one rate. At a rate above 1 the frames are pooled before them and repeated after them."""
 
     def __init__(self, config: ZipformerConfig, index: int) -> None:
         super().__init__()
         self.rate = config.rates[index]
         self.position = config.position
-        self.layers = nn.ModuleList(_Layer(config, config.kernels[index]) for _ in range(config.layers[index]))
+        self.layers = nn.ModuleList(Layer(config, config.kernels[index]) for _ in range(config.layers[index]))
         if config.time is not None:
             self.time = nn.Linear(config.time, config.width)
         if self.rate > 1:
@@ -128,23 +128,23 @@ class _Stack(nn.Module):
         return rows
 
 
-class _Layer(nn.Module):
+class Layer(nn.Module):
     """Attention is weighed once, and used three times between feed-forwards and convolutions."""
 
     def __init__(self, config: ZipformerConfig, kernel: int) -> None:
         super().__init__()
         width, feed_forward = config.width, config.feed_forward
-        self.self_attn_weights = _AttentionWeights(config)
-        self.feed_forward1 = _FeedForward(width, feed_forward * 3 // 4)
-        self.nonlin_attention = _GatedAttention(width, width * 3 // 4)
-        self.self_attn1 = _Attention(config)
-        self.conv_module1 = _Convolution(width, kernel)
-        self.feed_forward2 = _FeedForward(width, feed_forward)
+        self.self_attn_weights = AttentionWeights(config)
+        self.feed_forward1 = FeedForward(width, feed_forward * 3 // 4)
+        self.nonlin_attention = GatedAttention(width, width * 3 // 4)
+        self.self_attn1 = Attention(config)
+        self.conv_module1 = Convolution(width, kernel)
+        self.feed_forward2 = FeedForward(width, feed_forward)
         self.bypass_mid = nn.Parameter(torch.empty(width))
-        self.self_attn2 = _Attention(config)
-        self.conv_module2 = _Convolution(width, kernel)
-        self.feed_forward3 = _FeedForward(width, feed_forward * 5 // 4)
-        self.norm = _BiasNorm(width)
+        self.self_attn2 = Attention(config)
+        self.conv_module2 = Convolution(width, kernel)
+        self.feed_forward3 = FeedForward(width, feed_forward * 5 // 4)
+        self.norm = BiasNorm(width)
         self.bypass = nn.Parameter(torch.empty(width))
 
     def forward(self, rows: Tensor, distances: Tensor, padding: Tensor | None, moment: Tensor | None) -> Tensor:
@@ -169,7 +169,7 @@ class _Layer(nn.Module):
         return rows if moment is None else rows + moment
 
 
-class _AttentionWeights(nn.Module):
+class AttentionWeights(nn.Module):
     """How much each frame heeds each other: by what both hold and, apart from that, by how far they are apart."""
 
     def __init__(self, config: ZipformerConfig) -> None:
@@ -200,7 +200,7 @@ def _by_key(by_distance: Tensor) -> Tensor:
     return by_distance.contiguous().as_strided((batch, heads, frames, frames), strides, frames - 1)
 
 
-class _Attention(nn.Module):
+class Attention(nn.Module):
     def __init__(self, config: ZipformerConfig) -> None:
         super().__init__()
         self.in_proj = nn.Linear(config.width, config.heads * config.value_head)
@@ -213,7 +213,7 @@ class _Attention(nn.Module):
         return out
 
 
-class _GatedAttention(nn.Module):
+class GatedAttention(nn.Module):
     """What the first head gathers, gated before and after."""
 
     def __init__(self, width: int, hidden: int) -> None:
@@ -227,7 +227,7 @@ class _GatedAttention(nn.Module):
         return out
 
 
-class _FeedForward(nn.Module):
+class FeedForward(nn.Module):
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
         self.in_proj = nn.Linear(width, hidden)
@@ -238,7 +238,7 @@ class _FeedForward(nn.Module):
         return out
 
 
-class _Convolution(nn.Module):
+class Convolution(nn.Module):
     """Each channel by itself over neighbouring frames; beyond a row's ends there is nothing."""
 
     def __init__(self, width: int, kernel: int) -> None:
@@ -272,7 +272,7 @@ class ChannelConv(nn.Module):
         return near.permute(0, 2, 3, 1)[:, 0]
 
 
-class _BiasNorm(nn.Module):
+class BiasNorm(nn.Module):
     """Brings each frame to a learned loudness, measured against a learned bias."""
 
     def __init__(self, width: int) -> None:
@@ -301,13 +301,13 @@ def distance_code(frames: int, width: int, device: torch.device) -> Tensor:
 
 def swoosh_r(rows: Tensor) -> Tensor:
     """The milder of the two activations."""
-    shift, offset = _SWOOSH_R
-    return _shifted_swoosh(rows - shift) - (_SLOPE * shift + offset)
+    shift, offset = SWOOSH_R
+    return _shifted_swoosh(rows - shift) - (SLOPE * shift + offset)
 
 
 def _shifted_swoosh(rows: Tensor) -> Tensor:
     """Both activations but for their shift and offset, which `zipformer_state` moves into the layers around them."""
-    return functional.softplus(rows).add_(rows, alpha=-_SLOPE)
+    return functional.softplus(rows).add_(rows, alpha=-SLOPE)
 
 
 def zipformer_state(state: StateDict) -> dict[str, Tensor]:
@@ -316,9 +316,9 @@ def zipformer_state(state: StateDict) -> dict[str, Tensor]:
     for name in [name for name in ours if name.endswith((".in_proj.bias", ".depthwise_conv.bias"))]:
         module = name.rsplit(".", 2)[0]
         if ".feed_forward" in name:
-            _absorb(ours, name, module, _SWOOSH_L)
+            _absorb(ours, name, module, SWOOSH_L)
         elif name.endswith(".depthwise_conv.bias"):
-            _absorb(ours, name, module, _SWOOSH_R)
+            _absorb(ours, name, module, SWOOSH_R)
     return ours
 
 
@@ -327,4 +327,4 @@ def _absorb(state: dict[str, Tensor], before: str, module: str, swoosh: tuple[fl
     shift, offset = swoosh
     weight, bias = state[f"{module}.out_proj.weight"], state[f"{module}.out_proj.bias"]
     state[before] = state[before] - shift
-    state[f"{module}.out_proj.bias"] = bias - (_SLOPE * shift + offset) * weight.sum(dim=1)
+    state[f"{module}.out_proj.bias"] = bias - (SLOPE * shift + offset) * weight.sum(dim=1)

@@ -13,8 +13,8 @@ from polyvox.models.loading import StateDict, load, under
 from polyvox.models.zipformer import Extent, Zipformer, ZipformerConfig, swoosh_r, zipformer_state
 
 PAD = 0
-_GUIDANCE_CODE = 192
-_TURNING_POINT = 0.5
+GUIDANCE_CODE = 192
+TURNING_POINT = 0.5
 """Up to this time the unguided half of guidance still hears the prompt, and counts double."""
 
 
@@ -196,7 +196,7 @@ class ZipVoice(nn.Module):
         self.config = config
         self.embed = nn.Embedding(config.vocabulary, config.text.inputs)
         self.text_encoder = Zipformer(config.text)
-        self.clock = _Clock(config.decoder.time, distilled=config.distilled)
+        self.clock = Clock(config.decoder.time, distilled=config.distilled)
         self.decoder = Zipformer(config.decoder)
         if config.speaker_tags is not None or config.channels > 1:
             self.speakers = nn.Embedding(2, config.bins)
@@ -246,7 +246,7 @@ class ZipVoice(nn.Module):
         for call in calls_of([len(row.mel) for row in rows], frames_per_call):
             velocities |= zip(call, self.velocities_of([rows[index] for index in call]), strict=True)
         for index, other in zip(guided, range(len(flows), len(rows)), strict=True):
-            scale = flows[index].guidance * (2 if flows[index].time <= _TURNING_POINT else 1)
+            scale = flows[index].guidance * (2 if flows[index].time <= TURNING_POINT else 1)
             velocities[index] = (1 + scale) * velocities[index] - scale * velocities[other]
         return [velocities[index] for index in range(len(flows))]
 
@@ -276,11 +276,11 @@ class _Row:
 
     def unguided(self) -> "_Row":
         """The row without its text and, once the turning point is past, without the prompt."""
-        speech = self.speech if self.time <= _TURNING_POINT else torch.zeros_like(self.speech)
+        speech = self.speech if self.time <= TURNING_POINT else torch.zeros_like(self.speech)
         return replace(self, text=torch.zeros_like(self.text), speech=speech)
 
 
-class _Clock(nn.Module):
+class Clock(nn.Module):
     """Times, and in the distilled model guidance as well, as vectors."""
 
     def __init__(self, width: int, *, distilled: bool) -> None:
@@ -288,24 +288,29 @@ class _Clock(nn.Module):
         self.width = width
         self.linear_1 = nn.Linear(width, 2 * width)
         self.linear_2 = nn.Linear(2 * width, width)
-        self.guidance = nn.Linear(_GUIDANCE_CODE, width, bias=False) if distilled else None
+        self.guidance = nn.Linear(GUIDANCE_CODE, width, bias=False) if distilled else None
 
     def forward(self, times: Tensor, guidance: Tensor) -> Tensor:
         """Times and guidance [batch] as [batch, width]."""
         dtype = self.linear_1.weight.dtype
         code = wave_code(times, self.width).to(dtype)
         if self.guidance is not None:
-            code = code + self.guidance(wave_code(guidance, _GUIDANCE_CODE).to(dtype))
+            code = code + self.guidance(wave_code(guidance, GUIDANCE_CODE).to(dtype))
         out: Tensor = self.linear_2(swoosh_r(self.linear_1(code)))
         return out
 
 
 def wave_code(values: Tensor, width: int) -> Tensor:
     """Numbers [n] as cosines and sines of ever longer waves, [n, width]."""
-    half = width // 2
-    rates = 10_000.0 ** (-torch.arange(half, device=values.device) / half)
-    angles = values[:, None].float() * rates
+    angles = values[:, None].float() * wave_rates(width, values.device)
     return torch.cat((angles.cos(), angles.sin()), dim=1)
+
+
+def wave_rates(width: int, device: torch.device | None = None) -> Tensor:
+    """The rates of the waves that `wave_code` takes, [width / 2]."""
+    half = width // 2
+    rates: Tensor = 10_000.0 ** (-torch.arange(half, device=device) / half)
+    return rates
 
 
 def speakers_of(tokens: Tensor, tags: tuple[int, int]) -> Tensor:

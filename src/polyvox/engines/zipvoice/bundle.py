@@ -12,11 +12,11 @@ from polyvox.bundles.weights import read_plain, read_weights
 from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.engines.zipvoice.mel import BINS, FFT, HOP, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import Networks
-from polyvox.engines.zipvoice.variants import Variant
+from polyvox.engines.zipvoice.variants import VARIANTS, Variant
 from polyvox.errors import BundleError
-from polyvox.models.loading import WeightsError
+from polyvox.models.loading import StateDict, WeightsError
 from polyvox.models.vocos import Vocos, VocosConfig, load_vocos
-from polyvox.models.zipvoice import config_of, load_zipvoice
+from polyvox.models.zipvoice import ZipVoice, config_of, load_zipvoice
 from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
 
 SPEAKER_TAGS = ("[S1]", "[S2]")
@@ -73,17 +73,34 @@ def load_graphs(variant: Variant, folder: Path, vocoder: Path, *, int8: bool, th
 
 def load_networks(variant: Variant, folder: Path, vocoder: Path, device: torch.device) -> Networks:
     """Both networks on a device; BundleError says what in which folder does not fit."""
-    sizes = _read_sizes(folder / "model.json")
     vocabulary = read_vocabulary(folder / "tokens.txt")
     tags = _speaker_tags(variant, vocabulary, folder)
+    zipvoice = _load_zipvoice(variant, folder, _state(folder), vocabulary, tags)
+    return Networks(zipvoice.to(device), _load_vocos(vocoder).to(device), vocabulary, tags)
+
+
+def load_speaking_alone(folder: Path) -> ZipVoice:
+    """The base or the distilled network in a folder, whichever of the two its weights are of."""
+    if missing := [name for name in ("model.json", "tokens.txt") if not (folder / name).is_file()]:
+        raise BundleError(f"{folder} has no {missing[0]}: it is not the folder of a ZipVoice model.")
+    state = _state(folder)
+    if "spk_embed.weight" in state:
+        raise BundleError(f"The model in {folder} is for dialogues, of which there are no graphs; run it in PyTorch.")
+    variant = VARIANTS["zipvoice_distill" if "fm_decoder.guidance_scale_embed.weight" in state else "zipvoice"]
+    return _load_zipvoice(variant, folder, state, read_vocabulary(folder / "tokens.txt"), None)
+
+
+def _load_zipvoice(
+    variant: Variant, folder: Path, state: StateDict, vocabulary: Vocabulary, tags: tuple[int, int] | None
+) -> ZipVoice:
+    sizes = _read_sizes(folder / "model.json").model_dump()
     config = config_of(
-        sizes.model_dump(), len(vocabulary), distilled=variant.distilled, channels=variant.channels, speaker_tags=tags
+        sizes, len(vocabulary), distilled=variant.distilled, channels=variant.channels, speaker_tags=tags
     )
     try:
-        zipvoice = load_zipvoice(config, _state(folder))
+        return load_zipvoice(config, state)
     except (WeightsError, KeyError) as error:
         raise BundleError(f"The weights of {variant.name} in {folder} do not fit: {error}") from error
-    return Networks(zipvoice.to(device), _load_vocos(vocoder).to(device), vocabulary, tags)
 
 
 def _read_sizes(path: Path) -> _Model:
