@@ -14,6 +14,7 @@ from polyvox.api.auth import BearerAuth
 from polyvox.api.body import BodyLimit
 from polyvox.api.errors import SESSION_HEADER, UnexpectedErrors, install_handlers
 from polyvox.api.streaming import BIT_DEPTH_HEADER, CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
+from polyvox.service.fitting import FittingService
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
@@ -48,10 +49,12 @@ it is `{"detail": message}`, and on the paths of CosyVoice's servers what their 
 """
 
 
-def create_app(service: SpeechService, voices: VoiceService | None = None) -> FastAPI:
+def create_app(
+    service: SpeechService, voices: VoiceService | None = None, fitting: FittingService | None = None
+) -> FastAPI:
     """The application for one service, which it starts and closes unless its maker has started it already.
 
-    The voices, those of the settings unless others are given, it starts and closes itself.
+    The voices and their fits, those of the settings unless others are given, it starts and closes itself.
     """
     app = FastAPI(
         title="Polyvox",
@@ -63,10 +66,12 @@ def create_app(service: SpeechService, voices: VoiceService | None = None) -> Fa
     )
     app.state.service = service
     app.state.voices = VoiceService.beside(service) if voices is None else voices
+    app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     install_handlers(app)
     _install_middleware(app, service)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    for door in (openai, dialogue, conversion, kokoro, voices_door, zipvoice, streamable, cosyvoice, rayserve):
+    # The fits come before the voices, one of whose paths would match theirs too.
+    for door in (openai, dialogue, conversion, kokoro, fitting, voices_door, zipvoice, streamable, cosyvoice, rayserve):
         app.include_router(door.router, dependencies=[key])
     app.include_router(admin.router)
     return app
@@ -102,4 +107,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             stack.push_async_callback(service.close)
         await voices.start()
         stack.push_async_callback(voices.close)
+        stack.push_async_callback(app.state.fitting.close)
         yield

@@ -13,6 +13,7 @@ from polyvox.api.schemas import ErrorBody, RequestBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.prompts import CacheKind
 from polyvox.service.voices import Transcribe
+from polyvox.voices.fitted import shown_report
 from polyvox.voices.names import MAX_NAME_CHARS, MAX_TAGS
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, UrlVoice, parse_reference
@@ -86,9 +87,9 @@ async def register_voice(request: Request, hall: Hall, voices: Voices, owner: Ow
     fields = await read_fields(request, "audio")
     body = fields.parsed(NewVoice)
     details = body.details
-    reference = await _recording(body.audio, fields.file, hall.settings.prompt_max_bytes)
+    reference = await recording_of(body.audio, fields.file, hall.settings.prompt_max_bytes)
     registered = await voices.register(reference, details, owner, transcribe=Transcribe(body.transcribe))
-    return _shown(registered.record, owner) | {"warnings": list(registered.warnings)}
+    return shown_voice(registered.record, owner) | {"warnings": list(registered.warnings)}
 
 
 @router.get("", responses={400: _ERRORS[400]})
@@ -114,7 +115,7 @@ async def list_voices(
         limit=limit,
     )
     page = await voices.page(query, owner)
-    shown = [_shown(record, owner) for record in page.voices]
+    shown = [shown_voice(record, owner) for record in page.voices]
     return {"object": "list", "data": shown, "has_more": bool(page.next), "next": page.next or None}
 
 
@@ -130,13 +131,13 @@ async def clear_caches(
 @router.get("/{voice_id}", responses={404: _ERRORS[404]})
 async def get_voice(voice_id: str, voices: Voices, owner: Owner) -> dict[str, Any]:
     """One voice."""
-    return _shown(await voices.get(voice_id, owner), owner)
+    return shown_voice(await voices.get(voice_id, owner), owner)
 
 
 @router.patch("/{voice_id}", responses={status: _ERRORS[status] for status in (400, 403, 404, 409)})
 async def change_voice(voice_id: str, body: VoiceChanges, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Change what is said about a voice, its transcript for one."""
-    return _shown(await voices.change(voice_id, body.details, owner), owner)
+    return shown_voice(await voices.change(voice_id, body.details, owner), owner)
 
 
 @router.delete("/{voice_id}", responses={status: _ERRORS[status] for status in (403, 404)})
@@ -166,7 +167,7 @@ async def preview_voice(voice_id: str, voices: Voices, owner: Owner) -> Response
     return Response(data, media_type="audio/wav", headers=headers)
 
 
-async def _recording(audio: str | None, file: bytes | None, max_bytes: int) -> InlineVoice | UrlVoice:
+async def recording_of(audio: str | None, file: bytes | None, max_bytes: int) -> InlineVoice | UrlVoice:
     """The recording of a registration, from whichever of its ways in."""
     if file is not None:
         return InlineVoice(file)
@@ -178,7 +179,8 @@ async def _recording(audio: str | None, file: bytes | None, max_bytes: int) -> I
     return reference
 
 
-def _shown(record: VoiceRecord, owner: str) -> dict[str, Any]:
+def shown_voice(record: VoiceRecord, owner: str) -> dict[str, Any]:
+    """A voice as every door of this house shows it."""
     return {
         "id": record.id,
         "object": "voice",
@@ -191,7 +193,7 @@ def _shown(record: VoiceRecord, owner: str) -> dict[str, Any]:
         "consent_note": record.consent_note,
         "duration": round(record.duration, 3),
         "sample_rate": record.sample_rate,
-        "quality": dict(record.report),
+        "quality": shown_report(record.report),
         "created": int(record.created),
         "used": int(record.used) or None,
         "yours": record.owner == owner,

@@ -19,6 +19,7 @@ from polyvox.types import Pcm
 from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
 from polyvox.voices.cache import PreparedFiles
 from polyvox.voices.decoder import decode_bounded
+from polyvox.voices.fitted import shown_report
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.names import is_voice_id, name_key
 from polyvox.voices.records import HOUSE, Embedding, VoiceDetails, VoiceQuery, VoiceRecord
@@ -66,7 +67,7 @@ def found(store: VoiceStore, reference: str) -> VoiceRecord:
 
 def register(settings: Settings, file: Path, details: VoiceDetails, owner: str, *, replacing: bool) -> Registered:
     """Take a recording in and keep it, with all the checks that a server makes."""
-    data = _read(file, settings.prompt_max_bytes)
+    data = read_recording(file, settings.prompt_max_bytes)
 
     async def registered() -> Registered:
         voices = VoiceService.beside(build_service(settings, catalog.ENGINES))
@@ -120,7 +121,7 @@ def embedding_of(settings: Settings, which: str) -> Embedding:
     """How a registered voice sounds, or the speaker of a recording."""
     path = Path(which)
     if path.is_file():
-        data = _read(path, settings.prompt_max_bytes)
+        data = read_recording(path, settings.prompt_max_bytes)
         pcm, rate = asyncio.run(decode_bounded(data, PromptLimits.of(settings)))
         return _heard(settings, pcm, rate)
     with opened(settings) as store:
@@ -149,7 +150,7 @@ def described(record: VoiceRecord) -> dict[str, Any]:
         "consent_note": record.consent_note,
         "duration": round(record.duration, 3),
         "sample_rate": record.sample_rate,
-        "quality": dict(record.report),
+        "quality": shown_report(record.report),
         "created": int(record.created),
         "used": int(record.used) or None,
     }
@@ -168,7 +169,7 @@ def _prepared_files(settings: Settings) -> PreparedFiles:
     )
 
 
-def _read(path: Path, most_bytes: int) -> bytes:
+def read_recording(path: Path, most_bytes: int) -> bytes:
     """A file, no further than the first byte that is too many."""
     with path.open("rb") as source:
         return source.read(most_bytes + 1)

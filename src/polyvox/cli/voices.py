@@ -87,6 +87,36 @@ def add(
     _print_facts(described(registered.record))
 
 
+@app.command()
+def fit(
+    clip: Annotated[Path, typer.Argument(help="Recording of somebody speaking, of some seconds.")],
+    name: Annotated[str, typer.Option("--name", "-n", help="What the voice shall be called.")],
+    consent: Annotated[bool, typer.Option("--consent", help="The speaker has agreed to being imitated.")] = False,
+    consent_note: Annotated[str | None, typer.Option(help="How and when they have.")] = None,
+    transcript: Annotated[str | None, typer.Option("--transcript", "-t", help="What is said in it.")] = None,
+    language: Annotated[str | None, typer.Option("--language", "-l", help="Language to speak: en, en-gb ...")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Word to find it by; give it again for more.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Another one gives a slightly different voice.")] = 0,
+    key: Key = None,
+    data_dir: DataDir = None,
+    models_dir: ModelsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a voice of Kokoro's to a recording; it takes some minutes."""
+    from polyvox.cli import fitting
+    from polyvox.cli.own_voices import described, owner_named
+    from polyvox.voices.records import VoiceDetails
+
+    details = VoiceDetails.checked(
+        name=name, transcript=transcript, language=language, tags=tag, consent=consent, consent_note=consent_note
+    )
+    record = described(fitting.fit(_settings(data_dir, models_dir), clip, details, owner_named(key), seed))
+    if as_json:
+        _print_json(record)
+    else:
+        _print_facts(record)
+
+
 @app.command("list")
 def list_registered(
     search: Annotated[str, typer.Option("--search", "-s", help="Part of the name.")] = "",

@@ -1,20 +1,34 @@
 """Who is meant by a request's voice, and how an engine comes to speak like that."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from polyvox.config import Settings
-from polyvox.engines.base import Coded, Duetting, Engine
+from polyvox.engines.base import Coded, Duetting, Engine, Styled
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
 from polyvox.service.cloning import Clone
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.shelf import Shelf
 from polyvox.types import PreparedVoice, VoicePrompt
+from polyvox.voices.fitted import FittedStyle, fitted_style
+from polyvox.voices.mixing import Part, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
 from polyvox.voices.recordings import prompt_digest
 from polyvox.voices.records import Transcription, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """A fitted voice's part in a mix."""
+
+    share: float
+    record: VoiceRecord
+    style: FittedStyle
 
 
 class Casting:
@@ -77,9 +91,47 @@ class Casting:
         if record is None:
             if is_voice_id(name):
                 raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
-            return None
+            return await self._mixed(name, owner, engine) if isinstance(engine, Styled) else None
+        if isinstance(engine, Styled) and (style := fitted_style(record.report)) and style.model == engine.name:
+            return self._styled([_Share(1.0, record, style)], ())
         self._registry.check_cloning(engine)
         return Clone(record.id, lambda engine: self._prepare_registered(record, text, engine))
+
+    async def _mixed(self, expression: str, owner: str, engine: Engine) -> Clone | None:
+        """A mix in which fitted voices take part; None where there is none: it is for the engine to know."""
+        try:
+            parts = parse_mix(expression)
+        except UnknownVoiceError:
+            return None
+        own = {voice.id for voice in engine.voices}
+        fitted: list[_Share] = []
+        plain: list[Part] = []
+        for part in parts:
+            record = None if part.voice in own else await self._shelf.find(part.voice, owner)
+            style = None if record is None else fitted_style(record.report)
+            if record is None:
+                plain.append(part)
+            elif style is None or style.model != engine.name:
+                self._registry.check_cloning(engine)
+            else:
+                fitted.append(_Share(part.share, record, style))
+        return self._styled(fitted, plain) if fitted else None
+
+    def _styled(self, fitted: Sequence["_Share"], plain: Sequence[Part]) -> Clone:
+        """Fitted voices, each a mix of its own and an offset, and voices of the engine's, as one of the kind."""
+        parts = [
+            Part(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)
+        ] + list(plain)
+        offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            assert isinstance(engine, Styled)
+            store = await self._shelf.store()
+            for one in fitted:
+                await self._shelf.run(partial(store.touch, one.record))
+            return engine.styled_voice(parts, offset, fitted[0].record.language)
+
+        return Clone("+".join(one.record.id for one in fitted), prepare)
 
     async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> Clone:
         """Two registered voices, the first for `[S1]` and the second for `[S2]`."""

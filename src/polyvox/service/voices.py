@@ -20,6 +20,7 @@ from polyvox.service.shelf import Shelf, visible_to
 from polyvox.service.speech import SpeechService
 from polyvox.types import VoicePrompt
 from polyvox.voices.fetch import Fetcher
+from polyvox.voices.fitted import KEY, FittedStyle
 from polyvox.voices.intake import Intake
 from polyvox.voices.names import name_key
 from polyvox.voices.records import (
@@ -121,19 +122,17 @@ class VoiceService:
         *,
         transcribe: Transcribe = Transcribe.INLINE,
         replacing: bool = False,
+        fitted: FittedStyle | None = None,
     ) -> Registered:
-        """Check a recording and keep it as a voice."""
+        """Check a recording and keep it as a voice, with the style that was fitted to it if one was."""
+        taken = await self.take(reference, details, owner, replacing=replacing)
+        assert details.name is not None
         store = await self._shelf.store()
-        if details.name is None:
-            raise InvalidRequestError("'name' is required.", field="name")
-        if not replacing and await self._shelf.run(partial(store.find, owner, details.name)) is not None:
-            raise ConflictError(
-                f"There is a voice named {details.name!r} already; choose another name or remove it.", field="name"
-            )
-        taken = await self._prompts.take(reference, "audio")
         text, state = await self._transcript_for(details, taken, transcribe)
         embedding = await self._prompts.embedding(taken.recording.pcm, taken.recording.sample_rate)
         registration = _registration(details.name, owner, details, taken, text, state, embedding)
+        if fitted is not None:
+            registration = replace(registration, report={**registration.report, KEY: fitted.as_report()})
         warnings = await self._shelf.run(partial(_likenesses, store, registration, taken.audio_digest))
         limit = self._settings.max_voices
         added = await self._shelf.run(partial(store.add, registration, replacing=replacing, limit=limit))
@@ -143,6 +142,19 @@ class VoiceService:
             self._spawn(self._transcribe(store, added.record))
         log.info("voice registered", voice=added.record.id, seconds=round(added.record.duration, 2))
         return Registered(added.record, warnings)
+
+    async def take(
+        self, reference: InlineVoice | UrlVoice, details: VoiceDetails, owner: str, *, replacing: bool = False
+    ) -> Taken:
+        """The recording of a voice that may be registered under its name; nothing is kept yet."""
+        store = await self._shelf.store()
+        if details.name is None:
+            raise InvalidRequestError("'name' is required.", field="name")
+        if not replacing and await self._shelf.run(partial(store.find, owner, details.name)) is not None:
+            raise ConflictError(
+                f"There is a voice named {details.name!r} already; choose another name or remove it.", field="name"
+            )
+        return await self._prompts.take(reference, "audio")
 
     async def source(self, reference: InlineVoice | UrlVoice, field: str) -> VoicePrompt:
         """A recording whose words are to be said in another voice; it is checked as those of voices are."""

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polyvox.errors import InvalidRequestError
 from polyvox.types import Pcm
+from polyvox.voices.fitted import KEY, fitted_style
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.recordings import digest_of, read_wav
 from polyvox.voices.records import Registration, Transcription, VoiceDetails, VoiceRecord
@@ -53,6 +54,7 @@ class _Voice(BaseModel):
     consent: bool
     consent_note: str
     quality: _Report | None
+    fitted: dict[str, Any] | None = None
     sha256: Digest
 
 
@@ -110,7 +112,8 @@ def _description(record: VoiceRecord) -> dict[str, Any]:
         "tags": list(record.tags),
         "consent": record.consent,
         "consent_note": record.consent_note,
-        "quality": dict(record.report) or None,
+        "quality": {name: value for name, value in record.report.items() if name != KEY} or None,
+        "fitted": record.report.get(KEY),
         "sha256": record.audio_digest,
     }
 
@@ -125,6 +128,7 @@ def _registration(voice: _Voice, pcm: Pcm, rate: int, limits: PromptLimits, owne
     )
     assert details.name is not None
     _check_sound(details.name, pcm, rate, limits)
+    style = fitted_style({KEY: voice.fitted})
     known = voice.transcription if details.transcript else Transcription.NONE
     return Registration(
         name=details.name,
@@ -137,7 +141,8 @@ def _registration(voice: _Voice, pcm: Pcm, rate: int, limits: PromptLimits, owne
         tags=details.tags or (),
         consent=voice.consent,
         consent_note=details.consent_note or "",
-        report={} if voice.quality is None else voice.quality.model_dump(),
+        report=({} if voice.quality is None else voice.quality.model_dump())
+        | ({} if style is None else {KEY: style.as_report()}),
     )
 
 
