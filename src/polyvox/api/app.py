@@ -71,7 +71,18 @@ def create_app(
     _install_middleware(app, service)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
     # The fits come before the voices, one of whose paths would match theirs too.
-    for door in (openai, dialogue, conversion, kokoro, fitting, voices_door, zipvoice, streamable, cosyvoice, rayserve):
+    for door in (
+        openai,
+        dialogue,
+        conversion,
+        kokoro,
+        fitting_door,
+        voices_door,
+        zipvoice,
+        streamable,
+        cosyvoice,
+        rayserve,
+    ):
         app.include_router(door.router, dependencies=[key])
     app.include_router(admin.router)
     return app
