@@ -9,6 +9,7 @@ from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin, conversion, cosyvoice, dialogue, kokoro, openai, rayserve, streamable, zipvoice
+from polyvox.api import fitting as fitting_door
 from polyvox.api import voices as voices_door
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body import BodyLimit
