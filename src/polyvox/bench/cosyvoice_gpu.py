@@ -17,9 +17,10 @@ from torch import nn
 
 from polyvox.engines.cosyvoice.casting import Cast, Mode
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.executing import shared_lm
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.loading import Networks
-from polyvox.engines.cosyvoice.piece import Hop, Piece, PieceMaker, Player, Timed, sounded
+from polyvox.engines.cosyvoice.piece import Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE, Recipe
 from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.models.cosyvoice2_flow import ConformerFront, Flow2Config
@@ -37,6 +38,7 @@ from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.unet import UNet, UNetTime
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.executors.graphs import CudaGraphs
 from polyvox.runtime.placing import Placement
 from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.speech_lm import SpeechLm as SharedLm
@@ -156,7 +158,8 @@ async def stream(networks: Networks, recipe: Recipe, load: Load) -> Figures:
     """Speak once, and note when each chunk came."""
     lm_device, device = DeviceExecutor("lm", 1), DeviceExecutor("sound", 1)
     decoder = CosyVoiceDecoder(networks.lm)
-    source = SharedLm(decoder, LmSizes(slots=1, capacity=4096), executor=lm_device)
+    recorder = CudaGraphs if networks.lm.marks.device.type == "cuda" else None
+    source, _ = await shared_lm(decoder, LmSizes(slots=1, capacity=4096), sampling_of(recipe), lm_device, recorder)
     stage = Stage[Hop, Timed]("sound", lambda hops: sounded(networks.sound, hops), executor=device)
     voice = _voice(recipe, load)
     tokens = int(load.seconds * TOKENS_PER_SECOND)

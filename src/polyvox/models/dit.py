@@ -9,6 +9,7 @@ from torch.nn import functional
 from polyvox.models.attention import Sight, attend, merge_heads, split_heads
 from polyvox.models.convolution import CausalConv
 from polyvox.models.euler import FlowPoint, time_code
+from polyvox.models.fusing import Fusible
 from polyvox.models.memory import Memory
 
 RENAMED = (
@@ -111,9 +112,24 @@ def modulated(rows: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
     return functional.layer_norm(rows, rows.shape[-1:], eps=_EPS) * (1 + scale) + shift
 
 
-class _Block(nn.Module):
+def _fed(
+    rows: Tensor,
+    shift: Tensor,
+    scale: Tensor,
+    gate: Tensor,
+    within: Tensor,
+    bias: Tensor,
+    out: Tensor,
+    out_bias: Tensor,
+) -> Tensor:
+    """A block's second half: two layers on each row by itself."""
+    inner = functional.gelu(functional.linear(modulated(rows, shift, scale), within, bias), approximate="tanh")
+    return rows + gate * functional.linear(inner, out, out_bias)
+
+
+class _Block(Fusible):
     def __init__(self, config: DiTConfig) -> None:
-        super().__init__()
+        super().__init__(_fed)
         self.attn = _Attention(config)
         self.ff_in = nn.Linear(config.width, config.feed_forward)
         self.ff_out = nn.Linear(config.feed_forward, config.width)
@@ -128,9 +144,8 @@ class _Block(nn.Module):
     ) -> Tensor:
         shift, scale, gate, ff_shift, ff_scale, ff_gate = time
         rows = rows + gate * self.attn(modulated(rows, shift, scale), memory, rotation, sight)
-        inner = functional.gelu(self.ff_in(modulated(rows, ff_shift, ff_scale)), approximate="tanh")
-        out: Tensor = rows + ff_gate * self.ff_out(inner)
-        return out
+        within, out = self.ff_in, self.ff_out
+        return self.fused(rows, ff_shift, ff_scale, ff_gate, within.weight, within.bias, out.weight, out.bias)
 
 
 class _Attention(nn.Module):

@@ -9,6 +9,7 @@ from torch.nn import functional
 from polyvox.models.attention import Sight, attend, merge_heads, split_heads
 from polyvox.models.convolution import CausalConv
 from polyvox.models.euler import FlowPoint, time_code
+from polyvox.models.fusing import Fusible
 from polyvox.models.memory import Memory
 
 RENAMED = (
@@ -131,9 +132,17 @@ class _ConvBlock(nn.Module):
         return functional.mish(normed).transpose(1, 2)
 
 
-class _Transformer(nn.Module):
+def _fed(
+    rows: Tensor, scale: Tensor, shift: Tensor, within: Tensor, bias: Tensor, out: Tensor, out_bias: Tensor
+) -> Tensor:
+    """A block's second half: two layers on each row by itself."""
+    normed = functional.layer_norm(rows, rows.shape[-1:], scale, shift)
+    return rows + functional.linear(functional.gelu(functional.linear(normed, within, bias)), out, out_bias)
+
+
+class _Transformer(Fusible):
     def __init__(self, config: UNetConfig) -> None:
-        super().__init__()
+        super().__init__(_fed)
         self.norm1 = nn.LayerNorm(config.channels)
         self.attn1 = _Attention(config)
         self.norm3 = nn.LayerNorm(config.channels)
@@ -142,8 +151,8 @@ class _Transformer(nn.Module):
 
     def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
         rows = rows + self.attn1(self.norm1(rows), memory, sight)
-        out: Tensor = rows + self.ff_out(functional.gelu(self.ff_in(self.norm3(rows))))
-        return out
+        norm, within, out = self.norm3, self.ff_in, self.ff_out
+        return self.fused(rows, norm.weight, norm.bias, within.weight, within.bias, out.weight, out.bias)
 
 
 class _Attention(nn.Module):

@@ -12,11 +12,12 @@ import structlog
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.casting import Cast, Mode, cast, language_array, mode_of
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.executing import shared_lm
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.listening import check_recording
 from polyvox.engines.cosyvoice.loading import Model, load_model
 from polyvox.engines.cosyvoice.phrases import ArrivingScript, Passages, Phrase
-from polyvox.engines.cosyvoice.piece import Chunk, Hop, Piece, PieceMaker, Player, Timed, sounded
+from polyvox.engines.cosyvoice.piece import Chunk, Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
 from polyvox.engines.cosyvoice.place import SILENT, Place, Wording
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
 from polyvox.engines.cosyvoice.sound import SoundState
@@ -24,6 +25,7 @@ from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.executors.graphs import CudaGraphs
 from polyvox.runtime.speech_lm import LmSizes, SpeechLm
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
@@ -99,18 +101,26 @@ class CosyVoiceEngine:
 
     async def start(self) -> None:
         model = await asyncio.to_thread(load_model, self._settings, self._version)
-        self.warning = model.warning
         device, lm_device = DeviceExecutor(f"{self.name}-sound", 1), DeviceExecutor(f"{self.name}-lm", 1)
         decoder = CosyVoiceDecoder(model.networks.lm)
         streams = self._settings.cosyvoice_streams
-        source = SpeechLm(decoder, LmSizes(slots=streams, capacity=CAPACITY), executor=lm_device)
+        source, warning = await shared_lm(
+            decoder,
+            LmSizes(slots=streams, capacity=CAPACITY),
+            sampling_of(model.bundle.recipe),
+            lm_device,
+            CudaGraphs if model.placement.device == "cuda" else None,
+        )
+        self.warning = " ".join(filter(None, (model.warning, warning)))
         stage = Stage[Hop, Timed](
             self.name, partial(sounded, model.networks.sound), executor=device, observer=self._observer
         )
         self._running = _Running(
             model=model,
             source=source,
-            pieces=PieceMaker(model.bundle.recipe, decoder, source, stage),
+            pieces=PieceMaker(
+                model.bundle.recipe, decoder, source, stage, original=self._settings.cosyvoice_original_least
+            ),
             stage=stage,
             device=device,
             lm_device=lm_device,

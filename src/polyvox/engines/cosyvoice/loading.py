@@ -1,12 +1,13 @@
 """Everything of a model that is loaded once: its networks, tried out, its tokenizer and its voices."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
+from polyvox.engines.cosyvoice.executing import fused_flow
 from polyvox.engines.cosyvoice.listening import Listener
 from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.engines.cosyvoice.tags import Tags
@@ -24,10 +25,11 @@ from polyvox.types import PreparedVoice
 
 @dataclass(frozen=True, slots=True)
 class Networks:
-    """The two that make tokens and sound."""
+    """The two that make tokens and sound; `warning` says what does not run as the settings wish."""
 
     lm: SpeechLm
     sound: Sound
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def load_model(settings: Settings, version: int) -> Model:
         bundle=bundle,
         networks=networks,
         placement=placement,
-        warning=warning,
+        warning=" ".join(filter(None, (warning, networks.warning))),
         tags=tags,
         tokenizer=tokenizer,
         script=Script(tags, lambda text: len(tokenizer.encode(text))),
@@ -83,6 +85,8 @@ def _networks(bundle: CosyVoiceBundle, placement: Placement, settings: Settings)
     sound = Sound(flow, vocoder, placement, settings.cosyvoice_flow_memory, settings.cosyvoice_flow_window)
     networks = Networks(lm, sound)
     _try_out(networks, placement)
+    if settings.cosyvoice_compile:
+        return replace(networks, warning=fused_flow(flow, lambda: _try_out(networks, placement)))
     return networks
 
 

@@ -1,0 +1,168 @@
+"""How CosyVoice's networks are run changes how fast they are, and nothing else."""
+
+import asyncio
+import functools
+from contextlib import aclosing
+
+import pytest
+import torch
+from structlog.testing import capture_logs
+from tiny_cosyvoice import tiny_model
+
+from fixed_shapes import Fixed
+from polyvox.config import load
+from polyvox.engines.cosyvoice import engine as engine_module
+from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+from polyvox.engines.cosyvoice.executing import fused_flow, shared_lm
+from polyvox.engines.cosyvoice.loading import load_model
+from polyvox.engines.cosyvoice.piece import PieceMaker, sampling_of
+from polyvox.models.cosyvoice_flow import Flow, FlowPrompt
+from polyvox.models.cosyvoice_noise import flow_noise
+from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.placing import Placement
+from polyvox.runtime.speech_lm import LmSizes
+from polyvox.runtime.tokens import Limits, Prompt, Sampling
+from polyvox.types import Utterance
+
+pytestmark = pytest.mark.anyio
+VERSIONS = pytest.mark.parametrize("version", [2, 3])
+SIZES = LmSizes(slots=4, capacity=512)
+
+
+@pytest.fixture
+def model(tmp_path, version):
+    return load_model(load(**{f"cosyvoice{version}_dir": tiny_model(tmp_path / "model", version)}), version)
+
+
+@pytest.fixture
+async def device():
+    executor = DeviceExecutor("test-lm", 1)
+    yield executor
+    await asyncio.to_thread(executor.close)
+
+
+async def drawn(source, decoder, sampling, count=4):
+    """The tokens of some sequences side by side."""
+
+    async def one(seed):
+        prompt = Prompt(ids=decoder.prompt(range(10, 20 + seed), ()))
+        rule = Sampling(sampling.temperature, sampling.top_k, sampling.top_p, seed=seed, repeat_window=10)
+        async with source.generate(prompt, rule, Limits(20 + 5 * seed)) as stream:
+            return [token async for token in stream]
+
+    return await asyncio.gather(*(one(seed) for seed in range(count)))
+
+
+@VERSIONS
+async def test_recorded_steps_have_few_shapes_and_draw_the_same_tokens(model, version, device):
+    decoder, sampling = CosyVoiceDecoder(model.networks.lm), sampling_of(model.bundle.recipe)
+    replay = Fixed()
+    recorded, warning = await shared_lm(decoder, SIZES, sampling, device, lambda: replay)
+    assert warning == ""
+    shapes = replay.recorded
+    assert 0 < shapes <= 12
+    plain, _ = await shared_lm(decoder, SIZES, sampling, device, None)
+    assert await drawn(recorded, decoder, sampling) == await drawn(plain, decoder, sampling)
+    assert replay.recorded == shapes
+    await recorded.close()
+    await plain.close()
+
+
+@pytest.mark.parametrize("version", [3])
+async def test_a_gpu_that_cannot_record_decodes_all_the_same_and_says_so(model, version, device):
+    def broken():
+        raise RuntimeError("CUDA error: operation not permitted when stream is capturing\nmore of it")
+
+    decoder, sampling = CosyVoiceDecoder(model.networks.lm), sampling_of(model.bundle.recipe)
+    with capture_logs() as logs:
+        source, warning = await shared_lm(decoder, SIZES, sampling, device, broken)
+    assert "not permitted when stream is capturing), so it decodes more slowly." in warning
+    assert [entry["event"] for entry in logs] == [warning]
+    assert len((await drawn(source, decoder, sampling, 1))[0]) == 20
+    await source.close()
+
+
+async def test_the_engine_records_on_a_gpu_and_warns_of_what_it_could_not(tmp_path, monkeypatch):
+    """The weights stay where they are: what is on a GPU here is only its name."""
+    asked = []
+
+    def recorder():
+        asked.append("recorder")
+        raise RuntimeError("no such thing here")
+
+    def placed_on_gpu(settings, version):
+        model = load_model(settings, version)
+        object.__setattr__(model, "placement", Placement("cuda", torch.float32))
+        return model
+
+    monkeypatch.setattr(engine_module, "CudaGraphs", recorder)
+    monkeypatch.setattr(engine_module, "load_model", placed_on_gpu)
+    engine = CosyVoiceEngine(load(cosyvoice3_dir=tiny_model(tmp_path / "model", 3)), 3)
+    await engine.start()
+    assert asked == ["recorder"]
+    assert "could not be recorded (no such thing here)" in engine.warning
+    async with aclosing(engine.speak(Utterance("er.", "spk_a", seed=1))) as chunks:
+        assert [chunk async for chunk in chunks]
+    await engine.close()
+
+
+def compiling_with(backend, monkeypatch):
+    """A test must not need the machine's C++ compiler: what is captured is the same for every backend."""
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend=backend))
+
+
+@torch.inference_mode()
+def mel(flow: Flow, lengths):
+    """The frames of a stream in chunks of these many tokens."""
+    prompt = FlowPrompt(
+        torch.arange(30)[None], torch.zeros(1, flow.config.bins, 60), torch.ones(1, flow.config.speaker)
+    )
+    state, frames, done = flow.start(prompt, flow_noise()), [], 0
+    for length in lengths:
+        made, state = flow.step(torch.arange(done, done + length)[None], state, final=length == lengths[-1])
+        frames.append(made)
+        done += length
+    return torch.cat(frames, dim=2)
+
+
+@VERSIONS
+def test_compiled_the_flow_is_the_same_and_captured_once_for_all_lengths(model, version, monkeypatch):
+    compiling_with("eager", monkeypatch)
+    flow = model.networks.sound.flow
+    plain = [mel(flow, lengths) for lengths in ((28, 25, 9), (53, 7))]
+    assert fused_flow(flow, lambda: mel(flow, (28, 9))) == ""
+    captured = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    assert captured > 0
+    for lengths, expected in zip(((28, 25, 9), (53, 7)), plain, strict=True):
+        torch.testing.assert_close(mel(flow, lengths), expected, atol=1e-4, rtol=0)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == captured
+
+
+@pytest.mark.parametrize("version", [3])
+def test_a_machine_that_cannot_compile_runs_the_flow_as_it_is_and_says_so(model, version, monkeypatch):
+    def broken(graph, given):
+        raise AssertionError("no compiler here")
+
+    compiling_with(broken, monkeypatch)
+    flow = model.networks.sound.flow
+    plain = mel(flow, (28, 9))
+    with capture_logs() as logs:
+        warning = fused_flow(flow, lambda: mel(flow, (28, 9)))
+    assert "could not be compiled" in warning
+    assert [entry["event"] for entry in logs] == [warning]
+    assert torch.equal(mel(flow, (28, 9)), plain)
+
+
+@VERSIONS
+async def test_the_least_length_is_kept_or_is_the_originals(model, version, device):
+    recipe, decoder = model.bundle.recipe, CosyVoiceDecoder(model.networks.lm)
+    source, _ = await shared_lm(decoder, SIZES, sampling_of(recipe), device, None)
+    speech = recipe.lm.speech
+    ours = PieceMaker(recipe, decoder, source, None).limits(10)
+    theirs = PieceMaker(recipe, decoder, source, None, original=True).limits(10)
+    assert (ours.least, ours.most, ours.ends) == (theirs.least, theirs.most, theirs.ends)
+    assert ours.held == ours.ends == frozenset(range(speech.speech, speech.rows))
+    assert theirs.held == {speech.speech}
+    assert (speech.eos in theirs.held) is (version == 2)
+    await source.close()
