@@ -47,8 +47,10 @@ def load_network(settings: Settings, bundle: Bundle) -> Network:
     trial = load_on_gpu(settings, bundle)
     if trial.models is not None:
         return _native(trial.models)
-    warning = f"{trial.fault}, so Kokoro runs on ONNX Runtime on the CPU; check driver and PyTorch build."
-    log.warning(warning)
+    warning = ""
+    if trial.fault:
+        warning = f"{trial.fault}, so Kokoro runs on ONNX Runtime on the CPU; check driver and PyTorch build."
+        log.warning(warning)
     return _on_onnx_runtime(settings, bundle, warning)
 
 

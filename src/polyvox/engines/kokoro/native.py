@@ -122,13 +122,14 @@ class NativeKokoro:
     def _box(self, rows: int, length: int) -> "_Box":
         """A box of lines of one silent frame each, which nobody hears."""
         config, planned = self.network.config, self.network.bert_encoder.weight.dtype
+        text = self.network.text_encoder.embedding.weight.dtype
 
         def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
             return torch.zeros(rows, *shape, dtype=dtype, device=self.device)
 
         return _Box(
             ends=torch.ones(rows, dtype=torch.long, device=self.device),
-            text=zeros(config.width, length, dtype=torch.float32),
+            text=zeros(config.width, length, dtype=text),
             pitch=zeros(2 * length, dtype=planned),
             energy=zeros(2 * length, dtype=planned),
             style=zeros(config.style, dtype=planned),

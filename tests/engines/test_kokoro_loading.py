@@ -1,0 +1,147 @@
+"""Which network Kokoro speaks with, and what it says about the choice."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from polyvox import config  # noqa: E402
+from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
+from polyvox.engines.kokoro.call import ModelInput  # noqa: E402
+from polyvox.engines.kokoro.loading import load_network  # noqa: E402
+from polyvox.engines.kokoro.native import NativeKokoro  # noqa: E402
+from polyvox.engines.kokoro.native_loading import Probe, check_alike, probed  # noqa: E402
+from polyvox.errors import BundleError, UnavailableError  # noqa: E402
+from tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
+
+CPU_ONLY = "ONNX Runtime on the CPU"
+
+
+class Files:
+    """A bundle whose files are read by nobody here."""
+
+    def file(self, name):
+        return name
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine with a GPU that works, or fails with what is given as its fault, or with none at all."""
+
+    def made(*, driver=True, fault=None, seen=True):
+        monkeypatch.setattr(loading, "KokoroModel", lambda path, threads: None)
+        monkeypatch.setattr(loading, "_loads", lambda library: driver)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: driver and seen)
+
+        def load(place):
+            if place.device == "cuda" and fault:
+                raise RuntimeError(fault)
+            network = NativeKokoro(tiny_kokoro(torch.float32), 1)
+            network.device, network.dtype = torch.device(place.device), place.dtype
+            return network
+
+        monkeypatch.setattr(native_loading, "_loader", lambda settings, bundle: load)
+
+    return made
+
+
+def loaded(**settings):
+    return load_network(config.load(**settings), Files())
+
+
+def test_without_a_gpu_it_is_onnx_runtime_and_nothing_is_amiss(machine):
+    machine(driver=False)
+    assert (loaded().runs_on, loaded().warning) == (CPU_ONLY, "")
+
+
+def test_without_a_driver_pytorch_is_not_even_asked(machine, monkeypatch):
+    machine(driver=False)
+    monkeypatch.setattr(native_loading, "load_on_gpu", lambda *_: pytest.fail("it was asked"))
+    assert loaded().runs_on == CPU_ONLY
+
+
+def test_a_gpu_that_works_runs_pytorch_in_half_precision(machine):
+    machine()
+    assert (loaded().runs_on, loaded().warning) == ("PyTorch on cuda in float16", "")
+    assert loaded(kokoro_precision="float32").runs_on == "PyTorch on cuda in float32"
+
+
+@pytest.mark.parametrize("settings", [{"kokoro_executor": "onnx"}, {"kokoro_device": "cpu"}])
+def test_settings_can_keep_it_off_the_gpu(machine, settings):
+    machine()
+    assert loaded(**settings).runs_on == CPU_ONLY
+
+
+def test_a_gpu_that_fails_its_test_is_left_with_a_warning(machine):
+    machine(fault="its speech is not that of the CPU")
+    network = loaded()
+    assert network.runs_on == CPU_ONLY
+    assert network.warning.startswith("The GPU failed its test (its speech is not that of the CPU), so Kokoro runs on")
+
+
+def test_a_gpu_that_pytorch_cannot_use_is_worth_a_warning_only_where_it_was_asked_for(machine):
+    machine(seen=False)
+    assert loaded().warning == ""
+    network = loaded(kokoro_device="cuda")
+    assert network.runs_on == CPU_ONLY
+    assert network.warning.startswith("PyTorch finds no GPU, so Kokoro runs on ONNX Runtime")
+
+
+def test_native_runs_on_the_cpu_where_there_is_nothing_better(machine):
+    machine(driver=False)
+    assert loaded(kokoro_executor="native").runs_on == "PyTorch on cpu in float32"
+    assert loaded(kokoro_executor="native", kokoro_precision="bfloat16").runs_on == "PyTorch on cpu in bfloat16"
+    network = loaded(kokoro_executor="native", kokoro_device="cuda")
+    assert network.warning.startswith("PyTorch finds no GPU, so Kokoro runs on the CPU")
+
+
+def test_without_pytorch_auto_is_onnx_runtime_and_native_is_refused(machine, monkeypatch):
+    machine()
+    monkeypatch.setattr(loading, "find_spec", lambda name: None)
+    assert loaded().runs_on == CPU_ONLY
+    with pytest.raises(UnavailableError, match="pip install"):
+        loaded(kokoro_executor="native")
+
+
+def test_a_driver_is_a_library_that_loads():
+    assert loading._loads("libc.so.6")
+    assert not loading._loads("libnobody.so.1")
+
+
+def probe():
+    item = ModelInput((5, 6, 7), np.full((1, 2 * TINY.style), 0.1, np.float32), 1.0)
+    return probed(tiny_kokoro(torch.float32), item)
+
+
+def test_a_device_that_computes_what_the_cpu_does_passes():
+    expected = probe()
+    check_alike(expected, expected)
+    check_alike(Probe(expected.durations, expected.samples * 1.01), expected)
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (lambda right: Probe(right.durations + 1, right.samples), "other durations"),
+        (lambda right: Probe(right.durations, right.samples.roll(1)), "not that of the CPU"),
+        (lambda right: Probe(right.durations, right.samples * float("nan")), "not that of the CPU"),
+        (lambda right: Probe(right.durations, torch.zeros_like(right.samples)), "not that of the CPU"),
+    ],
+    ids=["durations", "shifted", "no numbers", "silence"],
+)
+def test_a_device_that_computes_anything_else_fails(broken, reason):
+    expected = probe()
+    with pytest.raises(RuntimeError, match=reason):
+        check_alike(broken(expected), expected)
+
+
+def test_weights_that_do_not_fit_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(native_loading, "read_kokoro", lambda path: {"bert.weight": torch.zeros(1)})
+    np.zeros((510, 1, 256), np.float32).tofile(tmp_path / "style.bin")
+
+    class Bundle:
+        def file(self, name):
+            return tmp_path / "style.bin"
+
+    with pytest.raises(BundleError, match="weights of Kokoro"):
+        load_network(config.load(kokoro_executor="native", kokoro_device="cpu"), Bundle())

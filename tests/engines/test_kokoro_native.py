@@ -1,0 +1,218 @@
+"""Kokoro in PyTorch through the engine: exact batches, recorded shapes, chunks ahead. The weights are seeded."""
+
+import asyncio
+import threading
+from collections import defaultdict
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from fixed_shapes import Fixed  # noqa: E402
+from polyvox import config  # noqa: E402
+from polyvox.engines.base import Cautioned  # noqa: E402
+from polyvox.engines.kokoro.batches import Batches  # noqa: E402
+from polyvox.engines.kokoro.call import ModelInput  # noqa: E402
+from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
+from polyvox.engines.kokoro.native import LOUDER, NativeKokoro, Shapes, line_of, noise_seed  # noqa: E402
+from polyvox.types import Utterance  # noqa: E402
+from tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
+
+pytestmark = pytest.mark.anyio
+
+ROUNDING = 1e-6
+"""Of the loudest sample; in company, sums are taken in another order, of numbers in double precision."""
+TEXTS = (
+    "Yes.",
+    "No, no.",
+    "Good morning.",
+    "The sun rose.",
+    "Why?",
+    "It is far too warm.",
+    "Wait.",
+    "Come in, please.",
+)
+PARAGRAPH = "The sun rose. It is far too warm in here. Wait for me, please. Nobody asked why."
+SETTINGS = {"first_chunk_phonemes": 10, "max_chunk_phonemes": 20}
+
+
+class Held(NativeKokoro):
+    """Plans nothing before it is let through."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.passage = threading.Event()
+        self.passage.set()
+
+    def plan(self, items):
+        assert self.passage.wait(60)
+        return super().plan(items)
+
+
+@dataclass
+class Running:
+    """An engine, the sizes of its batches, what its shapes were recorded by, and a hold on its network."""
+
+    engine: KokoroEngine
+    sizes: dict
+    replay: Fixed
+    network: Held
+    synthesis: Batches
+
+    async def gathered(self, waiting, speech):
+        """Whatever `speech` gives, once so many chunks wait for the network beside the one that it holds."""
+        self.network.passage.clear()
+        task = asyncio.create_task(speech)
+        async with asyncio.timeout(60):
+            while len(self.synthesis._plan) < waiting:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        self.network.passage.set()
+        return await task
+
+
+@asynccontextmanager
+async def running(folder, batch=8, lengths=None):
+    engine, replay, sizes = KokoroEngine(config.load(**SETTINGS)), Fixed(), defaultdict(list)
+    network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(replay, lengths))
+    network.warm()
+    synthesis = Batches(network, lambda report: sizes[report.stage].append(report.size))
+    await engine.start_with(synthesis, tiny_voices(folder))
+    sizes.clear()
+    try:
+        yield Running(engine, sizes, replay, network, synthesis)
+    finally:
+        await engine.close()
+
+
+async def speak(engine, text, voice="af_heart", speed=1.0):
+    return [chunk async for chunk in engine.speak(Utterance(text, voice, speed=speed))]
+
+
+async def speak_all(engine):
+    return await asyncio.gather(
+        *(
+            speak(engine, text, "am_adam" if index % 2 else "af_heart", speed=0.8 + index / 10)
+            for index, text in enumerate(TEXTS)
+        )
+    )
+
+
+def joined(chunks):
+    return np.concatenate([chunk.pcm for chunk in chunks])
+
+
+def alike(ours, theirs):
+    assert [(chunk.start, chunk.end, chunk.text, chunk.words) for chunk in ours] == [
+        (chunk.start, chunk.end, chunk.text, chunk.words) for chunk in theirs
+    ]
+    return np.abs(joined(ours) - joined(theirs)).max() <= ROUNDING * np.abs(joined(theirs)).max()
+
+
+@pytest.mark.parametrize("lengths", [None, (16, 32)], ids=["as they come", "recorded"])
+async def test_a_request_beside_seven_others_is_spoken_as_alone(tmp_path, lengths):
+    async with running(tmp_path, batch=1) as one:
+        alone = [
+            await speak(one.engine, text, "am_adam" if index % 2 else "af_heart", speed=0.8 + index / 10)
+            for index, text in enumerate(TEXTS)
+        ]
+    async with running(tmp_path, lengths=lengths) as eight:
+        together = await eight.gathered(7, speak_all(eight.engine))
+    assert max(eight.sizes["kokoro-plan"]) >= 7
+    assert max(eight.sizes["kokoro-sound"]) >= 3
+    assert len({len(joined(chunks)) for chunks in alone}) == 8
+    assert all(alike(*pair) for pair in zip(together, alone, strict=True))
+
+
+async def test_shapes_are_recorded_before_the_first_caller_and_never_after(tmp_path):
+    async with running(tmp_path, batch=4, lengths=(8, 16)) as four:
+        recorded = four.replay.recorded
+        await speak_all(four.engine)
+        assert four.replay.recorded == recorded == 2 * 3, "two lengths, of one, two and four lines each"
+
+
+async def test_a_line_longer_than_all_shapes_is_spoken_as_it_comes(tmp_path):
+    async with running(tmp_path, batch=1) as plain:
+        expected = await speak(plain.engine, TEXTS[5])
+    async with running(tmp_path, batch=2, lengths=(4,)) as recorded:
+        assert alike(await speak(recorded.engine, TEXTS[5]), expected)
+        assert set(recorded.replay.shapes) == {("kokoro", rows, 4) for rows in (1, 2)}
+
+
+async def test_sentences_of_one_request_share_batches_on_an_idle_machine(tmp_path):
+    async with running(tmp_path, batch=1) as plain:
+        one_by_one = await speak(plain.engine, PARAGRAPH)
+    async with running(tmp_path) as idle:
+        ahead = await idle.gathered(Batches.ahead - 1, speak(idle.engine, PARAGRAPH))
+    assert len(ahead) > Batches.ahead
+    assert idle.sizes["kokoro-plan"][:2] == [1, Batches.ahead - 1], "the first chunk goes at once, the next together"
+    assert max(idle.sizes["kokoro-sound"]) > 1
+    assert alike(ahead, one_by_one)
+
+
+async def test_the_same_request_gives_the_same_samples_whatever_came_before_it(tmp_path):
+    async with running(tmp_path) as it:
+        first = await speak(it.engine, TEXTS[1])
+        await speak(it.engine, TEXTS[3])
+        torch.manual_seed(5)
+        assert alike(await speak(it.engine, TEXTS[1]), first)
+
+
+async def test_a_pause_alone_takes_no_batch(tmp_path):
+    async with running(tmp_path) as it:
+        chunks = await speak(it.engine, "[pause:1s] No.")
+        assert chunks[0].duration == pytest.approx(1.0, abs=0.1)
+        assert it.sizes == {"kokoro-plan": [1], "kokoro-sound": [1]}
+
+
+async def test_closing_a_request_early_leaves_the_engine_ready(tmp_path):
+    async with running(tmp_path) as it:
+        generator = it.engine.speak(Utterance(PARAGRAPH, "af_heart"))
+        await anext(generator)
+        await generator.aclose()
+        assert await speak(it.engine, "Still here.")
+
+
+def item(length, voice=0.1, speed=1.0):
+    return ModelInput(tuple(range(1, length + 1)), np.full((1, 256), voice, np.float32), speed)
+
+
+def test_noise_follows_from_words_voice_and_speed():
+    assert noise_seed(item(9)) == noise_seed(item(9))
+    assert len({noise_seed(each) for each in (item(9), item(8), item(9, voice=0.2), item(9, speed=1.1))}) == 4
+
+
+def test_samples_are_as_loud_as_those_of_the_quantised_graph():
+    native = NativeKokoro(tiny_kokoro(), 1)
+    (planned,) = native.plan([item(9)])
+    (pcm,) = native.sound([planned])
+    noise = torch.empty(planned.prosody.noise_shape)
+    noise.normal_(generator=torch.Generator().manual_seed(noise_seed(item(9))))
+    with torch.inference_mode():
+        (samples,) = native.network.sound(native.network.plan([line_of(item(9))]), [noise])
+    np.testing.assert_allclose(pcm, LOUDER * samples.numpy(), atol=ROUNDING * np.abs(pcm).max())
+    assert planned.durations.sum() * 600 == len(pcm)
+    assert len(planned.durations) == 9 + 2
+
+
+def test_long_lines_share_a_call_with_fewer_others():
+    native = NativeKokoro(tiny_kokoro(), 32)
+    assert [native.room(bucket) for bucket in (32, 80, 560, 4096)] == [32, 24, 3, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sixteen_bits_change_neither_lengths_nor_the_type_of_the_samples(dtype):
+    exact, narrow = NativeKokoro(tiny_kokoro(torch.float32), 2), NativeKokoro(tiny_kokoro(dtype), 2)
+    items = [item(9), item(30, speed=1.2)]
+    ours, theirs = ([native.sound([planned]) for planned in native.plan(items)] for native in (narrow, exact))
+    for (one,), (other,) in zip(ours, theirs, strict=True):
+        assert one.dtype == np.float32
+        assert len(one) == len(other)
+        assert np.square(one - other).mean() < 1e-2 * np.square(other).mean()
+    assert narrow.runs_on == f"PyTorch on cpu in {str(dtype).removeprefix('torch.')}"
+
+
+def test_a_warning_of_the_engine_reaches_the_readiness_page():
+    assert isinstance(KokoroEngine(config.load()), Cautioned)
