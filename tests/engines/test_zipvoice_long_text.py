@@ -1,50 +1,32 @@
 """A text of fifty thousand characters: heard from its first clause on, with no more of it in hand than a few chunks."""
 
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from humming_networks import humming
 
 from cloning import Studio, opened
 from polyvox.config import load
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
-from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.reader import Reader
 from polyvox.engines.zipvoice.variants import VARIANTS
-from polyvox.models.zipvoice import Flow, Line, Solver, begun
 from polyvox.service.cloning import Clone
 from polyvox.service.speech import SpeechRequest
-from polyvox.text.tokenizers.vocabulary import read_vocabulary
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
-TOKENS = Path(__file__).parents[1] / "golden" / "zipvoice_frontend" / "tokens.txt"
 RATE = 24_000
 TEXT = "The tide was out, and the boats lay on the sand; nobody was there. " * 750
+ASKED = Utterance(TEXT, "mine", tuning={"num_steps": 1.0})
 BUFFER = 2
 LONGEST_SECONDS = 27.0
 """The model says 25 s at once, in letters, of which English has a few less than sounds."""
-
-
-class HummingAcoustics:
-    """Flows that are done when they begin."""
-
-    def start(self, lines: Sequence[Line], noise: Sequence[torch.Tensor], solvers: Sequence[Solver]) -> list[Flow]:
-        texts = [torch.zeros(line.frames, BINS) for line in lines]
-        once = [Solver(1, solver.guidance) for solver in solvers]
-        return [flow.advanced(torch.zeros(())) for flow in begun(lines, texts, noise, once)]
-
-    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Flow]:
-        raise AssertionError("a flow that is done takes no step")
-
-
-def hummed(mels: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    return [torch.full(((len(mel) - 1) * 256,), 0.1) for mel in mels]
 
 
 class WatchedReader(Reader):
@@ -110,15 +92,15 @@ def known(voice: PreparedVoice) -> Callable[[], Awaitable[Clone]]:
 @pytest.mark.slow
 async def test_fifty_thousand_characters_stream_in_bounded_memory(tmp_path: Path, reader: list[WatchedReader]) -> None:
     assert len(TEXT) >= 50_000
-    vocos: Any = hummed
-    engine = WatchedEngine(Networks(HummingAcoustics(), vocos, read_vocabulary(TOKENS), None))
+    networks, _ = humming()
+    engine = WatchedEngine(networks)
     shown: Any = engine
     studio = Studio(tmp_path, shown, session_buffer=BUFFER)
     async with opened(studio):
         recording = (np.sin(np.arange(RATE) * 0.05) * 0.1).astype(np.float32)
         voice = await engine.prepare(VoicePrompt(recording, RATE, "Hello there, it is me.", "digest"))
         seconds, read = 0.0, 0
-        async with await studio.speech.open(SpeechRequest(Utterance(TEXT, "mine"), cast=known(voice))) as session:
+        async with await studio.speech.open(SpeechRequest(ASKED, cast=known(voice))) as session:
             async for chunk in session:
                 read += 1
                 seconds += chunk.duration

@@ -1,0 +1,102 @@
+"""What each knob of ZipVoice changes in what is heard."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import numpy as np
+import pytest
+import torch
+from humming_networks import HummingAcoustics, hum, humming
+
+from polyvox.config import load
+from polyvox.engines.zipvoice.engine import FADE_SECONDS, ZipVoiceEngine
+from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.types import AudioChunk, Utterance, VoicePrompt
+
+pytestmark = pytest.mark.anyio
+RATE = 24_000
+SENTENCES = "One day it rained. The next day it did not, and we went out to the boats. Then it rained again. " * 4
+
+
+class Speaker:
+    """An engine that hums, with one voice."""
+
+    def __init__(self, engine: ZipVoiceEngine, acoustics: HummingAcoustics) -> None:
+        self.engine = engine
+        self.acoustics = acoustics
+
+    async def say(self, text: str, *, speed: float = 1.0, loud: float = 0.1, **tuning: float) -> list[AudioChunk]:
+        recording = (np.sin(np.arange(RATE) * 0.05) * loud).astype(np.float32)
+        voice = await self.engine.prepare(VoicePrompt(recording, RATE, "Hello there, it is me.", f"{loud}"))
+        asked = Utterance(text, "mine", prepared=voice, seed=1, speed=speed, tuning={"num_steps": 1.0} | tuning)
+        self.engine.check(asked)
+        self.acoustics.steps = 0
+        return [chunk async for chunk in self.engine.speak(asked)]
+
+
+@asynccontextmanager
+async def speaker(sound: Callable[[torch.Tensor], torch.Tensor] = hum) -> AsyncIterator[Speaker]:
+    networks, acoustics = humming(sound)
+    engine = ZipVoiceEngine(VARIANTS["zipvoice_distill"], load(espeak="no-such-program"))
+    await engine.start_with(networks, torch.device("cpu"))
+    yield Speaker(engine, acoustics)
+    await engine.close()
+
+
+def with_a_gap(mel: torch.Tensor) -> torch.Tensor:
+    """A hum with four seconds of silence in it."""
+    return torch.cat((torch.full((RATE,), 0.1), torch.zeros(4 * RATE), torch.full((RATE,), 0.1)))
+
+
+def seconds(chunks: list[AudioChunk]) -> float:
+    return sum(chunk.duration for chunk in chunks)
+
+
+@pytest.mark.parametrize("steps", [1, 4, 32])
+async def test_so_many_steps_are_taken(steps: int) -> None:
+    async with speaker() as voice:
+        assert len(await voice.say("Hello.", num_steps=steps)) == 1
+        assert voice.acoustics.steps == steps
+
+
+async def test_long_silences_are_cut_to_a_second_on_either_side_if_asked() -> None:
+    async with speaker(with_a_gap) as voice:
+        assert seconds(await voice.say("Hello.")) == pytest.approx(6.0, abs=0.02)
+        assert seconds(await voice.say("Hello.", remove_long_silence=1.0)) == pytest.approx(4.0, abs=0.02)
+
+
+async def test_chunks_are_as_long_as_max_duration_allows_with_the_prompt() -> None:
+    async with speaker() as voice:
+        longest = {
+            most: max(chunk.duration for chunk in await voice.say(SENTENCES, max_duration=most)) for most in (8, 100)
+        }
+    assert longest[8] < 8.0 < longest[100] < 27.0
+
+
+async def test_speed_shortens_what_is_said_and_nothing_else() -> None:
+    async with speaker() as voice:
+        once, twice = [seconds(await voice.say("We went out to the boats.", speed=speed)) for speed in (1.0, 2.0)]
+    assert twice == pytest.approx(once / 2, abs=0.03)
+
+
+async def test_a_soft_recording_is_raised_to_the_target_and_the_speech_lowered_by_as_much() -> None:
+    async with speaker() as voice:
+        peaks = {}
+        for target in (0.1, 0.2):
+            peaks[target] = max(
+                float(chunk.pcm.max()) for chunk in await voice.say("Hello.", loud=0.05, target_rms=target)
+            )
+        prompts = [line.prompt.max().item() for line in voice.acoustics.lines[-2:]]
+    assert peaks[0.1] == pytest.approx(2 * peaks[0.2], rel=1e-3)
+    assert prompts[1] - prompts[0] == pytest.approx(0.1 * np.log(2.0), abs=1e-3)  # the network's mels are a tenth
+
+
+async def test_seams_are_faded_into_each_other() -> None:
+    async with speaker() as voice:
+        chunks = await voice.say(SENTENCES)
+        alone = sum((line.frames - len(line.prompt) - 1) * 256 for line in voice.acoustics.lines[2:])
+    assert len(chunks) > 2
+    heard = sum(len(chunk.pcm) for chunk in chunks)
+    assert alone - heard == (len(chunks) - 1) * round(FADE_SECONDS * RATE)
+    pcm = np.concatenate([chunk.pcm for chunk in chunks])
+    np.testing.assert_allclose(pcm, pcm[0], atol=1e-6)  # two hums faded into each other are one
