@@ -70,6 +70,8 @@ async def test_the_description_covers_every_door():
         "/dev/phonemize",
         "/v1/voices",
         "/v1/voices/cache/clear",
+        "/v1/voices/fit",
+        "/v1/voices/fit/{fit_id}",
         "/v1/voices/{voice_id}",
         "/v1/voices/{voice_id}/audio",
         "/v1/audio/speaker",

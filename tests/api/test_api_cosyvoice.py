@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from cloning import CloneEngine, Studio, sample, studio_client
-from fakes import ToneEngine, tone_service
+from fakes import ToneEngine, missing_bundle, tone_service
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import Utterance
 from serving import called
@@ -253,6 +253,15 @@ async def test_synthesize_refuses_in_the_rust_servers_form(door, change, status)
     assert set(refused.json()) == {"error", "code"}
     assert refused.json()["code"] == status
     assert "passwd" not in refused.text
+
+
+async def test_a_model_that_is_missing_is_unavailable_in_every_form():
+    async with called(tone_service(ToneEngine(start_error=missing_bundle()))) as client:
+        speakers = await client.get("/speakers")
+        assert (speakers.status_code, speakers.json()["code"]) == (503, 503)
+        assert "polyvox pull" in speakers.json()["error"]
+        refused = await ask(client, "sft")
+        assert (refused.status_code, "polyvox pull" in detail_of(refused)) == (503, True)
 
 
 async def test_its_metric_names_stand_beside_ours(door):

@@ -2,6 +2,7 @@
 
 import io
 import re
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -38,6 +39,7 @@ async def door(
     """A server with a tiny CosyVoice 3, whose temporary files would be in `scratch`."""
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     models_dir = installed("silero-vad").folder.parent
     folder = tiny_model(tmp_path / "model", 3)
     settings = load(

@@ -13,6 +13,7 @@ from polyvox.api import fitting as fitting_door
 from polyvox.api import voices as voices_door
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body import BodyLimit
+from polyvox.api.cosyvoice import DURATION_HEADER
 from polyvox.api.errors import SESSION_HEADER, UnexpectedErrors, install_handlers
 from polyvox.api.streaming import BIT_DEPTH_HEADER, CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.service.fitting import FittingService
@@ -25,6 +26,7 @@ _READABLE_BY_PAGES = (
     CHANNELS_HEADER,
     BIT_DEPTH_HEADER,
     WARNING_HEADER,
+    DURATION_HEADER,
     "Retry-After",
 )
 

@@ -20,6 +20,8 @@ from polyvox.voices.references import InlineVoice, UrlVoice
 
 router = APIRouter(tags=["CosyVoice"], dependencies=[Depends(refuse_foreign_pages)])
 
+DURATION_HEADER = "X-Audio-Duration"
+
 _DOOR = "cosyvoice"
 _FILE = "prompt_wav"
 _MAX_SPEAKERS = 1_000
@@ -206,4 +208,4 @@ class _TimedFile(SpeechResponse):
     def file_headers(self, session: Session, body: bytes) -> Mapping[str, str]:
         header = wav_header(session.sample_rate, session.channels, 0)
         samples = (len(body) - len(header)) / (2 * session.channels)
-        return {"X-Audio-Duration": f"{samples / session.sample_rate:.6f}"}
+        return {DURATION_HEADER: f"{samples / session.sample_rate:.6f}"}
