@@ -22,6 +22,8 @@ LOUDER = np.float32(1.5)
 """The quantised graph's samples are so much louder than the network's; all of Kokoro's speech is as loud as that."""
 FRAMES_PER_CALL = 1_920
 """Frames that one call sounds at most, padding included; it bounds memory, and how long others wait."""
+GPU_BATCH, CPU_BATCH = 32, 1
+"""Chunks in one call where the settings leave it open. A CPU computes no faster for having more."""
 _SHORTEST = 32
 
 

@@ -12,7 +12,7 @@ from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.validate import Bundle
 from polyvox.config import Settings
 from polyvox.engines.kokoro.call import ModelInput
-from polyvox.engines.kokoro.native import NativeKokoro, Shapes, line_of
+from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro, Shapes, line_of
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
 from polyvox.models.kokoro import FRAME, Kokoro, KokoroConfig, load_kokoro
@@ -24,7 +24,6 @@ FRAMES_PER_SECOND = 24_000 // FRAME
 LEAST_SNR = 12.0
 """Decibels by which a device's speech must stand above its difference from the CPU's. 16 bits leave 30 and more; what
 computes anything else leaves none."""
-_GPU_BATCH, _CPU_BATCH = 32, 1
 _PROBE = "ɹˈɛdi."
 
 
@@ -58,13 +57,13 @@ def _loaded(settings: Settings, state: StateDict, probe: ModelInput, place: Plac
         raise BundleError(f"{error} Fetch Kokoro's model again.") from error
     if place.device == "cpu":
         network.cast(torch.float64, place.dtype)
-        return NativeKokoro(network, settings.kokoro_batch or _CPU_BATCH)
+        return NativeKokoro(network, settings.kokoro_batch or CPU_BATCH)
     expected = probed(network, probe)
     network.cast(torch.float64, place.dtype)
     check_alike(probed(network.to(place.device), probe), expected)
     lengths = sorted({max(1, round(seconds * FRAMES_PER_SECOND)) for seconds in settings.kokoro_graph_seconds})
     shapes = Shapes(CudaGraphs(), tuple(lengths)) if lengths else None
-    native = NativeKokoro(network, settings.kokoro_batch or _GPU_BATCH, shapes)
+    native = NativeKokoro(network, settings.kokoro_batch or GPU_BATCH, shapes)
     native.warm()
     return native
 
