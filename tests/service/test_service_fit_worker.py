@@ -1,0 +1,103 @@
+"""A fit's own process: gone at once when it is not wanted any more, and when the server is killed."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from contextlib import aclosing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fakes import tone_settings
+from polyvox.engines.kokoro import fit_child
+from polyvox.errors import BundleError
+from polyvox.service.fit_worker import FitStep, fitted_in_child
+from serving import wait_for
+
+NOISE = np.random.default_rng(0).uniform(-0.1, 0.1, 24_000).astype(np.float32)
+
+SERVER = """
+import asyncio, sys
+from pathlib import Path
+import numpy as np
+from polyvox.config import load
+from polyvox.service.fit_worker import fitted_in_child
+
+async def fit():
+    pcm = np.random.default_rng(0).uniform(-0.1, 0.1, 24_000).astype(np.float32)
+    async for step in fitted_in_child(load(models_dir=Path(sys.argv[1]), fit_threads=1), pcm, 24_000, 0):
+        print(step, flush=True)
+
+asyncio.run(fit())
+"""
+
+
+def fits_of(parent: int) -> list[int]:
+    """The living processes of fits that a process has started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            state, started_by, *_ = (path / "stat").read_text().rpartition(")")[2].split()
+            command = (path / "cmdline").read_text()
+        except OSError:
+            continue
+        if int(started_by) == parent and state != "Z" and fit_child.__name__ in command:
+            found.append(int(path.name))
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def steps_of(settings, wanted: int) -> list[FitStep]:
+    """The first steps of a fit that is then closed."""
+    steps: list[FitStep] = []
+    async with aclosing(fitted_in_child(settings, NOISE, 24_000, 0)) as told:
+        async for step in told:
+            steps.append(step)
+            if len(steps) == wanted:
+                break
+    return steps
+
+
+@pytest.mark.anyio
+async def test_models_that_are_missing_are_told(tmp_path):
+    with pytest.raises(BundleError, match="polyvox pull"):
+        await steps_of(tone_settings(models_dir=tmp_path), 1)
+    assert fits_of(os.getpid()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+async def test_a_fit_that_is_closed_or_cancelled_ends_its_process(models_dir, installed):
+    installed("campplus")
+    settings = tone_settings(models_dir=models_dir, fit_threads=1)
+    assert await steps_of(settings, 1) == [FitStep(0, None)]
+    assert fits_of(os.getpid()) == []
+    task = asyncio.create_task(steps_of(settings, 1_000))
+    await asyncio.to_thread(wait_for, lambda: bool(fits_of(os.getpid())), 30.0)
+    began = time.monotonic()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert fits_of(os.getpid()) == []
+    assert time.monotonic() - began < 10.0
+
+
+@pytest.mark.slow
+def test_a_fit_ends_when_its_server_is_killed(models_dir, installed, tmp_path):
+    installed("campplus")
+    command = [sys.executable, "-c", SERVER, str(models_dir)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=tmp_path, text=True) as server:
+        assert server.stdout is not None
+        assert "step=0" in server.stdout.readline()
+        (child,) = fits_of(server.pid)
+        server.kill()
+    wait_for(lambda: not alive(child), 10.0)
+    assert list(tmp_path.iterdir()) == []
