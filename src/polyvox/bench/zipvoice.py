@@ -26,10 +26,8 @@ from polyvox.text.tokenizers.vocabulary import Vocabulary
 TOKENS = 360
 CHUNK_SECONDS = (3.0, 6.0)
 TOKENS_PER_SECOND = 15
-_TEXT = ZipformerConfig(192, BINS, 192, 512, 4, (4,), (9,), (1,))
-_DECODER = ZipformerConfig(
-    3 * BINS, BINS, 512, 1536, 4, (2, 2, 4, 4, 4), (31, 15, 7, 15, 31), (1, 2, 4, 2, 1), time=192
-)
+TEXT = ZipformerConfig(192, BINS, 192, 512, 4, (4,), (9,), (1,))
+DECODER = ZipformerConfig(3 * BINS, BINS, 512, 1536, 4, (2, 2, 4, 4, 4), (31, 15, 7, 15, 31), (1, 2, 4, 2, 1), time=192)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Figures:
 def random_networks(device: torch.device, *, distilled: bool) -> Networks:
     """Networks of the released sizes with seeded weights."""
     torch.manual_seed(0)
-    zipvoice = ZipVoice(ZipVoiceConfig(TOKENS, BINS, _TEXT, _DECODER, distilled=distilled))
+    zipvoice = ZipVoice(ZipVoiceConfig(TOKENS, BINS, TEXT, DECODER, distilled=distilled))
     vocos = Vocos(VocosConfig())
     for module in (zipvoice, vocos):
         for parameter in module.requires_grad_(False).parameters():
@@ -66,7 +64,7 @@ async def figures(synthesis: Synthesis, requests: int, manner: Manner, prompt_se
     began, cpu = time.perf_counter(), time.process_time()
 
     async def request(seed: int) -> tuple[float, float]:
-        voice, first, audio = _voice(prompt_seconds), 0.0, 0.0
+        voice, first, audio = cloned_voice(prompt_seconds), 0.0, 0.0
         for index, seconds in enumerate(CHUNK_SECONDS):
             tokens = tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND)))
             spoken = await synthesis.speak(Order(tokens, voice, 1.0, manner, seed * 1000 + index), due=began + audio)
@@ -80,7 +78,7 @@ async def figures(synthesis: Synthesis, requests: int, manner: Manner, prompt_se
     return Figures(requests, tuple(first for first, _ in answers), total, wall, time.process_time() - cpu)
 
 
-def _voice(seconds: float) -> ClonedVoice:
+def cloned_voice(seconds: float) -> ClonedVoice:
     draws = np.random.Generator(np.random.Philox(1))
     mel = draws.standard_normal((round(seconds * FRAMES_PER_SECOND), BINS), np.float32)
     return ClonedVoice(tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND))), mel, TARGET_RMS)

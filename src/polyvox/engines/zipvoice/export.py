@@ -30,11 +30,18 @@ def export(folder: Path, to: Path, *, int8: bool) -> list[Path]:
     with _made(to) as making:
         for name in _COPIED:
             written.append(Path(shutil.copyfile(folder / name, making / name)))
-        for name, drawn in _GRAPHS.items():
-            path = making / f"{name}.onnx"
-            onnx.save(drawn(network), path)
-            written += [path, _quantised(path)] if int8 else [path]
+        written += write_graphs(network, making, int8=int8)
     return [to / path.name for path in written]
+
+
+def write_graphs(network: ZipVoice, folder: Path, *, int8: bool) -> list[Path]:
+    """The network's two graphs as files of a folder, and if asked both in 8-bit precision as well."""
+    written = []
+    for name, drawn in _GRAPHS.items():
+        path = folder / f"{name}.onnx"
+        onnx.save(drawn(network), path)
+        written += [path, _quantised(path)] if int8 else [path]
+    return written
 
 
 @contextmanager
