@@ -88,6 +88,7 @@ class Settings(BaseSettings):
     default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
     default_voice: str = Field("af_heart", description="Voice for requests that name none.")
     hub_url: str = Field("https://huggingface.co", description="Hugging Face hub, or a mirror of it.")
+    modelscope_url: str = Field("https://modelscope.cn", description="ModelScope's hub, or a mirror of it.")
 
     # Kokoro
     kokoro_executor: Literal["auto", "onnx", "native"] = Field(

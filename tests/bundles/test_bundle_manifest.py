@@ -27,7 +27,7 @@ def test_kokoro_is_one_model_and_54_voices_of_one_shape():
 def test_hub_comes_before_packages_and_is_pinned_to_a_commit():
     for manifest in manifests():
         kinds = [source.kind for source in manifest.sources]
-        assert kinds == sorted(kinds, key=["hub", "npm", "pypi"].index)
+        assert kinds == sorted(kinds, key=["hub", "modelscope", "npm", "pypi"].index)
         hubs = [source for source in manifest.sources if isinstance(source, HubSource)]
         assert all(len(source.revision) == 40 for source in hubs) or manifest.unpinned
 

@@ -1,4 +1,4 @@
-"""Files from the Hugging Face hub over HTTP, resumed where an earlier attempt stopped."""
+"""Files from a hub over HTTP, resumed where an earlier attempt stopped."""
 
 import ipaddress
 import re
@@ -69,7 +69,7 @@ def learn_from_hub(source: HubSource, wanted: tuple[Wanted, ...], workshop: Work
 
 
 def _address(hub: httpx.URL, source: HubSource, item: Wanted) -> httpx.URL:
-    return hub.copy_with(path=f"{hub.path.rstrip('/')}/{source.repository}/resolve/{source.revision}/{item.path}")
+    return hub.copy_with(path=f"{hub.path.rstrip('/')}/{source.address(item.path)}")
 
 
 def _checked(hub_url: str) -> httpx.URL:

@@ -113,16 +113,37 @@ class _Source(_Strict):
         return self
 
 
-class HubSource(_Source):
-    """A repository on the Hugging Face hub at one commit, or as it stands where files are unpinned."""
+HubKind = Literal["hub", "modelscope"]
+"""The Hugging Face hub, or ModelScope's."""
+_FLOATING: Mapping[HubKind, str] = {"hub": "main", "modelscope": "master"}
 
-    kind: Literal["hub"]
+
+class HubSource(_Source):
+    """A repository on a hub at one commit, or as it stands where files are unpinned."""
+
+    kind: HubKind
     repository: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")
-    revision: str = Field(pattern=r"^([0-9a-f]{40}|main)$")
+    revision: str = Field(pattern=r"^([0-9a-f]{40}|main|master)$")
 
     @property
     def label(self) -> str:
-        return f"hub {self.repository}"
+        return f"{self.kind} {self.repository}"
+
+    @property
+    def floats(self) -> bool:
+        """Whether the repository is taken as it stands."""
+        return self.revision == _FLOATING[self.kind]
+
+    def address(self, path: str) -> str:
+        """Where the hub keeps a file, below its own address."""
+        folder = "models/" if self.kind == "modelscope" else ""
+        return f"{folder}{self.repository}/resolve/{self.revision}/{path}"
+
+    @model_validator(mode="after")
+    def _a_branch_of_its_own_hub(self) -> Self:
+        if self.revision in _FLOATING.values() and not self.floats:
+            raise ValueError(f"{self.label} has no branch {self.revision!r}")
+        return self
 
 
 class NpmSource(_Source):
@@ -209,7 +230,7 @@ class Manifest(_Strict):
 
     @model_validator(mode="after")
     def _known_hashes_have_known_commits(self) -> Self:
-        floating = any(isinstance(source, HubSource) and source.revision == "main" for source in self.sources)
+        floating = any(isinstance(source, HubSource) and source.floats for source in self.sources)
         if floating != bool(self.unpinned):
             raise ValueError("a source stands at a commit if, and only if, all hashes are known")
         return self

@@ -55,7 +55,7 @@ def _fetched(manifest: Manifest, known: Mapping[str, Digest], workshop: Workshop
     learned: dict[str, Digest] = {}
     reasons: list[str] = []
     for source in manifest.sources:
-        if not isinstance(source, HubSource):
+        if not isinstance(source, HubSource) or not workshop.asks(source):
             continue
         wanted = tuple(
             Wanted(name, path, (), spec.max_bytes)

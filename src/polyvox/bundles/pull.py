@@ -10,7 +10,7 @@ import structlog
 from polyvox.bundles.cache import DownloadCache
 from polyvox.bundles.hub import fetch_from_hub
 from polyvox.bundles.install import Found, ModelsFolder, install
-from polyvox.bundles.manifest import Digest, FileSpec, HubSource, Manifest, Source, manifest_named
+from polyvox.bundles.manifest import Digest, FileSpec, HubKind, HubSource, Manifest, Source, manifest_named
 from polyvox.bundles.packages import fetch_from_package
 from polyvox.bundles.pinning import pinned
 from polyvox.bundles.progress import Progress
@@ -21,16 +21,21 @@ from polyvox.errors import BundleError, InvalidRequestError
 _log = structlog.get_logger(__name__)
 
 
-def pull(name: str, *, models_dir: Path, folder: Path | None, hub_url: str, progress: Progress) -> Bundle:
-    """Install the model of this name and those it needs, or repair them; a killed pull is taken up by the next one."""
+def pull(
+    name: str, *, models_dir: Path, folder: Path | None, hub_url: str, progress: Progress, hub: HubKind = "hub"
+) -> Bundle:
+    """Install the model of this name and those it needs, or repair them; a killed pull is taken up by the next one.
+
+    `hub_url` is the address of a hub of the kind `hub`.
+    """
     manifest = manifest_named(name)
     for need in manifest.needs:
-        pull(need, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress)
-    return pull_manifest(manifest, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress)
+        pull(need, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
+    return pull_manifest(manifest, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
 
 
 def pull_manifest(
-    manifest: Manifest, *, models_dir: Path, folder: Path | None, hub_url: str, progress: Progress
+    manifest: Manifest, *, models_dir: Path, folder: Path | None, hub_url: str, progress: Progress, hub: HubKind = "hub"
 ) -> Bundle:
     """As `pull`, for a manifest in hand."""
     if folder is not None and not folder.is_dir():
@@ -39,7 +44,7 @@ def pull_manifest(
         return open_manifest(manifest, models_dir)
     models = ModelsFolder(models_dir)
     with _disk_errors_explained(models_dir), models.locked() as work:
-        workshop = Workshop(DownloadCache(models.cache), work / "scratch", progress, hub_url)
+        workshop = Workshop(DownloadCache(models.cache), work / "scratch", progress, hub_url, hub)
         if not _already_installed(manifest, models_dir, progress):
             manifest = pinned(manifest, folder, models_dir, workshop)
             install(manifest, _gather(manifest, folder, models_dir, workshop), models, work)
@@ -93,7 +98,7 @@ class _Search:
             for name, spec in self._missing().items()
             if (path := source.path_of(name)) is not None
         )
-        if not wanted:
+        if not wanted or not self._workshop.asks(source):
             return
         try:
             if isinstance(source, HubSource):

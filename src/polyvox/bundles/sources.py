@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polyvox.bundles.cache import DownloadCache
-from polyvox.bundles.manifest import Digest
+from polyvox.bundles.manifest import Digest, HubKind, HubSource, Source
 from polyvox.bundles.progress import Progress
 
 
@@ -27,12 +27,20 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """What a source works with: the cache that it fills, room for scratch files, the watcher, and the hub's address."""
+    """What a source works with: the cache that it fills, room for scratch files, the watcher, and the hub's address.
+
+    Of the hubs, only that of the kind `hub` is asked.
+    """
 
     cache: DownloadCache
     scratch: Path
     progress: Progress
     hub_url: str
+    hub: HubKind = "hub"
+
+    def asks(self, source: Source) -> bool:
+        """Whether this source may be asked for files."""
+        return not isinstance(source, HubSource) or source.kind == self.hub
 
 
 class SourceUnavailableError(Exception):

@@ -1,7 +1,7 @@
 """`polyvox pull`: install a model."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,6 +14,10 @@ def pull(
         typer.Option("--from", exists=True, file_okay=False, help="Folder that holds the model's files already."),
     ] = None,
     models_dir: Annotated[Path | None, typer.Option(help="Folder of installed models.")] = None,
+    hub: Annotated[
+        Literal["huggingface", "modelscope"],
+        typer.Option(help="Hub to fetch from; not every model is on each. Packages are asked all the same."),
+    ] = "huggingface",
 ) -> None:
     """Install a model, or mend an installed one."""
     from polyvox.bundles.progress import RichProgress
@@ -24,7 +28,13 @@ def pull(
     level = "debug" if context.find_root().params["debug"] else "warning"
     settings = load(models_dir=models_dir, log_level=level, log_format="console")
     configure_logging(settings)
+    elsewhere = hub == "modelscope"
     bundle = pull_bundle(
-        name, models_dir=settings.models_dir, folder=folder, hub_url=settings.hub_url, progress=RichProgress()
+        name,
+        models_dir=settings.models_dir,
+        folder=folder,
+        hub_url=settings.modelscope_url if elsewhere else settings.hub_url,
+        progress=RichProgress(),
+        hub="modelscope" if elsewhere else "hub",
     )
     print(f"{bundle.manifest.title} is installed in {bundle.folder}.")

@@ -101,8 +101,8 @@ def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
     """The model in a folder; BundleError names everything that it lacks."""
     if not folder.is_dir():
         raise BundleError(
-            f"There is no folder {folder}; put CosyVoice's files there, or name their place in the setting "
-            "'cosyvoice2_dir' or 'cosyvoice3_dir'."
+            f"There is no folder {folder}; run `polyvox pull cosyvoice2` or `polyvox pull cosyvoice3`, or name the "
+            "place of CosyVoice's files in the setting 'cosyvoice2_dir' or 'cosyvoice3_dir'."
         )
     version = _version(folder)
     required = [
