@@ -57,7 +57,7 @@ class FitPlan:
     pitch_weight: float = 1.0
     quality_weight: float = 0.3
     """What it costs to fall by one point of the opinion scale behind the voice it starts from."""
-    closeness: float = 0.05
+    closeness: float = 0.01
     """What it costs to lie one standard deviation away in every direction."""
     averaged: int = 15
     """Over how many of the last steps the result is taken."""
