@@ -39,6 +39,7 @@ from polyvox.deploy.ray import NAME
 from polyvox.deploy.replica import Vitals
 from polyvox.engines.base import Engine
 from polyvox.engines.kokoro.engine import KokoroEngine
+from polyvox.errors import PolyvoxError
 
 AUDIO_SECONDS = CHUNKS * CHUNK_SECONDS
 WEDGED_SECONDS = 4.0
@@ -315,10 +316,13 @@ def _say(text: str) -> None:
 def main() -> None:
     """Run every trial, print the table, and fail where a promise was broken."""
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for row in Trials(Path(folder), _say).run():
-            _say(f"  {row.figure}: {row.value}")
-            rows.append(row)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for row in Trials(Path(folder), _say).run():
+                _say(f"  {row.figure}: {row.value}")
+                rows.append(row)
+    except PolyvoxError as error:
+        sys.exit(f"error: {error.message}")
     Console(width=120).print(as_table(rows))
     sys.exit(0 if all(row.kept is not False for row in rows) else 1)
 
