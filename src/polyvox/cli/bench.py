@@ -121,6 +121,24 @@ def engine(
         raise typer.Exit(1)
 
 
+@app.command()
+def servers(
+    rounds: Annotated[int, typer.Option(min=1, max=1_000, help="Rounds of each server by turns.")] = 5,
+    requests: Annotated[int, typer.Option(min=8, max=100_000, help="Requests of one round, one after another.")] = 200,
+    json_file: JsonFile = None,
+) -> None:
+    """uvicorn, granian and gRPC side by side, with an engine that costs nothing."""
+    from rich.console import Console
+
+    from polyvox.bench.servers import as_table, bench_servers
+
+    with Console(stderr=True).status("") as status:
+        figures = bench_servers(rounds, requests, status.update)
+    Console().print(as_table(figures))
+    if json_file is not None:
+        json_file.write_text(json.dumps([row.as_json() for row in figures], indent=2), encoding="utf-8")
+
+
 @app.command(hidden=True)
 def null_server(
     server: Annotated[str, typer.Option(help="uvicorn or granian.")] = "uvicorn",
@@ -131,7 +149,7 @@ def null_server(
     from polyvox.cli.server import run_server
     from polyvox.config import load
 
-    null = {"models": ["null"], "default_model": "null", "default_voice": "null"}
+    null = {"models": ["null"], "default_model": "null", "default_voice": "null", "max_sessions": 256}
     settings = load(host="127.0.0.1", port=0, server=server, grpc_port=grpc_port, **null)
     run_server(settings, {"null": NullEngine})
 
