@@ -141,7 +141,7 @@ def test_a_client_that_leaves_frees_its_place():
         response = cosyvoice(url, "sft", {"tts_text": "Hello.", "spk_id": "low"})
         next(response.iter_content(chunk_size=1_024))
         response.close()
-        wait_for(lambda: engine.closed == 1)
+        wait_for(lambda: engine.closed == 1, seconds=30.0)
 
 
 def test_the_rust_servers_json(url, studio):
