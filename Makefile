@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 
-.PHONY: help setup setup-dev serve serve-ray say test quick lint nightly bench clean
+.PHONY: help setup setup-dev serve serve-ray say test quick lint nightly protos bench clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -60,6 +60,9 @@ $(VENV)-vllm/.installed:
 
 nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray: 2 GB to fetch.
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
+
+protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
+	cd src/polyvox/api/grpc/protos && $(abspath $(BIN))/python -m grpc_tools.protoc -I. --descriptor_set_out=services.binpb *.proto
 
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
 	$(POLYVOX) pull kokoro
