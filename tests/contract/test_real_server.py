@@ -74,6 +74,25 @@ def test_what_it_says_is_what_it_was_asked_to_say(server, moonshine):
     assert errors / words <= 0.03
 
 
+def test_a_dialogue_is_heard_turn_by_turn(server, moonshine):
+    turns = [
+        {"voice": voice, "text": text}
+        for voice, text in zip(("af_heart", "bm_george", "af_heart"), HARVARD_SENTENCES[:3], strict=True)
+    ]
+    body = {"turns": turns, "pause": 0.5, "response_format": "pcm", "stream_format": "sse"}
+    response = httpx.post(f"{server}/v1/audio/dialogue", json=body, headers={"X-Polyvox-Chunks": "1"}, timeout=300)
+    events = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]
+    pieces = [(event["chunk"]["turns"], base64.b64decode(event["audio"])) for event in events if "chunk" in event]
+    errors = 0
+    for index, turn in enumerate(turns):
+        said = b"".join(audio for heard, audio in pieces if heard == [index])
+        errors += word_error_rate(turn["text"], moonshine.transcribe(from_pcm16(said), 24_000)).errors
+    assert errors <= 2
+    pauses = [from_pcm16(audio) for heard, audio in pieces[:-1] if not heard]
+    assert [len(pause) for pause in pauses] == [12_000, 12_000]
+    assert not np.concatenate(pauses).any()
+
+
 @pytest.mark.parametrize("name", ["mp3", "opus", "aac", "flac", "wav", "pcm", "webm"])
 def test_every_format_lasts_as_long_as_the_speech(server, name):
     text = "Kick the ball straight."
