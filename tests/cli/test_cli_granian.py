@@ -7,8 +7,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
 from polyvox.cli import server as server_module
+from polyvox.cli.main import app
 from polyvox.cli.server import run_server
 from polyvox.config import load
 from polyvox.errors import UnavailableError
@@ -34,6 +36,21 @@ def test_a_signal_lets_an_open_stream_finish_and_is_a_good_end() -> None:
         process.kill()
         _, messages = process.communicate()
     assert "Traceback" not in messages
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--port", "50000", "--max_conc", "4"], "give its port with --grpc-port"),
+        (["--ray", "--grpc-port", "0"], "leave out --grpc-port"),
+        (["--ray", "--server", "granian"], "leave out --grpc-port and --server"),
+        (["--server", "other"], "Setting 'server'"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, ["serve", *options])
+    assert result.exit_code == 2
+    assert said in result.output
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,14 @@
 """`polyvox serve`: the server."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from polyvox.errors import InvalidRequestError
+
+if TYPE_CHECKING:
+    from polyvox.config import Settings
 
 
 def serve(
@@ -49,9 +54,20 @@ def serve(
     settings = load(**given)
     if model and model_dir is None and settings.default_model not in model:
         settings = load(**given, default_model=model[0])
+    _check_grpc(settings, max_conc, ray=ray)
     if ray:
         from polyvox.deploy.local import serve_on_ray
 
         serve_on_ray(settings, ENGINES)
     else:
         run_server(settings, ENGINES)
+
+
+def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> None:
+    """Refuse what would be passed over in silence."""
+    if max_conc is not None and settings.grpc_port is None:
+        raise InvalidRequestError(
+            "--max_conc is about gRPC: in place of --port, give its port with --grpc-port.", field="max_conc"
+        )
+    if ray and (settings.grpc_port is not None or settings.server != "uvicorn"):
+        raise InvalidRequestError("Ray Serve speaks HTTP by itself; leave out --grpc-port and --server.", field="ray")
