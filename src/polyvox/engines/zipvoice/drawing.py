@@ -30,7 +30,9 @@ class Drawing:
     def ops(self, kind: str, *inputs: str, count: int, **attributes: Attribute) -> list[str]:
         """The values that an operation of several makes."""
         made = [f"{kind}_{len(self._nodes)}_{index}" for index in range(count)]
-        self._nodes.append(helper.make_node(kind, list(inputs), made, **attributes))
+        node = helper.make_node(kind, list(inputs), made)
+        node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
+        self._nodes.append(node)
         return made
 
     def weight(self, values: npt.ArrayLike) -> str:
