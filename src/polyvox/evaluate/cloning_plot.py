@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _DPI = 80
 _SPECTROGRAM_SECONDS = 3.0
+_SHADES, _RANGE = 12, 12.0
 
 
 class _Alike(Protocol):
@@ -50,11 +51,12 @@ def save_similarities(results: Sequence[_Row], file: Path) -> None:
 
 def save_spectrograms(named: Sequence[tuple[str, Pcm, int]], file: Path) -> None:
     """Mel spectrograms of recordings, one above the other."""
-    figure = _figure(8.0, 1.6 * len(named))
+    figure = _figure(6.5, 1.4 * len(named))
     for axes, (name, pcm, rate) in zip(np.atleast_1d(figure.subplots(len(named), 1)), named, strict=True):
         energies = kaldi_fbank(heard(pcm, rate)[: round(_SPECTROGRAM_SECONDS * HEARING_RATE)], HEARING_RATE)
-        top = energies.max()
-        axes.imshow(energies.T, origin="lower", aspect="auto", cmap="magma", vmin=top - 12, vmax=top)
+        # In few shades, so that the picture stays small.
+        shades = np.round(_SHADES * np.clip(1 + (energies.T - energies.max()) / _RANGE, 0, 1))
+        axes.imshow(shades, origin="lower", aspect="auto", cmap="magma", interpolation="nearest")
         axes.set_title(name, fontsize=8, loc="left")
         axes.set_xticks([])
         axes.set_yticks([])
