@@ -108,8 +108,9 @@ class Dialogue:
         casts = {scene.cast: self._voice(scene.cast, engine, prepared) for scene in scenes}
         wishes = [_asked(scene, utterance, casts[scene.cast]) for scene in scenes]
         for scene, wish in zip(scenes, wishes, strict=True):
-            with blaming(scene.first_turn):
-                engine.check(wish)
+            if wish.prepared is not None:  # what the engine has of its own was checked before
+                with blaming(scene.first_turn):
+                    engine.check(wish)
         course = Course(engine, whole_text(self.script.turns))
         for scene, wish in zip(scenes, wishes, strict=True):
             if (silence := course.begin(self._pause(engine))) is not None:

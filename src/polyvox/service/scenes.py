@@ -107,7 +107,8 @@ def _seated(voices: list[str], before: tuple[str, ...]) -> tuple[str, ...]:
 def _scene(turns: Sequence[Turn], starts: Sequence[int], which: range, cast: tuple[str, ...], pause: float) -> Scene:
     text = ""
     places: list[Place] = []
-    silence = f" [pause:{round(pause * 1000)}ms] " if pause else ""
+    milliseconds = round(pause * 1000)
+    silence = f" [pause:{milliseconds}ms] " if milliseconds else ""
     for index in which:
         turn = turns[index]
         if text:
