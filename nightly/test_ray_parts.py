@@ -1,0 +1,79 @@
+"""What Ray's own classes make of ours, without a cluster."""
+
+import pytest
+import yaml
+from ray.exceptions import ActorDiedError
+from ray.serve.exceptions import BackPressureError
+from ray.serve.schema import ServeDeploySchema
+
+from fakes import ToneEngine, tone_settings
+from polyvox.deploy.line import ServeLine
+from polyvox.deploy.plan import DeployArgs, EngineArgs, Machines, plans_for
+from polyvox.deploy.ray import INGRESS, build
+from polyvox.deploy.ray_yaml import ray_yaml
+from polyvox.deploy.remote_engine import ReplicaLostError
+from polyvox.errors import OverloadedError
+
+
+class Handle:
+    """A handle of Serve's, whose streams give `items` and then raise `error`."""
+
+    def __init__(self, items=(), error=None):
+        self.items = items
+        self.error = error
+        self.cancelled = False
+        self.asked = None
+
+    def options(self, **options):
+        self.asked = options
+        return self
+
+    def remote(self, *arguments):
+        return self
+
+    def cancel(self):
+        self.cancelled = True
+
+    async def __aiter__(self):
+        for item in self.items:
+            yield item
+        if self.error is not None:
+            raise self.error
+
+
+def test_serves_own_schema_takes_the_file_that_is_written():
+    config = ServeDeploySchema.model_validate(yaml.safe_load(ray_yaml(tone_settings(), "ray.yaml")))
+    assert config.applications[0].import_path == "polyvox.deploy.ray:app"
+    assert DeployArgs.model_validate(config.applications[0].args).engines["tone"].max_replicas == 2
+
+
+def test_a_plan_becomes_a_deployment_with_its_figures():
+    settings = tone_settings()
+    args = {"tone": EngineArgs(max_replicas=3, gpus=0.5, threads=2, max_queued_requests=9)}
+    application = build(settings, {"tone": lambda _: ToneEngine()}, plans_for(settings, args, Machines(cpus=8)))
+    ingress = application._bound_deployment
+    assert ingress.name == INGRESS
+    served = ingress.init_args[2]["tone"]._bound_deployment
+    assert served._deployment_config.autoscaling_config.max_replicas == 3
+    assert served._deployment_config.max_queued_requests == 9
+    assert (served.ray_actor_options["num_gpus"], served.ray_actor_options["num_cpus"]) == (0.5, 2)
+
+
+@pytest.mark.anyio
+async def test_a_stream_asks_for_the_replica_that_holds_the_voice_and_is_cancelled_when_it_is_left():
+    handle = Handle(items=(1, 2, 3))
+    items = ServeLine("tone", handle).stream("speak", "utterance", voice="digest")
+    assert await anext(items) == 1
+    assert handle.asked == {"method_name": "speak", "multiplexed_model_id": "digest", "stream": True}
+    await items.aclose()
+    assert handle.cancelled
+
+
+@pytest.mark.anyio
+async def test_a_full_queue_is_overload_and_a_dead_actor_a_lost_replica():
+    full = ServeLine("tone", Handle(error=BackPressureError(num_queued_requests=1, max_queued_requests=1)))
+    with pytest.raises(OverloadedError) as caught:
+        await anext(full.stream("speak"))
+    assert caught.value.retry_after >= 1.0
+    with pytest.raises(ReplicaLostError):
+        await anext(ServeLine("tone", Handle(error=ActorDiedError())).stream("speak"))
