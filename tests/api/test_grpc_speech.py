@@ -10,6 +10,7 @@ import pytest
 from cloning import CloneEngine
 from fakes import ToneEngine, missing_bundle, tone
 from grpc_clients import GrpcStudio, SteppedEngine, grpc_channel, read_to_the_end, speech_client
+from polyvox.api.grpc.conversation import Conversation
 from polyvox.audio.encode import AudioFormat, encode
 
 pytestmark = pytest.mark.anyio
@@ -212,6 +213,16 @@ async def test_a_client_that_falls_silent_loses_its_call(tmp_path):
             assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
             assert dict(caught.value.trailing_metadata())["x-error-code"] == "client_stalled"
             assert studio.is_idle
+
+
+async def test_a_defect_in_reading_ends_the_call_and_is_in_the_log(tmp_path, monkeypatch, capsys):
+    def broken(*_):
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr(Conversation, "_take", broken)
+    studio = GrpcStudio(tmp_path, SteppedEngine())
+    assert await refusal(studio, config(), text("One.")) == ("INTERNAL", "internal_error", None)
+    assert "secret detail" in capsys.readouterr().out
 
 
 async def test_one_text_is_spoken_like_a_conversation_of_one_fragment(studio, tmp_path):

@@ -4,11 +4,15 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
+import structlog
+
 from polyvox.api.forms import Fields
 from polyvox.api.grpc.schema import Message
 from polyvox.api.schemas import RequestBody, Text
 from polyvox.errors import InvalidRequestError, PolyvoxError, StalledError, TextError
 from polyvox.service.session import Session
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class _Fragment(RequestBody):
@@ -61,8 +65,6 @@ class Conversation:
         finally:
             reading.cancel()
             await asyncio.wait([reading])
-        if not reading.cancelled():
-            reading.result()
 
     async def _read(self, session: Session) -> None:
         try:
@@ -75,6 +77,9 @@ class Conversation:
             self._end()
         except PolyvoxError as error:
             session.cancel(error)
+        except Exception:
+            log.exception("conversation cannot be read", session=session.id)
+            session.cancel(PolyvoxError(f"The server failed; the cause is in its log under {session.id}."))
 
     def _take(self, message: Message) -> None:
         event = message.WhichOneof("event")

@@ -77,7 +77,7 @@ class Reception:
         if self._keys is None:
             return HOUSE
         given = {key: value for key, value in context.invocation_metadata() or () if key == "authorization"}
-        return self._keys.owner(str(given.get("authorization", "")))
+        return self._keys.owner(str(given.get("authorization", "")).encode().decode("latin-1"))
 
     @contextmanager
     def _place(self, *, speaks: bool) -> Iterator[None]:
