@@ -106,7 +106,9 @@ class Bench:
     async def beside_original(self, steps: int) -> list[Check]:
         """One request by ours, by the original's order, and by that order with one of its detours cut short."""
         manner = manner_of(steps, distilled=self._distilled)
-        ours, original, straight = [], [], []
+        ours: list[float] = []
+        original: list[float] = []
+        straight: list[float] = []
         async with synthesis_of(self._networks) as synthesis:
             for turn in range(self._rounds):
                 self._progress(f"{self._name}, {steps} steps, round {turn + 1} of {self._rounds}")
