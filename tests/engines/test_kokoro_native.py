@@ -111,7 +111,7 @@ def alike(ours, theirs):
     return np.abs(joined(ours) - joined(theirs)).max() <= ROUNDING * np.abs(joined(theirs)).max()
 
 
-@pytest.mark.parametrize("lengths", [None, (16, 32)], ids=["as they come", "recorded"])
+@pytest.mark.parametrize("lengths", [None, (32,)], ids=["as they come", "recorded"])
 async def test_a_request_beside_seven_others_is_spoken_as_alone(tmp_path, lengths):
     async with running(tmp_path, batch=1) as one:
         alone = [
