@@ -166,3 +166,16 @@ async def test_the_least_length_is_kept_or_is_the_originals(model, version, devi
     assert theirs.held == {speech.speech}
     assert (speech.eos in theirs.held) is (version == 2)
     await source.close()
+
+
+@VERSIONS
+def test_what_a_stream_keeps_is_counted_and_bounded_as_the_settings_ask(tmp_path, version):
+    kept = {}
+    for memory in ("full", "window", "recompute"):
+        folder = tiny_model(tmp_path / memory, version)
+        settings = {"cosyvoice_flow_memory": memory, "cosyvoice_flow_window": 100}
+        model = load_model(load(**{f"cosyvoice{version}_dir": folder}, **settings), version)
+        sound = model.networks.sound
+        state = sound.start(model.voices["spk_a"])
+        kept[memory] = sound.step(range(78), state, final=False).state.nbytes
+    assert kept["full"] > kept["window"] > kept["recompute"] == 0

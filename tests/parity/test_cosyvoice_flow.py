@@ -225,7 +225,10 @@ def test_a_window_bounds_what_a_stream_holds(version):
     held = [sum(tensor.nbytes for kept in state.steps for tensor in kept) for state in states[:-1]]
     assert held[1] == held[-1] < unbounded[-2].nbytes
     assert_near(bounded[0], whole[0])
-    assert torch.cat(bounded, dim=2).shape == torch.cat(whole, dim=2).shape
+    near, exact = torch.cat(bounded, dim=2), torch.cat(whole, dim=2)
+    assert near.shape == exact.shape
+    # Measured: 6.5 % of the spread in version 2 and 3.0 % in version 3, with a window of two seconds.
+    assert 0 < (near - exact).square().mean().sqrt() / exact.std() < 0.15
 
 
 def test_a_stream_longer_than_its_noise_or_a_prompt_that_does_not_match_is_refused():

@@ -230,6 +230,7 @@ class CosyVoiceEngine:
                 shared = _Shared(role, base, seed, hops, Player(asyncio.get_running_loop().time))
                 async with aclosing(speech(shared)) as chunks:
                     async for wording, chunk in chunks:
+                        log.debug("cosyvoice chunk", tokens=chunk.tokens, kept_bytes=chunk.kept)
                         shared.player.given(len(chunk.pcm) / SAMPLE_RATE)
                         if len(chunk.pcm):
                             yield place.next(chunk, wording)

@@ -39,12 +39,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Samples, and the tokens and mel frames that went into them."""
+    """Samples, the tokens and mel frames that went into them, and the bytes that the flow keeps after them."""
 
     pcm: Pcm
     tokens: int
     frames: int
     seconds: float
+    kept: int
     first: bool
     last: bool
 
@@ -186,6 +187,7 @@ class PieceMaker:
                     end - hops.done,
                     timed.sounded.frames,
                     timed.seconds,
+                    0 if final else state.nbytes,
                     first=hops.done == 0,
                     last=final,
                 )
