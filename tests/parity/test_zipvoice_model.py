@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 from zipvoice_golden import (
+    BASE,
     DISTILLED,
     FOLDER,
     SAMPLES,
@@ -35,7 +36,7 @@ from polyvox.models.zipvoice import (
     token_places,
 )
 
-VARIANTS = pytest.mark.parametrize("variant", [DISTILLED, STEREO])
+VARIANTS = pytest.mark.parametrize("variant", [BASE, DISTILLED, STEREO])
 CPU = torch.device("cpu")
 
 
@@ -110,11 +111,12 @@ def test_one_step_is_the_originals_for_rows_of_two_lengths_and_times(variant):
     assert difference(short, golden(variant, "fm_step")["v_single1_unpadded"][0]) <= TOLERANCE
 
 
+@pytest.mark.parametrize("variant", [BASE, STEREO])
 @pytest.mark.parametrize("time", [0.3, 0.8])
-def test_guidance_on_both_sides_of_the_turning_point(time):
-    recorded = golden(STEREO, f"cfg_step_t{time}")
-    flow = recorded_flows(STEREO, recorded["guidance_scale"].item(), recorded["t"].item())[0]
-    assert difference(zipvoice(STEREO).velocities([flow])[0], recorded["v"][0]) <= TOLERANCE
+def test_guidance_on_both_sides_of_the_turning_point(variant, time):
+    recorded = golden(variant, f"cfg_step_t{time}")
+    flow = recorded_flows(variant, recorded["guidance_scale"].item(), recorded["t"].item())[0]
+    assert difference(zipvoice(variant).velocities([flow])[0], recorded["v"][0]) <= TOLERANCE
 
 
 def test_guidance_turns_at_exactly_one_half():
