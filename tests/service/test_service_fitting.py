@@ -1,6 +1,7 @@
 """Fits as jobs: one at a time, each its owner's, over at once when cancelled, and nothing left of those that fail."""
 
 import asyncio
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ from polyvox.errors import (
 )
 from polyvox.service import fitting
 from polyvox.service.fitting import FitState, FittingService, check_possible
-from polyvox.types import PreparedVoice
+from polyvox.service.speech import SpeechRequest
+from polyvox.types import PreparedVoice, Utterance
 from polyvox.voices.fitted import KEY, fitted_style
 from polyvox.voices.records import HOUSE, VoiceDetails, VoiceQuery
 from polyvox.voices.references import InlineVoice, RegisteredVoice
@@ -191,6 +193,14 @@ class StyledEngine(ToneEngine):
         super().__init__()
         self.asked: list[tuple[dict[str, float], np.ndarray, str]] = []
 
+    def check(self, utterance):
+        if utterance.prepared is None:
+            super().check(utterance)
+
+    async def speak(self, utterance):
+        async for chunk in super().speak(replace(utterance, voice="low") if utterance.prepared else utterance):
+            yield chunk
+
     def styled_voice(self, mix, offset, language):
         self.asked.append(({part.voice: part.share for part in mix}, offset, language))
         return PreparedVoice(self.name, "", {})
@@ -222,6 +232,17 @@ async def test_a_fitted_voice_takes_part_in_mixes(styled):
     mix, offset, _ = await cast(styled, "anna(3)+high(1)")
     assert mix == {"low": 0.75, "high": 0.25}
     np.testing.assert_allclose(offset, 0.75 * OFFSET)
+
+
+async def test_a_model_that_does_not_clone_speaks_with_it_all_the_same(styled):
+    request = SpeechRequest(
+        Utterance("Good morning.", "anna"),
+        cast=lambda: styled.voices.casting.cast(RegisteredVoice("anna"), OWNER),
+    )
+    async with await styled.speech.open(request) as session:
+        spoken = [chunk async for chunk in session]
+    assert spoken
+    assert len(styled.engine.asked) == 1
 
 
 async def test_mixes_without_fitted_voices_are_for_the_engine(styled):

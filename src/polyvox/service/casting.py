@@ -131,7 +131,7 @@ class Casting:
                 await self._shelf.run(partial(store.touch, one.record))
             return engine.styled_voice(parts, offset, fitted[0].record.language)
 
-        return Clone("+".join(one.record.id for one in fitted), prepare)
+        return Clone("+".join(one.record.id for one in fitted), prepare, styled=True)
 
     async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> Clone:
         """Two registered voices, the first for `[S1]` and the second for `[S2]`."""

@@ -23,7 +23,8 @@ from polyvox.voices.fitted import KEY, FittedStyle, fitted_style
 _log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _LONGEST_LINE = 65_536
-_ENDING_SECONDS = 1.0
+# A killed process is as good as gone, but one with gigabytes takes a moment on a busy machine.
+_ENDING_SECONDS = 5.0
 # Nothing else of this server's environment, where keys may be.
 _ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HOME")
 

@@ -148,7 +148,8 @@ class SpeechService:
         if clone is None:
             _check_with(engine, utterance, act, session_id)
         else:
-            self.registry.check_cloning(engine)
+            if not clone.styled:
+                self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=clone.label)
         delivery = _delivery(request, engine)
 
