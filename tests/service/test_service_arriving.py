@@ -2,11 +2,14 @@
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from fakes import PlainToneEngine, ToneEngine, running, tone_service
+from polyvox.config import load
+from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError, UnknownVoiceError
 from polyvox.service.arriving import Arriving
 from polyvox.service.session import SessionState
@@ -136,6 +139,29 @@ class TestRefusals:
         async with running(tone_service(ToneEngine())) as service:
             with pytest.raises(UnknownVoiceError):
                 await service.open(request(in_pieces("Hi."), voice="nobody"))
+
+
+@pytest.mark.slow
+async def test_kokoro_speaks_sentences_as_they_are_completed(models_dir):
+    text = "Hello there. How are you?"
+    engine = KokoroEngine(load(models_dir=models_dir))
+    await engine.start()
+
+    async def heard(*pieces):
+        act = Arriving(in_pieces(*pieces), 100)
+        return [chunk async for chunk in act.perform(engine, Utterance("", "af_heart"))]
+
+    try:
+        whole, by_letter = await heard(text), await heard(*text)
+    finally:
+        await engine.close()
+    assert compared(whole) == compared(by_letter)
+    for one, other in zip(whole, by_letter, strict=True):
+        np.testing.assert_allclose(one.pcm, other.pcm, atol=1e-4)
+    assert [chunk.start for chunk in whole] == [0, *np.cumsum([len(chunk.pcm) for chunk in whole])[:-1]]
+    words = [word for chunk in whole for word in chunk.words]
+    assert [text[word.span.start : word.span.end] for word in words] == ["Hello", "there", "How", "are", "you"]
+    assert all(before.end <= after.start + 0.05 for before, after in pairwise(words))
 
 
 @pytest.mark.parametrize("engine", [PlainToneEngine, Parrot])
