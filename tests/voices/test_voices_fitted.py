@@ -4,9 +4,14 @@ import base64
 
 import numpy as np
 import pytest
+from voice_samples import noise, registration
 
+from polyvox.config import load
 from polyvox.errors import InvalidRequestError
+from polyvox.voices.archive import read_archive, write_archive
 from polyvox.voices.fitted import KEY, STYLE_SIZE, FittedStyle, fitted_style, shown_report
+from polyvox.voices.limits import PromptLimits
+from polyvox.voices.store import VoiceStore
 
 
 def style(**changes: object) -> FittedStyle:
@@ -75,3 +80,24 @@ def test_people_are_shown_everything_but_the_figures():
     assert shown["score"] == 1.0
     assert shown[KEY]["similarity"] == 0.61
     assert "offset" not in shown[KEY]
+
+
+def exported(tmp_path, kept: dict[str, object]):
+    """An archive with one voice that has this report."""
+    store = VoiceStore(tmp_path / "voices")
+    record = store.add(registration("Anna", pcm=noise(1, 2.0), report=kept)).record
+    path = tmp_path / "anna.zip"
+    write_archive(path, [(record, store.audio_file(record))])
+    store.close()
+    return path
+
+
+def test_a_style_travels_in_an_export(tmp_path):
+    (voice,) = read_archive(exported(tmp_path, {KEY: style().as_report()}), PromptLimits.of(load()), "")
+    np.testing.assert_array_equal(fitted_style(voice.report).offset, style().offset)
+
+
+def test_a_damaged_style_in_an_export_is_refused(tmp_path):
+    path = exported(tmp_path, {KEY: style().as_report() | {"offset": "AAAA"}})
+    with pytest.raises(InvalidRequestError, match="fit it again"):
+        list(read_archive(path, PromptLimits.of(load()), ""))
