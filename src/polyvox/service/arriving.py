@@ -2,14 +2,15 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polyvox.engines.base import Engine, Reading
 from polyvox.errors import TextError
 from polyvox.service.act import longest_speech
 from polyvox.service.delivery import closing
+from polyvox.service.sequel import Sequel
 from polyvox.text.arriving import ArrivingText, Part
-from polyvox.types import AudioChunk, Span, Utterance, WordTiming
+from polyvox.types import AudioChunk, Utterance
 
 _ANY_TEXT = "a"
 """Stands for the text that nobody knows yet when the rest of a request is checked."""
@@ -63,16 +64,16 @@ class Arriving:
 
 async def _by_part(engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]) -> AsyncGenerator[AudioChunk]:
     """The speech of each sentence behind that of the one before, as one utterance."""
-    place = _Place()
+    sequel = Sequel()
     async with aclosing(_parts(pieces)) as parts:
         async for part in parts:
             sentence = replace(utterance, text=part.text)
             engine.check(sentence)
+            sequel.begin()
             speech = engine.speak(sentence)
             async with closing(speech):
                 async for chunk in speech:
-                    yield place.placed(chunk, part)
-            place.next_part()
+                    yield sequel.placed(chunk, part.in_whole)
 
 
 async def _parts(pieces: AsyncGenerator[str]) -> AsyncGenerator[Part]:
@@ -89,55 +90,3 @@ async def _parts(pieces: AsyncGenerator[str]) -> AsyncGenerator[Part]:
 
 def _speakable(part: Part) -> bool:
     return any(char.isalnum() for char in part.text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    samples: int = 0
-    tokens: int = 0
-    frames: int = 0
-
-    def after(self, chunk: AudioChunk) -> "_Counts":
-        return _Counts(
-            chunk.end,
-            self.tokens if chunk.tokens is None else chunk.tokens.end,
-            self.frames if chunk.frames is None else chunk.frames.end,
-        )
-
-
-class _Place:
-    """How far the utterance has come in chunks, samples, tokens and frames."""
-
-    def __init__(self) -> None:
-        self._index = 0
-        self._first = _Counts()
-        self._reached = _Counts()
-
-    def placed(self, chunk: AudioChunk, part: Part) -> AudioChunk:
-        """A chunk of the part as one of the whole."""
-        first = self._first
-        result = replace(
-            chunk,
-            index=self._index,
-            start=first.samples + chunk.start,
-            span=_moved(chunk.span, part.start),
-            words=tuple(_later(word, first.samples / chunk.sample_rate, part.start) for word in chunk.words),
-            tokens=_moved(chunk.tokens, first.tokens),
-            frames=_moved(chunk.frames, first.frames),
-        )
-        self._index += 1
-        self._reached = self._reached.after(result)
-        return result
-
-    def next_part(self) -> None:
-        """What comes next counts from its own beginning again."""
-        self._first = self._reached
-
-
-def _moved(span: Span | None, by: int) -> Span | None:
-    return None if span is None else Span(span.start + by, span.end + by)
-
-
-def _later(word: WordTiming, seconds: float, chars: int) -> WordTiming:
-    span = Span(word.span.start + chars, word.span.end + chars)
-    return WordTiming(word.word, word.start + seconds, word.end + seconds, span)

@@ -7,6 +7,7 @@ from typing import Final
 
 from polyvox.text.split import clauses, sentences, settled_end
 from polyvox.text.tracked import TrackedText
+from polyvox.types import Span
 
 LONGEST: Final = 400
 """Characters after which a sentence is cut at a clause or a word."""
@@ -31,6 +32,10 @@ class Part:
     @property
     def end(self) -> int:
         return self.start + len(self.text)
+
+    def in_whole(self, span: Span) -> Span:
+        """A span of this stretch as one of the text."""
+        return Span(self.start + span.start, self.start + span.end)
 
 
 class ArrivingText:
