@@ -13,7 +13,7 @@ from typing import Any
 
 import onnx
 import torch
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 from torch import Tensor
 
