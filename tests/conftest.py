@@ -1,8 +1,10 @@
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import structlog
+from hypothesis import settings
 
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
@@ -10,6 +12,11 @@ from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.config import load
 from polyvox.errors import BundleError
 from polyvox.voices.transcribe import Moonshine
+
+# A change is judged by the same examples every time; `HYPOTHESIS_PROFILE=search pytest` looks for new ones.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("search", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 
 @pytest.fixture(autouse=True)

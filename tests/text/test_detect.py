@@ -44,6 +44,6 @@ def test_every_text_has_an_answer(text: str) -> None:
 
 
 def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:
-    start = time.process_time()
+    start = time.thread_time()
     assert detect_language("你好" * 1_000_000) == "zh"
-    assert time.process_time() - start < 0.5
+    assert time.thread_time() - start < 0.5

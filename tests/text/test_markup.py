@@ -234,9 +234,9 @@ def test_plain_words_stay(words: str) -> None:
 )  # fmt: skip
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     def seconds(size: int) -> float:
-        start = time.process_time()
+        start = time.thread_time()
         parse((piece * size)[:size])
-        return time.process_time() - start
+        return time.thread_time() - start
 
     assert min(seconds(16_000) for _ in range(2)) <= 3 * max(seconds(8_000) for _ in range(2)) + 0.05
 

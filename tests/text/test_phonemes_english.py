@@ -5,7 +5,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from polyvox.text import markup
@@ -250,6 +250,7 @@ def test_any_text_becomes_words_of_the_alphabet_in_order(text: str, variant: Var
 LATIN_WORD = st.text(st.characters(min_codepoint=0x41, max_codepoint=0x17F, categories=["Lu", "Ll"]), min_size=1)
 
 
+@example(["Œ"])
 @settings(deadline=None, max_examples=200)
 @given(st.lists(LATIN_WORD, min_size=1, max_size=6))
 def test_no_word_is_dropped(texts: list[str]) -> None:
@@ -284,9 +285,9 @@ def test_no_word_is_dropped(texts: list[str]) -> None:
 def test_hostile_texts_take_time_in_proportion(piece: str) -> None:
     def seconds(length: int) -> float:
         text = TrackedText.of((piece * length)[:length])
-        began = time.process_time()
+        began = time.thread_time()
         READERS["us"](text, ())
-        return time.process_time() - began
+        return time.thread_time() - began
 
     seconds(100)
     assert seconds(16_000) < 40 * max(seconds(1_600), 0.005)
@@ -296,13 +297,13 @@ def test_a_paragraph_takes_milliseconds() -> None:
     paragraph = " ".join(["The committee objected to the estimate, but others were content to close the meeting."] * 5)
     text = TrackedText.of(paragraph)
     READERS["us"](text, ())
-    began = time.process_time()
+    began = time.thread_time()
     for _ in range(10):
         READERS["us"](text, ())
-    reading = (time.process_time() - began) / 10
-    began = time.process_time()
+    reading = (time.thread_time() - began) / 10
+    began = time.thread_time()
     for _ in range(10):
         for char in paragraph * 20:
             unicodedata.category(char)
-    yardstick = (time.process_time() - began) / 10
+    yardstick = (time.thread_time() - began) / 10
     assert reading < 0.03 or reading < 20 * yardstick

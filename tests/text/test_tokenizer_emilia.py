@@ -99,9 +99,9 @@ def test_segments_hold_the_whole_text(text: str) -> None:
 
 @pytest.mark.parametrize("bad", ["<" * 50_000, "[S1" * 20_000, " " * 50_000, "a." * 25_000, "-" * 50_000])
 def test_hostile_texts_take_linear_time(bad: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     segments(plain(bad))
-    assert time.perf_counter() - started < 2.0
+    assert time.thread_time() - started < 2.0
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ _LATIN: Final = {
     "ð": "th",
     "Ð": "D",
     "ə": "a",
+    "œ": "oe",
+    "Œ": "OE",
 }
 _CYRILLIC: Final = dict(
     zip(

@@ -3,7 +3,6 @@
 `<chang2>` is a syllable that the caller spells; `[laugh]`, `[S1]` pass through as tokens.
 """
 
-import logging
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, Protocol
 
+import structlog
+
 from polyvox.errors import UnavailableError
 from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.phonemes.chinese import word_cutter
@@ -19,7 +20,7 @@ from polyvox.text.phonemes.espeak_ipa import HouseEnglish
 from polyvox.text.phonemes.espeak_program import Espeak, cleaned
 from polyvox.text.phonemes.scripts import HAN
 
-_log = logging.getLogger(__name__)
+_log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 MARK: Final = r"<[A-Za-zÜü]{1,7}[1-5]>|\[[A-Za-z][A-Za-z0-9 _-]{0,23}\]"
 """What a caller may write between the words: a syllable in pinyin, or a tag."""
@@ -108,7 +109,7 @@ class EmiliaTokenizer:
         try:
             return Espeak(self._program, "en-us", "en-us")
         except UnavailableError as error:
-            _log.warning("%s Until then English is read by the house's rules.", error.message)
+            _log.warning("English is read by the house's rules", reason=error.message)
             return HouseEnglish(phonemizer_for("en-us", espeak=self._program))
 
 
