@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -39,11 +39,16 @@ class ServerProcess:
 
 
 @contextmanager
-def server_process(arguments: Sequence[str]) -> Iterator[ServerProcess]:
-    """Run `polyvox ARGUMENTS` until the block ends; the first address it prints is where it listens."""
+def server_process(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator[ServerProcess]:
+    """Run `polyvox ARGUMENTS` until the block ends; the first address it prints is where it listens.
+
+    `environment` is what it finds besides our own.
+    """
     command = [sys.executable, "-m", "polyvox", *arguments]
     with tempfile.TemporaryFile() as messages:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=messages)  # noqa: S603 - our own program
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            command, stdout=subprocess.PIPE, stderr=messages, env=os.environ | (environment or {})
+        )
         try:
             yield ServerProcess(process, _greeting(process, messages))
         finally:

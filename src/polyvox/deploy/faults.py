@@ -194,12 +194,14 @@ class Trials:
 
     async def _flooded(self, url: str) -> Sequence[tuple[str, str, bool | None]]:
         flood = asyncio.create_task(_load(url, requests=30, concurrency=30))
-        retry_after = await _retry_after(url)
+        statuses, retry_after = await _refusals(url)
         tally = Tally.of(await flood)
         later = Tally.of(await _load(url, requests=10, concurrency=2))
+        whole = tally.whole + statuses[httpx.codes.OK]
+        refused = tally.refused + statuses[httpx.codes.TOO_MANY_REQUESTS]
         return [
-            ("answered in full", str(tally.whole), tally.whole >= 6),
-            ("answered 429", str(tally.refused), tally.whole + tally.refused == 30),
+            ("answered in full", str(whole), whole >= 6),
+            ("answered 429", str(refused), whole + refused == 40),
             ("Retry-After", retry_after or "missing", bool(retry_after)),
             ("of 10 afterwards, answered in full", str(later.whole), later.whole == 10),
         ]
@@ -210,7 +212,7 @@ class Trials:
         plain = _PLAIN[model]
         with ExitStack() as stack:
             here = stack.enter_context(self._served(model, replicas=(1, 1)))
-            there = stack.enter_context(server_process(plain)).url
+            there = stack.enter_context(server_process(plain, {"POLYVOX_KOKORO_THREADS": "1"})).url
             self._say(trial)
             times: dict[str, list[float]] = {here: [], there: []}
             for turn in range(count + 5):
@@ -257,13 +259,14 @@ async def _speak(url: str, *, requests: int, concurrency: int) -> Run:
     return await run_load(Load(ENGLISH[:4], "af_heart", "kokoro", requests, concurrency), OpenAIDialect(), url)
 
 
-async def _retry_after(url: str) -> str:
-    """The header of a refusal, from among so many requests that there must be one."""
+async def _refusals(url: str) -> tuple[Counter[int], str]:
+    """How ten requests are answered, and what the refusals among them say of when to come again."""
     body = {"model": "paced", "input": "One.", "voice": "paced", "response_format": "pcm"}
     async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_SECONDS) as client:
         answers = await asyncio.gather(*(client.post("/v1/audio/speech", json=body) for _ in range(10)))
     refused = [answer for answer in answers if answer.status_code == httpx.codes.TOO_MANY_REQUESTS]
-    return refused[0].headers.get("Retry-After", "") if refused else ""
+    statuses = Counter(answer.status_code for answer in answers)
+    return statuses, refused[0].headers.get("Retry-After", "") if refused else ""
 
 
 async def _vitals() -> list[Vitals]:
