@@ -20,6 +20,7 @@ from polyvox.models.hift_causal import CausalHift, load_causal_hift
 from polyvox.models.hift_filter import FilterConfig
 from polyvox.models.hift_source import SourceConfig
 from polyvox.models.qwen import QwenConfig
+from polyvox.models.sampling import SamplingConfig, draw, nucleus
 from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.unet import UNetConfig
 
@@ -27,6 +28,7 @@ FOLDER = Path(__file__).parents[1] / "golden"
 TOLERANCE = 1e-4
 END_OF_PROMPT = 500
 SPEECH_IDS = 300
+SAMPLING = SamplingConfig()
 
 
 @cache
@@ -62,6 +64,30 @@ def lm_prompt(version: int) -> SpeechPrompt:
 
 def seeded(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
+
+
+class OriginalDraws:
+    """The repetition-aware sampler on the very numbers that the original took from its generator.
+
+    It took one uniform number for each candidate of the nucleus and, only when that token repeated, one for each id.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.generator = seeded(seed)
+        self.tokens: list[int] = []
+
+    def __call__(self, scores: Tensor) -> int:
+        candidates = int((nucleus(scores, SAMPLING).weights > 0).sum())
+        first = torch.full((1, SAMPLING.top_k), 0.5, dtype=torch.float64)
+        first[0, :candidates] = torch.rand(candidates, dtype=torch.float64, generator=self.generator)
+        before = self.generator.get_state()
+        second = torch.rand(1, len(scores), dtype=torch.float64, generator=self.generator)
+        recent = torch.tensor([([-1] * SAMPLING.window + self.tokens)[-SAMPLING.window :]])
+        choice = draw(scores[None], recent, first, second, SAMPLING)
+        if not choice.redrawn.item():
+            self.generator.set_state(before)
+        self.tokens.append(int(choice.tokens))
+        return self.tokens[-1]
 
 
 TINY_UNET = UNetConfig(channels=48, heads=4, head_width=16, transformers=2, mid_blocks=2)

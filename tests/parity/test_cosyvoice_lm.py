@@ -2,38 +2,20 @@
 
 import pytest
 import torch
-from cosyvoice_golden import END_OF_PROMPT, SPEECH_IDS, assert_near, golden, lm, lm_prompt, manifest, seeded
+from cosyvoice_golden import (
+    END_OF_PROMPT,
+    SPEECH_IDS,
+    OriginalDraws,
+    assert_near,
+    golden,
+    lm,
+    lm_prompt,
+    manifest,
+)
 
 from polyvox.models.bistream import Bistream
 from polyvox.models.cosyvoice_lm import SpeechPrompt, limits_for
 from polyvox.models.qwen import QwenState
-from polyvox.models.sampling import SamplingConfig, draw, nucleus
-
-SAMPLING = SamplingConfig()
-
-
-class OriginalDraws:
-    """The repetition-aware sampler on the very numbers that the original took from its generator.
-
-    It took one uniform number for each candidate of the nucleus and, only when that token repeated, one for each id.
-    """
-
-    def __init__(self, seed):
-        self.generator = seeded(seed)
-        self.tokens = []
-
-    def __call__(self, scores):
-        candidates = int((nucleus(scores, SAMPLING).weights > 0).sum())
-        first = torch.full((1, SAMPLING.top_k), 0.5, dtype=torch.float64)
-        first[0, :candidates] = torch.rand(candidates, dtype=torch.float64, generator=self.generator)
-        before = self.generator.get_state()
-        second = torch.rand(1, len(scores), dtype=torch.float64, generator=self.generator)
-        recent = torch.tensor([([-1] * SAMPLING.window + self.tokens)[-SAMPLING.window :]])
-        choice = draw(scores[None], recent, first, second, SAMPLING)
-        if not choice.redrawn.item():
-            self.generator.set_state(before)
-        self.tokens.append(int(choice.tokens))
-        return self.tokens[-1]
 
 
 @pytest.mark.parametrize("version", [2, 3])
