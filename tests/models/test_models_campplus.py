@@ -75,6 +75,14 @@ def test_a_lower_rate_keeps_what_it_can_hold_and_drops_the_rest():
     np.testing.assert_allclose(kept[inner], resampled(low, 24_000, RATE)[inner], atol=5e-3)
 
 
+def test_the_border_of_the_lower_rate_is_where_recordings_have_it():
+    pcm = 0.1 * np.random.default_rng(0).standard_normal(24_000).astype(np.float32)
+    inner = slice(500, -500)
+    ours = Resampler(24_000, RATE)(torch.from_numpy(pcm)[None])[0].numpy()[inner]
+    theirs = resampled(pcm, 24_000, RATE)[inner]
+    assert np.square(theirs).sum() > 10**4.5 * np.square(ours - theirs).sum()
+
+
 def test_a_graph_that_is_not_campplus_is_refused(tmp_path):
     broken = tmp_path / "model.onnx"
     broken.write_bytes(b"not a graph")
