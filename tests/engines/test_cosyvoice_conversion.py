@@ -1,21 +1,29 @@
 """Both CosyVoices saying what a recording says, on tiny weights."""
 
 import asyncio
+import json
+import wave
 from contextlib import aclosing, asynccontextmanager
 
 import numpy as np
 import pytest
-from tiny_cosyvoice import prompt, tiny_model
+import torch
+from tiny_cosyvoice import FRONTEND, prompt, tiny_model
 
 from polyvox.config import load
 from polyvox.engines.base import Converting
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+from polyvox.engines.cosyvoice.listening import Listener
+from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.errors import PromptError, UnknownVoiceError
+from polyvox.models.cosyvoice_flow import FlowPrompt
+from polyvox.models.cosyvoice_noise import flow_noise, source_noise
 from polyvox.types import Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
+RUNS = json.loads((FRONTEND / "cosyvoice_text.json").read_text())["e2e"]
 
 
 @asynccontextmanager
@@ -59,6 +67,64 @@ async def test_speech_tokens_of_the_recording_are_sounded_in_the_voice(tmp_path,
     assert len(chunks) == 2
     assert chunks[-1].end == 960 * len(own)
     assert np.isfinite(joined(chunks)).all()
+
+
+def recorded_source():
+    """1.21 s at 16 kHz: what the original converted."""
+    with wave.open(str(FRONTEND / "source_16k.wav")) as file:
+        pcm = np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(np.float32) / 32768
+        return VoicePrompt(pcm, file.getframerate(), "", "")
+
+
+@VERSIONS
+async def test_the_originals_recording_becomes_as_many_chunks_of_as_many_samples(tmp_path, version):
+    """Thirty tokens and the 25 + 7 + 3 of a first chunk: to the original, too, the first is the last."""
+    async with running(tmp_path, version) as engine:
+        voice = await engine.prepare(prompt())
+        chunks = await converted(engine, recorded_source(), Utterance("", "", seed=1, prepared=voice))
+    for run in ("offline", "stream"):
+        assert [len(chunk.pcm) for chunk in chunks] == RUNS[f"{version}.vc.{run}"]["chunks"] == [28_800]
+    assert [(len(chunk.tokens), len(chunk.frames)) for chunk in chunks] == [(30, 60)]
+
+
+@pytest.mark.parametrize(
+    ("version", "tokens", "sizes"),
+    [(3, 100, [26_880, 48_000, 21_120]), (3, 82, [26_880, 51_840]), (2, 100, [26_880, 48_000, 21_120])],
+)
+async def test_a_longer_recording_is_cut_as_the_original_cuts_so_many_tokens(
+    tmp_path, monkeypatch, version, tokens, sizes
+):
+    """The original's runs behind the same voice; the versions hold back alike, eight frames."""
+    monkeypatch.setattr(Listener, "speech", lambda self, recording: [place % 300 for place in range(tokens)])
+    recorded = [run["chunks"] for name, run in RUNS.items() if name.startswith("3.") and name.endswith(".stream")]
+    assert sizes in recorded
+    async with running(tmp_path, version) as engine:
+        voice = await engine.prepare(prompt())
+        chunks = await converted(engine, recorded_source(), Utterance("", "", prepared=voice))
+    assert [len(chunk.pcm) for chunk in chunks] == sizes
+
+
+@torch.inference_mode()
+def in_one_pass(folder, voice, tokens):
+    """What version 3's flow and vocoder make of all tokens at once."""
+    sound = load_model(load(cosyvoice3_dir=folder), 3).networks.sound
+    flow, vocoder = sound.flow, sound.vocoder
+    arrays = {name: torch.from_numpy(np.array(array))[None] for name, array in voice.arrays.items()}
+    said_in = FlowPrompt(arrays["tokens"].long(), arrays["mel"], arrays["embedding"])
+    mel = flow.render(said_in, torch.tensor([tokens]), flow_noise(), streaming=True, final=True)
+    noise = source_noise(480 * mel.shape[2], tokens=300, channels=vocoder.config.source.channels)
+    return vocoder.step(mel, vocoder.start(noise), final=True)[0][0].numpy()
+
+
+async def test_the_samples_are_those_of_the_flow_and_the_vocoder_on_the_recordings_tokens(tmp_path):
+    """In version 3, whose noise is no draw; single precision moves the phases by some thousandths."""
+    async with running(tmp_path, 3) as engine:
+        voice = await engine.prepare(prompt())
+        tokens = engine._running.model.listener.speech(recorded_source())
+        samples = joined(await converted(engine, recorded_source(), Utterance("", "", prepared=voice)))
+    expected = in_one_pass(tmp_path / "model", voice, tokens)
+    assert samples.shape == expected.shape
+    assert np.square(samples - expected).mean() < 1e-3 * np.square(expected).mean()
 
 
 async def test_the_voice_is_heard_and_the_same_request_sounds_the_same(tmp_path):
