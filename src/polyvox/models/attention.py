@@ -73,6 +73,10 @@ class Sight:
         self.block = block
         self._masks: dict[tuple[int, int], Tensor] = {}
 
+    def positions(self, count: int, device: torch.device) -> Tensor:
+        """The last `count` positions."""
+        return torch.arange(self.end - count, self.end, device=device)
+
     def mask(self, query: Tensor, key: Tensor) -> Tensor | None:
         """For queries that are the last of the keys, [..., time, width] both; None where nothing is hidden."""
         queries, keys = query.shape[-2], key.shape[-2]

@@ -10,7 +10,7 @@ from torch.nn import functional
 from polyvox.models.attention import Sight
 from polyvox.models.euler import FlowPoint, cosine_schedule, solve
 from polyvox.models.loading import Rules, StateDict, load, renamed, under
-from polyvox.models.memory import Kept, Memory, nbytes
+from polyvox.models.memory import Kept, Memory, Trail, TrailMemory, nbytes
 
 FRAMES_PER_TOKEN = 2
 
@@ -58,12 +58,27 @@ class FlowState:
     window: int | None = None
     """How many frames back attention sees; None sees all, as the exact result needs."""
     front: Kept = ()
-    steps: tuple[Kept, ...] = ()
+    steps: Trail | None = None
 
     @property
     def nbytes(self) -> int:
-        """The memory that the stream holds for itself."""
-        return nbytes(self.front) + sum(nbytes(step) for step in self.steps)
+        """The memory that the stream holds, what it shares with others in the same voice included."""
+        return nbytes(self.front) + (self.steps.nbytes if self.steps else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Frames `first` to `last` of a stream, of which `block` see each other, and what is to be kept of them."""
+
+    first: int
+    last: int
+    block: int | None
+    window: int | None
+    remember: bool
+
+
+Solver = Callable[[FlowPoint, Stretch, Trail | None], tuple[Tensor, Trail | None]]
+"""Whatever leads a stretch from its noise to its mel, going on from what was kept of those before it."""
 
 
 class Flow(nn.Module):
@@ -91,15 +106,18 @@ class Flow(nn.Module):
         speaker = self.speaker(functional.normalize(prompt.embedding, dim=1).to(dtype))
         return FlowState(prompt.tokens, prompt.mel.to(dtype), speaker, noise, 0, prompt.mel.shape[2], window)
 
-    def step(self, tokens: Tensor, state: FlowState, *, final: bool = False) -> tuple[Tensor, FlowState]:
+    def step(
+        self, tokens: Tensor, state: FlowState, *, final: bool = False, solver: Solver | None = None
+    ) -> tuple[Tensor, FlowState]:
         """More tokens [batch, n]; the mel [batch, bins, m] of all blocks that they complete, the prompt's left out.
 
-        The last call of a stream is `final`: what is pending is computed without waiting for more.
+        The last call of a stream is `final`: what is pending is computed without waiting for more. A `solver` that
+        is not the model's own gives the same, sooner.
         """
         state = _told(state, tokens)
         known, block = state.tokens + state.pending.shape[1], self.config.block
         ready = (known if final else (known - self.config.ahead) // block * block) - state.tokens
-        return self._advance(state, ready, block, final=final, remember=not final)
+        return self._advance(state, ready, block, final=final, remember=not final, solver=solver)
 
     def preview(self, tokens: Tensor, state: FlowState) -> Tensor:
         """The mel that `step` will give for all that is known, a block that is not complete taken as it stands.
@@ -121,8 +139,29 @@ class Flow(nn.Module):
         block = self.config.block if streaming else None
         return self._advance(state, ready, block, final=final, remember=False)[0]
 
+    def solved(self, point: FlowPoint, stretch: Stretch, past: Trail | None) -> tuple[Tensor, Trail | None]:
+        """The mel of a stretch, and what is kept after it."""
+        memory = TrailMemory(past, window=stretch.window, remember=stretch.remember)
+        return self.integrated(point, memory, Sight(stretch.last, stretch.block)), memory.trail()
+
+    def integrated(self, point: FlowPoint, memory: Memory, sight: Sight) -> Tensor:
+        """The mel that the point leads to; the memory serves all steps one after the other."""
+
+        def velocity(step: int, at: FlowPoint) -> Tensor:
+            out: Tensor = self.estimator(at, self.time[step].to(at.mu.dtype), memory, sight)
+            return out
+
+        return solve(point, self.deltas, self.config.guidance, velocity)
+
     def _advance(
-        self, state: FlowState, ready: int, block: int | None, *, final: bool, remember: bool
+        self,
+        state: FlowState,
+        ready: int,
+        block: int | None,
+        *,
+        final: bool,
+        remember: bool,
+        solver: Solver | None = None,
     ) -> tuple[Tensor, FlowState]:
         """Compute the first `ready` pending tokens."""
         if ready <= 0:
@@ -142,24 +181,15 @@ class Flow(nn.Module):
             speaker=state.speaker,
             condition=functional.pad(condition, (0, last - first - condition.shape[2])),
         )
-        sight = Sight(last, block and FRAMES_PER_TOKEN * block)
-        steps: list[Kept] = []
-
-        def velocity(step: int, at: FlowPoint) -> Tensor:
-            past = state.steps[step] if state.steps else ()
-            keeper = Memory(past, window=state.window, remember=remember)
-            out: Tensor = self.estimator(at, self.time[step].to(mu.dtype), keeper, sight)
-            steps.append(keeper.kept())
-            return out
-
-        mel = solve(point, self.deltas, self.config.guidance, velocity)
+        stretch = Stretch(first, last, block and FRAMES_PER_TOKEN * block, state.window, remember)
+        mel, steps = (solver or self.solved)(point, stretch, state.steps)
         after = replace(
             state,
             pending=later,
             condition=state.condition[:, :, last - first :],
             tokens=end,
             front=memory.kept(),
-            steps=tuple(steps),
+            steps=steps,
         )
         return mel[:, :, max(0, state.prompt_frames - first) :], after
 

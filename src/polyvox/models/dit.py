@@ -88,8 +88,7 @@ class DiT(nn.Module):
     def forward(self, point: FlowPoint, time: Tensor, memory: Memory, sight: Sight) -> Tensor:
         """The velocity [batch, bins, frames]; `time` [vectors, width] is of `DiTTime`."""
         rows = self.embed(point, memory)
-        frames = rows.shape[1]
-        angles = torch.arange(sight.end - frames, sight.end, device=rows.device)[:, None] * self.rates.float()
+        angles = sight.positions(rows.shape[1], rows.device)[:, None] * self.rates.float()
         rotation = (angles.cos().to(rows.dtype), angles.sin().to(rows.dtype))
         for layer, moment in zip(self.blocks, time[:-2].view(len(self.blocks), 6, -1), strict=True):
             rows = layer(rows, moment, memory, rotation, sight)

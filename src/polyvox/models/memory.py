@@ -1,6 +1,8 @@
 """What the layers of a causal network keep between two calls."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -56,6 +58,75 @@ class Memory:
             surplus = joined.shape[dim] - length
             # The copy lets go of the longer tensor that the kept part was cut from.
             self._kept.append(joined.narrow(dim, surplus, length).clone() if surplus > 0 else joined)
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What all layers kept of all calls so far, in few tensors, so that it can be moved as a whole. Never written to.
+
+    `tails` [n] holds what was kept at the ends, one layer's behind the other's; each of `rows` what one call added to
+    the histories, [histories, batch, heads, rows, width].
+    """
+
+    tails: Tensor
+    rows: tuple[Tensor, ...]
+
+    @property
+    def length(self) -> int:
+        """How many rows there are in each history."""
+        return sum(each.shape[-2] for each in self.rows)
+
+    @property
+    def nbytes(self) -> int:
+        return nbytes((self.tails, *self.rows))
+
+    def within(self, window: int | None) -> "Trail":
+        """With the last `window` rows only; None keeps all."""
+        rows, surplus = list(self.rows), 0 if window is None else self.length - window
+        while surplus > 0:
+            oldest = rows.pop(0)
+            if oldest.shape[-2] > surplus:
+                # The copy lets go of the rows that are cut off.
+                rows.insert(0, oldest[..., surplus:, :].clone())
+            surplus -= oldest.shape[-2]
+        return Trail(self.tails, tuple(rows))
+
+
+class TrailMemory(Memory):
+    """A memory for one call that begins and ends as a trail; it may serve one network several times in a row."""
+
+    def __init__(self, past: Trail | None, *, window: int | None = None, remember: bool = True) -> None:
+        super().__init__(window=window, remember=remember)
+        self._before = past
+        self._cursor = 0
+        rows = () if past is None else past.rows
+        self._histories: Iterator[tuple[Tensor, ...]] = zip(*(each.unbind() for each in rows), strict=True)
+        self._tails: list[Tensor] = []
+        self._rows: list[Tensor] = []
+
+    def tail(self, new: Tensor, length: int, first: int | None = None) -> Tensor:
+        if self._before is None:
+            before = new.new_zeros(*new.shape[:-1], length if first is None else first)
+        else:
+            shape = (*new.shape[:-1], length)
+            start, self._cursor = self._cursor, self._cursor + math.prod(shape)
+            before = self._before.tails[start : self._cursor].view(shape)
+        joined = torch.cat((before, new), dim=-1)
+        if self._remember:
+            self._tails.append(joined[..., joined.shape[-1] - length :].flatten())
+        return joined
+
+    def history(self, new: Tensor) -> Tensor:
+        if self._remember:
+            self._rows.append(new)
+        return new if self._before is None else torch.cat((*next(self._histories), new), dim=-2)
+
+    def trail(self) -> Trail | None:
+        """What the next call needs; nothing where nothing is to be remembered."""
+        if not self._remember:
+            return None
+        before = () if self._before is None else self._before.rows
+        return Trail(torch.cat(self._tails), (*before, torch.stack(self._rows))).within(self._window)
 
 
 def nbytes(kept: Sequence[Tensor]) -> int:
