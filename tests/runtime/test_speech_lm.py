@@ -106,7 +106,8 @@ async def test_steps_of_fixed_shape_draw_the_same_tokens():
         together = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN))
     assert together == alone
     assert {key[1] for key in replay.shapes} <= {1, 2, 4, 8, 11}
-    assert {key[2] for key in replay.shapes if key[0] == "read"} <= {256, 300}
+    assert {key[2] for key in replay.shapes if key[0] == "next"} <= {256, 300}
+    assert {key[2:4] for key in replay.shapes if key[0] == "read"} <= {(32, 300)}
 
 
 async def test_what_was_warmed_is_not_recorded_again():
@@ -114,11 +115,11 @@ async def test_what_was_warmed_is_not_recorded_again():
     rule = Sampling(seed=3, temperature=0.8)
     async with runtime(replay=replay, slots=5, capacity=600) as (lm, reports):
         await lm.warm(rule, GREEDY)
-        assert replay.recorded == 4 * 3 + 4
+        assert replay.recorded == 4 * 3 + 4 * 2
         assert not reports
         first = await spoken(lm, Prompt(ids(9)), rule)
         await asyncio.gather(*(spoken(lm, Prompt(ids(9, seed)), rule, Limits(most=400)) for seed in range(8)))
-        assert replay.recorded == 16
+        assert replay.recorded == 20
     async with runtime() as (lm, _):
         await lm.warm(rule)
         assert await spoken(lm, Prompt(ids(9)), rule) == first

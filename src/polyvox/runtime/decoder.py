@@ -1,9 +1,9 @@
-"""One step of a decoder-only language model over many slots: pieces of prompts, then a token for each sequence."""
+"""One step of a decoder-only language model over many slots: pieces of prompts, then tokens for each sequence."""
 
 import time
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Protocol
 
 import torch
@@ -13,10 +13,13 @@ from torch.nn.utils.rnn import pad_sequence
 from polyvox.models.qwen import Qwen
 from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
 from polyvox.runtime.kv_cache import KvCache, Places
+from polyvox.runtime.lm_step import Drawn, Piece, PieceTable, Step
 from polyvox.runtime.sampling import Sampler, Steps
-from polyvox.runtime.tokens import Limits, Sampling
 
 _SHORTEST_EXTENT = 256
+_SHORTEST_PIECE = 32
+_RECORDED_EXTENTS = (512, 1024)
+"""Prompts that end within these positions are read by work that is recorded."""
 
 
 class DecoderModel(Protocol):
@@ -36,84 +39,40 @@ class DecoderModel(Protocol):
     def scores(self, hidden: Tensor) -> Tensor: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
-    """A sequence takes a slot, with the beginning of an earlier prompt where it has the same."""
+class TokenStep(Protocol):
+    """The backbone by one position for each of many slots."""
 
-    slot: int
-    sampling: Sampling
-    seed: int
-    seen: tuple[int, ...]
-    prefix: Tensor | None
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The sequence in a slot goes on under these limits."""
-
-    slot: int
-    limits: Limits
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Input for one slot from position `start` on: ids, or input rows [m, hidden]. The `last` one is answered.
-
-    `follows` says that the token drawn last stands before the piece's own input and has not been read yet. Once the
-    piece has been read, the first positions up to `keep[1]` are to be kept under `keep[0]`.
-    """
-
-    slot: int
-    start: int
-    input: tuple[int, ...] | Tensor
-    last: bool
-    follows: bool = False
-    keep: tuple[Hashable, int] | None = None
-
-    @property
-    def length(self) -> int:
-        return len(self.input) + self.follows
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What the device does before anybody is asked again."""
-
-    begins: Sequence[Begin] = ()
-    turns: Sequence[Turn] = ()
-    pieces: Sequence[Piece] = ()
-    decoding: Sequence[int] = ()
-    """Slots whose last token is read and followed by another."""
-    lengths: Sequence[int] = ()
-    """How many positions each of these slots holds so far."""
-    sampling: Steps = field(default_factory=lambda: Steps(0, redraws=False))
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The tokens of one step, in the order of the pieces that were last and of the decoding slots, and what it took."""
-
-    first: list[int]
-    following: list[int]
-    kept: list[tuple[Hashable, Tensor]]
-    prefill_seconds: float
-    decode_seconds: float
+    def __call__(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        """Hidden states behind `rows`, both [n, hidden], at `positions` of `slots`, all of them before `extent`."""
 
 
 class Decoder:
     """The device's side of the runtime. Only its thread may call it.
 
-    With `replay`, tokens are drawn in shapes of which there are few: the rows are the slots from the first to the last
-    in use, those in between that have no part in the step among them, rounded up to a bucket, as is what they see.
+    With `replay`, work comes in shapes of which there are few: rows, positions and what they see are rounded up to
+    buckets, and rows that are nobody's belong to the spare slot. At most `prefill_rows` positions are read at once.
     """
 
-    def __init__(self, model: DecoderModel, cache: KvCache, sampler: Sampler, replay: Replay | None = None) -> None:
+    def __init__(
+        self,
+        model: DecoderModel,
+        cache: KvCache,
+        sampler: Sampler,
+        *,
+        prefill_rows: int,
+        replay: Replay | None = None,
+        token_step: TokenStep | None = None,
+    ) -> None:
         self._model = model
         self._cache = cache
         self._sampler = sampler
         self._replay = replay
+        self._token_step = token_step or self._plain_token_step
         self._rows_at_once = buckets(cache.slots)
         self._extents = buckets(cache.capacity, start=min(_SHORTEST_EXTENT, cache.capacity))
+        self._widths = buckets(prefill_rows, start=min(_SHORTEST_PIECE, prefill_rows))
+        self._prompt_extents = sorted({min(extent, cache.capacity) for extent in _RECORDED_EXTENTS})
+        self._prefill_rows = prefill_rows
         weight = model.backbone.norm.weight
         self._device, self._dtype = weight.device, weight.dtype
 
@@ -125,13 +84,20 @@ class Decoder:
         """
         if self._replay is None:
             return
-        for rows in self._rows_at_once:
-            nowhere = torch.full((rows,), self._cache.spare, device=self._device)
-            start = torch.zeros_like(nowhere)
-            for extent in self._extents:
-                scores = self._scored(self._replay, nowhere, start, extent)
-            for steps in sampling:
-                self._drawn(self._replay, scores, nowhere, steps)
+        for steps in sampling:
+            for rows in self._rows_at_once:
+                slots = torch.full((rows,), self._cache.spare, device=self._device)
+                for extent in self._extents:
+                    self._next(self._replay, slots, torch.zeros_like(slots), extent, steps)
+            for shape in self._prompt_shapes():
+                self._answers(self._replay, (), shape, steps)
+
+    def _prompt_shapes(self) -> Iterator[tuple[int, int, int]]:
+        """Rows, positions and what they see, wherever the least that is rounded up to them may be read at once."""
+        for fewer, rows in pairwise((0, *self._rows_at_once)):
+            for shorter, width in pairwise((0, *self._widths)):
+                if (fewer + 1) * (shorter + 1) <= self._prefill_rows:
+                    yield from ((rows, width, extent) for extent in self._prompt_extents if extent > shorter)
 
     @torch.inference_mode()
     def run(self, step: Step) -> Drawn:
@@ -143,25 +109,57 @@ class Decoder:
                 self._cache.restore(begin.slot, begin.prefix)
         for turn in step.turns:
             self._sampler.limit(turn.slot, turn.limits)
-        first = self._prefill(step.pieces, step.sampling)
+        first = self._prefill(step.pieces, step.sampling) if step.pieces else []
         kept = [(piece.keep[0], self._cache.saved(piece.slot, piece.keep[1])) for piece in step.pieces if piece.keep]
         decoding = time.perf_counter()
-        following = self._decode(step)
+        following = self._decode(step) if step.decoding else []
         return Drawn(first, following, kept, decoding - started, time.perf_counter() - decoding)
 
-    def _prefill(self, pieces: Sequence[Piece], sampling: Steps) -> list[int]:
+    def _prefill(self, pieces: Sequence[Piece], steps: Steps) -> list[int]:
         """Read pieces of any lengths in one batch, and answer those that are the last of their prompt."""
-        if not pieces:
-            return []
-        rows = pad_sequence([self._rows(piece) for piece in pieces], batch_first=True)
-        hidden = self._read(rows, self._places(pieces, rows.shape[1]))
+        longest, extent = max(piece.length for piece in pieces), max(piece.end for piece in pieces)
         answered = [index for index, piece in enumerate(pieces) if piece.last]
+        given_rows = any(isinstance(piece.input, Tensor) for piece in pieces)
+        if self._replay is None or given_rows or extent > self._prompt_extents[-1]:
+            return self._prefill_as_it_is(pieces, answered, longest, steps)
+        shape = (
+            bucket_for(len(pieces), self._rows_at_once),
+            bucket_for(longest, self._widths),
+            bucket_for(extent, self._prompt_extents),
+        )
+        tokens = self._answers(self._replay, pieces, shape, steps).tolist()
+        return [tokens[index] for index in answered]
+
+    def _answers(self, replay: Replay, pieces: Sequence[Piece], shape: tuple[int, int, int], steps: Steps) -> Tensor:
+        """A token behind each piece, read in a shape of rows, positions and what they see."""
+        rows, width, extent = shape
+
+        def numbers(of: Sequence[Piece]) -> Tensor:
+            return PieceTable.numbers(of, rows, width, self._cache.spare).to(self._device, non_blocking=True)
+
+        work = partial(self._read_and_drawn, extent=extent, steps=steps)
+        return replay(("read", *shape, steps), work, (numbers(pieces),), (numbers(()),))
+
+    def _read_and_drawn(self, numbers: Tensor, *, extent: int, steps: Steps) -> Tensor:
+        table = PieceTable(numbers)
+        before = self._model.embed_tokens(self._sampler.last[table.slots])[:, None]
+        rows = self._model.embed_ids(table.ids)
+        first = torch.where(table.follows[:, None, None], before, rows[:, :1])
+        hidden = self._read(torch.cat((first, rows[:, 1:]), dim=1), table, extent)
+        at = torch.arange(len(numbers), device=self._device), table.lengths - 1
+        return self._sampler.draw(self._model.scores(hidden[at]), table.answering, steps)
+
+    def _prefill_as_it_is(
+        self, pieces: Sequence[Piece], answered: Sequence[int], longest: int, steps: Steps
+    ) -> list[int]:
+        rows = pad_sequence([self._rows(piece) for piece in pieces], batch_first=True)
+        table = PieceTable(PieceTable.numbers(pieces, len(pieces), longest, self._cache.spare).to(self._device))
+        hidden = self._read(rows, table, max(piece.end for piece in pieces))
         if not answered:
             return []
-        ends = torch.tensor([pieces[index].length - 1 for index in answered], device=self._device)
-        scores = self._model.scores(hidden[torch.tensor(answered, device=self._device), ends])
-        slots = torch.tensor([pieces[index].slot for index in answered], device=self._device)
-        tokens: list[int] = self._sampler.draw(scores, slots, sampling).tolist()
+        which = torch.tensor(answered, device=self._device)
+        scores = self._model.scores(hidden[which, table.lengths[which] - 1])
+        tokens: list[int] = self._sampler.draw(scores, table.slots[which], steps).tolist()
         return tokens
 
     def _rows(self, piece: Piece) -> Tensor:
@@ -174,53 +172,48 @@ class Decoder:
             rows = torch.cat((before, rows))
         return rows
 
-    def _places(self, pieces: Sequence[Piece], width: int) -> Places:
-        slots = torch.tensor([piece.slot for piece in pieces], device=self._device)
-        starts = torch.tensor([piece.start for piece in pieces], device=self._device)
-        lengths = torch.tensor([piece.length for piece in pieces], device=self._device)
-        offsets = torch.arange(width, device=self._device)
-        present = offsets < lengths[:, None]
-        written = torch.where(present, slots[:, None], self._cache.spare)
+    def _read(self, rows: Tensor, table: PieceTable, extent: int) -> Tensor:
+        """The hidden states of pieces, [n, width, hidden]."""
+        offsets = torch.arange(rows.shape[1], device=self._device)
+        written = torch.where(offsets < table.lengths[:, None], table.slots[:, None], self._cache.spare)
         # Behind its end a row stays at its last position, and so inside its slot.
-        positions = starts[:, None] + offsets.minimum(lengths[:, None] - 1)
-        return Places(slots, written, positions, max(piece.start + piece.length for piece in pieces))
-
-    def _decode(self, step: Step) -> list[int]:
-        if not step.decoding:
-            return []
-        extent = max(step.lengths) + 1
-        if self._replay is not None:
-            return self._decode_in_buckets(self._replay, step, extent)
-        slots = torch.tensor(step.decoding, device=self._device)
-        positions = torch.tensor(step.lengths, device=self._device)
-        scores = self._next(slots, positions, slots=slots, extent=extent)
-        tokens: list[int] = self._sampler.draw(scores, slots, step.sampling).tolist()
-        return tokens
-
-    def _decode_in_buckets(self, replay: Replay, step: Step, extent: int) -> list[int]:
-        rows = bucket_for(max(step.decoding) + 1, self._rows_at_once)
-        written, positions = [self._cache.spare] * rows, [0] * rows
-        for slot, length in zip(step.decoding, step.lengths, strict=True):
-            written[slot], positions[slot] = slot, length
-        places = torch.tensor((written, positions), device=self._device)
-        scores = self._scored(replay, places[0], places[1], bucket_for(extent, self._extents))
-        tokens = self._drawn(replay, scores, places[0], step.sampling).tolist()
-        return [tokens[slot] for slot in step.decoding]
-
-    def _scored(self, replay: Replay, written: Tensor, positions: Tensor, extent: int) -> Tensor:
-        rows = len(written)
-        return replay(("read", rows, extent), partial(self._next, slots=rows, extent=extent), (written, positions))
-
-    def _drawn(self, replay: Replay, scores: Tensor, slots: Tensor, steps: Steps) -> Tensor:
-        nowhere = torch.full_like(slots, self._cache.spare)
-        work = partial(self._sampler.draw, steps=steps)
-        return replay(("draw", len(slots), steps), work, (scores, slots), (scores, nowhere))
-
-    def _next(self, written: Tensor, positions: Tensor, *, slots: Tensor | int, extent: int) -> Tensor:
-        """Read the token drawn last of each slot in `written`; the scores of the one behind it."""
-        rows = self._model.embed_tokens(self._sampler.last[written])[:, None]
-        hidden = self._read(rows, Places(slots, written[:, None], positions[:, None], extent))
-        return self._model.scores(hidden[:, 0])
-
-    def _read(self, rows: Tensor, places: Places) -> Tensor:
+        positions = table.starts[:, None] + offsets.minimum(table.lengths[:, None] - 1)
+        places = Places(table.slots, written, positions, extent)
         return self._model.backbone.decode(rows, self._cache.memory(places), places.positions, places.mask)
+
+    def _decode(self, step: Step) -> list[list[int]]:
+        """So many tokens for each slot. One that ends writes and draws for the spare slot from then on."""
+        rows, extent = len(step.decoding), min(max(step.lengths) + step.tokens, self._cache.capacity)
+        if self._replay is not None:
+            rows, extent = bucket_for(rows, self._rows_at_once), bucket_for(extent, self._extents)
+        idle, last = rows - len(step.decoding), self._cache.capacity - 1
+        slots = [*step.decoding, *[self._cache.spare] * idle]
+        places = [
+            [*(min(length + ahead, last) for length in step.lengths), *[0] * idle] for ahead in range(step.tokens)
+        ]
+        table = torch.tensor((slots, *places), device=self._device)
+        drawn = [
+            self._next(self._replay, table[0], table[1 + ahead], extent, step.sampling) for ahead in range(step.tokens)
+        ]
+        following: list[list[int]] = torch.stack(drawn, dim=1).tolist()
+        return following[: len(step.decoding)]
+
+    def _next(self, replay: Replay | None, slots: Tensor, positions: Tensor, extent: int, steps: Steps) -> Tensor:
+        """The next token of each slot."""
+        work = partial(self._token, extent=extent, steps=steps)
+        if replay is None:
+            return work(slots, positions)
+        nowhere = torch.full_like(slots, self._cache.spare), torch.zeros_like(positions)
+        return replay(("next", len(slots), extent, steps), work, (slots, positions), nowhere).clone()
+
+    def _token(self, slots: Tensor, positions: Tensor, *, extent: int, steps: Steps) -> Tensor:
+        """Read the token drawn last of each slot; the one behind it."""
+        going = torch.where(self._sampler.ended[slots], self._cache.spare, slots)
+        rows = self._model.embed_tokens(self._sampler.last[going])
+        hidden = self._token_step(rows, going, positions, extent)
+        return self._sampler.draw(self._model.scores(hidden), going, steps)
+
+    def _plain_token_step(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        places = Places(slots, slots[:, None], positions[:, None], extent)
+        memory = self._cache.memory(places)
+        return self._model.backbone.decode(rows[:, None], memory, places.positions, places.mask)[:, 0]

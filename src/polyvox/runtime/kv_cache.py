@@ -1,7 +1,7 @@
 """Keys and values of many sequences in one fixed stretch of memory, a slot for each, and prompts kept for later."""
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -32,11 +32,10 @@ def slots_within(budget: int, config: QwenConfig, capacity: int, dtype: torch.dt
 class Places:
     """Where the rows of a batch stand: `slots` [n]; their new positions, [n, m], and the slots these are written to.
 
-    A number n for `slots` means the first n of them, which are then read where they lie. Padding is written to the
-    spare slot. The new rows see the `extent` first positions at most.
+    Padding is written to the spare slot. The new rows see the `extent` first positions at most.
     """
 
-    slots: Tensor | int
+    slots: Tensor
     written: Tensor
     positions: Tensor
     extent: int
@@ -54,9 +53,11 @@ class KvCache:
     def __init__(self, config: QwenConfig, slots: int, capacity: int, dtype: torch.dtype, device: torch.device) -> None:
         self.slots = slots
         self.capacity = capacity
-        shape = (slots + 1, config.key_heads, capacity, config.head_width)
+        shape = (2 * config.layers, slots + 1, config.key_heads, capacity, config.head_width)
         # Zeros, since what lies behind a mask still meets a weight of zero, and zero times garbage may not be zero.
-        self.tensors = [torch.zeros(shape, dtype=dtype, device=device) for _ in range(2 * config.layers)]
+        self._all = torch.zeros(shape, dtype=dtype, device=device)
+        self.tensors = self._all.unbind(0)
+        """Each layer's keys and then its values, [slots, key heads, capacity, width]."""
 
     @property
     def spare(self) -> int:
@@ -64,7 +65,7 @@ class KvCache:
 
     @property
     def nbytes(self) -> int:
-        return sum(tensor.nbytes for tensor in self.tensors)
+        return self._all.nbytes
 
     def memory(self, places: Places) -> Memory:
         """The layers' memory for one call."""
@@ -72,18 +73,17 @@ class KvCache:
 
     def saved(self, slot: int, length: int) -> Tensor:
         """A copy of a slot's first positions, [2 * layers, key heads, length, width]."""
-        return torch.stack([tensor[slot, :, :length] for tensor in self.tensors])
+        return self._all[:, slot, :, :length].clone()
 
     def restore(self, slot: int, saved: Tensor) -> None:
         """Begin a slot with what was saved."""
-        for tensor, kept in zip(self.tensors, saved, strict=True):
-            tensor[slot, :, : kept.shape[1]] = kept
+        self._all[:, slot, :, : saved.shape[2]] = saved
 
 
 class _SlotMemory(Memory):
     """Hands keys and values over in the layers' order, as `Memory` does, but keeps them in the slots."""
 
-    def __init__(self, tensors: list[Tensor], places: Places) -> None:
+    def __init__(self, tensors: Sequence[Tensor], places: Places) -> None:
         super().__init__(remember=False)
         self._tensors = iter(tensors)
         self._places = places
@@ -92,8 +92,7 @@ class _SlotMemory(Memory):
         """Write `new` [n, heads, m, width] to its places; all that its slots hold, [n, heads, extent, width]."""
         tensor, places = next(self._tensors), self._places
         tensor[places.written, :, places.positions] = new.transpose(1, 2)
-        seen = tensor[:, :, : places.extent]
-        return seen[: places.slots] if isinstance(places.slots, int) else seen.index_select(0, places.slots)
+        return tensor[:, :, : places.extent].index_select(0, places.slots)
 
 
 class PrefixStore:

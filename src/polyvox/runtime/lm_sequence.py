@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from polyvox.runtime.decoder import Piece
+from polyvox.runtime.lm_step import Piece
 from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
 
 GoOn = Callable[["LmSequence", Prompt, Limits], TokenStream]

@@ -69,36 +69,41 @@ class Sampler:
             return torch.zeros(slots, *more, dtype=dtype, device=device)
 
         self.last = each(torch.long)
-        self._seed = each(torch.long)
-        self._drawn = each(torch.long)
-        self._temperature = each(torch.float)
-        self._penalty = each(torch.float)
-        self._top_k = each(torch.long)
-        self._top_p = each(torch.float)
-        self._window = each(torch.long)
-        self._tolerated = each(torch.float)
+        """The token that each slot has drawn last."""
+        self.ended = each(torch.bool)
+        """Whether that was its last one under its limits."""
+        # What a sequence begins with is one row of each table, so that it is sent to the device at once.
+        self._counts = each(torch.long, 4)
+        self._seed, self._drawn, self._top_k, self._window = self._counts.unbind(1)
+        self._shares = each(torch.float, 4)
+        self._temperature, self._penalty, self._top_p, self._tolerated = self._shares.unbind(1)
         self._free_to_end = each(torch.long)
+        self._most = each(torch.long)
         self._seen = each(torch.bool, vocabulary)
+        self._ends = each(torch.bool, vocabulary)
         self._held = each(torch.bool, vocabulary)
         self._banned = each(torch.bool, vocabulary)
         self._recent = each(torch.long, MOST_REPEAT_WINDOW)
+        self._marks: dict[int, tuple[frozenset[int], ...]] = {}
 
     def begin(self, slot: int, rule: Sampling, seed: int, seen: Iterable[int]) -> None:
         """A new sequence takes the slot."""
-        self._seed[slot], self._drawn[slot] = seed, 0
-        self._temperature[slot], self._penalty[slot] = rule.temperature, rule.repetition_penalty
-        self._top_k[slot] = rule.top_k or self.vocabulary
-        self._top_p[slot] = rule.top_p
-        self._window[slot] = rule.repeat_window
-        self._tolerated[slot] = rule.repeat_window * rule.repeat_share
+        self._counts[slot] = torch.tensor((seed, 0, rule.top_k or self.vocabulary, rule.repeat_window))
+        tolerated = rule.repeat_window * rule.repeat_share
+        self._shares[slot] = torch.tensor((rule.temperature, rule.repetition_penalty, rule.top_p, tolerated))
         self._recent[slot] = -1
         self._mark(self._seen[slot], seen)
 
     def limit(self, slot: int, limits: Limits) -> None:
         """The slot's sequence goes on under these limits, counted from here."""
         self._free_to_end[slot] = self._drawn[slot] + limits.least
-        self._mark(self._held[slot], limits.ends if limits.held is None else limits.held)
-        self._mark(self._banned[slot], limits.banned)
+        self._most[slot] = self._drawn[slot] + limits.most
+        self.ended[slot] = False
+        marks = limits.ends, limits.ends if limits.held is None else limits.held, limits.banned
+        if self._marks.get(slot) != marks:
+            for table, tokens in zip((self._ends, self._held, self._banned), marks, strict=True):
+                self._mark(table[slot], tokens)
+            self._marks[slot] = marks
 
     def draw(self, scores: Tensor, slots: Tensor, steps: Steps) -> Tensor:
         """A token for each row of `scores` [n, vocabulary], by the rules of its slot."""
@@ -137,6 +142,7 @@ class Sampler:
         self._seen[slots, tokens] = torch.ones_like(tokens, dtype=torch.bool)
         self._recent[slots, drawn % MOST_REPEAT_WINDOW] = tokens
         self._drawn[slots] = drawn + 1
+        self.ended[slots] = self._ends[slots, tokens] | (drawn + 1 >= self._most[slots])
 
     @staticmethod
     def _mark(row: Tensor, tokens: Iterable[int]) -> None:

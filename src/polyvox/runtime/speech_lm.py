@@ -11,11 +11,13 @@ from functools import partial
 import structlog
 
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
-from polyvox.runtime.decoder import Begin, Decoder, DecoderModel, Drawn, Piece, Step, Turn
+from polyvox.runtime.decoder import Decoder, DecoderModel
 from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.executors.fused import fused_step
 from polyvox.runtime.executors.graphs import Replay
 from polyvox.runtime.kv_cache import KvCache, PrefixStore
 from polyvox.runtime.lm_sequence import LmSequence
+from polyvox.runtime.lm_step import Begin, Drawn, Piece, Step, Turn
 from polyvox.runtime.sampling import MOST_REPEAT_WINDOW, Sampler, Steps
 from polyvox.runtime.slots import Slots
 from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
@@ -47,7 +49,8 @@ class LmReport:
 class LmSizes:
     """How much runs at once. `prefill_rows` bounds what reading prompts may add to one step of all the others.
 
-    A sequence whose reader is `most_unread` tokens behind pauses.
+    A sequence whose reader is `most_unread` tokens behind pauses. Where steps are recorded and nobody waits to be read,
+    up to `burst` tokens of each sequence are drawn before the host is asked again.
     """
 
     slots: int
@@ -55,12 +58,13 @@ class LmSizes:
     prefill_rows: int = 256
     prefix_bytes: int = 0
     most_unread: int = 512
+    burst: int = 8
 
 
 class SpeechLm:
     """A language model shared by many sessions, on one thread of a device.
 
-    In each step it reads at most `prefill_rows` positions of new prompts, turn by turn, and draws a token for every
+    In each step it reads at most `prefill_rows` positions of new prompts, turn by turn, and draws tokens for every
     sequence that has read its own. The step after a sequence was left uses its slot no more. Slots are given out in the
     order in which they were asked for. On a GPU, `replay` is a `CudaGraphs` that nobody else uses.
     """
@@ -77,7 +81,11 @@ class SpeechLm:
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, sizes.slots, sizes.capacity, weight.dtype, weight.device)
         sampler = Sampler(sizes.slots + 1, model.vocabulary, weight.device)
-        self._decoder = Decoder(model, cache, sampler, replay)
+        token_step = None if replay is None else fused_step(model.backbone, cache)
+        self._decoder = Decoder(
+            model, cache, sampler, prefill_rows=sizes.prefill_rows, replay=replay, token_step=token_step
+        )
+        self._burst = 1 if replay is None else sizes.burst
         self._vocabulary = model.vocabulary
         self._sizes = sizes
         self._executor = executor
@@ -234,7 +242,7 @@ class SpeechLm:
             busy=self.busy,
             waiting=self.waiting,
             read=read,
-            drawn=len(drawn.first) + len(drawn.following),
+            drawn=len(drawn.first) + sum(map(len, drawn.following)),
             prefill_seconds=drawn.prefill_seconds,
             decode_seconds=drawn.decode_seconds,
         )
@@ -255,9 +263,17 @@ class SpeechLm:
             pieces=pieces,
             decoding=[sequence.slot for sequence in speakers],
             lengths=[sequence.length for sequence in speakers],
+            tokens=self._tokens_at_once(speakers),
             sampling=Steps.for_all((one.sampling for one in (*answered, *speakers)), self._vocabulary),
         )
         return _Plan(step, readers, speakers)
+
+    def _tokens_at_once(self, speakers: Sequence[LmSequence]) -> int:
+        """Few where somebody waits to be read; else about as many as the first reader to be served waits for."""
+        if self._reading or not speakers:
+            return 1
+        soonest = min(sequence.stream.missing for sequence in speakers)
+        return min(self._burst, max(soonest, (self._burst + 1) // 2))
 
     def _next_pieces(self) -> tuple[list[LmSequence], list[Piece]]:
         """As many sequences, first come, first served, as read their next pieces in `prefill_rows` rows together.
@@ -290,8 +306,10 @@ class SpeechLm:
                 self._reading.append(sequence)
             else:
                 self._accept(sequence, token)
-        for sequence, token in zip(plan.speakers, drawn.following, strict=True):
-            if not sequence.closed:
+        for sequence, tokens in zip(plan.speakers, drawn.following, strict=True):
+            for token in tokens:
+                if sequence.closed or sequence.stream.over:
+                    break
                 sequence.length += 1
                 self._accept(sequence, token)
 

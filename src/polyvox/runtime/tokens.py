@@ -84,6 +84,11 @@ class TokenStream:
         return len(self._tokens)
 
     @property
+    def missing(self) -> int:
+        """How many more tokens the reader waits for; none, where it has not come back yet."""
+        return max(0, self._wanted - len(self._tokens))
+
+    @property
     def over(self) -> bool:
         """Whether the last token has been pushed."""
         return self._over

@@ -17,6 +17,7 @@ from polyvox.errors import EngineError, TextError, UnavailableError, UnknownVoic
 from polyvox.models.neucodec import TOKENS
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs
+from polyvox.runtime.executors.streams import use_own_stream
 from polyvox.runtime.kv_cache import slots_within
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
 from polyvox.runtime.speech_lm import LmReport, LmSizes, SpeechLm
@@ -82,6 +83,8 @@ class SpeechLmEngine:
         self.warning = networks.warning
         codec_device, lm_device = DeviceExecutor(f"{NAME}-codec", 1), DeviceExecutor(f"{NAME}-lm", 1)
         text = DeviceExecutor(f"{NAME}-text", 1)
+        await codec_device.run(partial(use_own_stream, networks.device))
+        await lm_device.run(partial(use_own_stream, networks.device, urgent=True))
         decoder = self._decoder(networks)
         await codec_device.run(decoder.warm)
         stage = Stage[Codes, Decoded](

@@ -1,0 +1,58 @@
+"""A language model's step in few kernels, where the machine has what they are written in and gets them right."""
+
+from importlib.util import find_spec
+
+import structlog
+import torch
+from torch import Tensor
+
+from polyvox.models.qwen import Qwen
+from polyvox.models.qwen_step import Arithmetic, QwenStep
+from polyvox.runtime.kv_cache import KvCache, Places
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+_CLOSE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+"""How far the kernels may be off, as a share of the plain network's spread."""
+
+
+def fused_step(model: Qwen, cache: KvCache) -> QwenStep | None:
+    """The step, or nothing where the model is not on a GPU, its kernels cannot be built, or they err."""
+    if model.norm.weight.device.type != "cuda" or find_spec("triton") is None:
+        return None
+    # Only machines with a GPU have the language that these are written in.
+    from polyvox.models import qwen_kernels
+
+    return checked_step(model, cache, qwen_kernels)
+
+
+def checked_step(model: Qwen, cache: KvCache, arithmetic: Arithmetic) -> QwenStep | None:
+    """The step, tried out on the spare slot; nothing where it fails or is not what the plain network makes of it."""
+    try:
+        step = QwenStep(model, cache.tensors, arithmetic)
+        error = _deviation(model, cache, step)
+    except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, the plain network still speaks
+        log.warning("The language model's fused step failed, so it decodes more slowly.", reason=str(failure)[:500])
+        return None
+    if not error <= _CLOSE[model.norm.weight.dtype]:
+        log.warning("The language model's fused step errs, so it decodes more slowly.", deviation=error)
+        return None
+    return step
+
+
+@torch.inference_mode()
+def _deviation(model: Qwen, cache: KvCache, step: QwenStep) -> float:
+    """How far the step is from the plain network over a few positions of the spare slot."""
+    weight = model.norm.weight
+    rows = torch.linspace(-1.0, 1.0, 4 * model.config.hidden, device=weight.device).sin().to(weight.dtype)
+    slots = torch.full((1,), cache.spare, device=weight.device)
+    plain: list[Tensor] = []
+    fused: list[Tensor] = []
+    for place, row in enumerate(rows.view(4, 1, -1)):
+        positions = torch.full_like(slots, place)
+        places = Places(slots, slots[:, None], positions[:, None], place + 1)
+        memory = cache.memory(places)
+        plain.append(model.decode(row[:, None], memory, places.positions, places.mask)[:, 0])
+        fused.append(step(row.clone(), slots, positions, place + 1))
+    wanted, got = torch.cat(plain).float(), torch.cat(fused).float()
+    return ((got - wanted).square().mean().sqrt() / wanted.std()).item()
