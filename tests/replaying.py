@@ -1,0 +1,39 @@
+"""What stands in for a GPU's graphs where it is to be shown that recorded work depends on nothing but its inputs."""
+
+import torch
+
+
+class Poisoned:
+    """Runs work as graphs do, and spoils everything that a graph would not find as it left it.
+
+    The work that comes first under a key is tried out and recorded: every later call runs it, and not the one that
+    comes along, on the same inputs, into which the new ones are written, and leaves its result in the same place.
+    Before each call all earlier results and whatever `spoiled` gives are filled with what is no number.
+    """
+
+    def __init__(self):
+        self.buffers = ()
+        self.calls = []
+        self._recorded = {}
+
+    @property
+    def recorded(self):
+        return list(self._recorded)
+
+    def __call__(self, key, work, given, idle=None):
+        if key not in self._recorded:
+            held = [each.clone() for each in (given if idle is None else idle)]
+            work(*held)
+            self._recorded[key] = work, held, work(*held)
+        work, held, made = self._recorded[key]
+        for old, new in zip(held, given, strict=True):
+            assert old.shape == new.shape
+            old.copy_(new)
+        self.calls.append(key)
+        made.copy_(work(*held))
+        return made
+
+    def poison(self):
+        """Fill the buffers and all results that were given out with what is no number."""
+        for each in (*self.buffers, *(made for _, _, made in self._recorded.values())):
+            each.fill_(float("nan"))
