@@ -104,7 +104,7 @@ async def test_a_longer_recording_is_cut_as_the_original_cuts_so_many_tokens(
     assert [len(chunk.pcm) for chunk in chunks] == sizes
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def in_one_pass(folder, voice, tokens):
     """What version 3's flow and vocoder make of all tokens at once."""
     sound = load_model(load(cosyvoice3_dir=folder), 3).networks.sound

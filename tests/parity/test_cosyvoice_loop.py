@@ -9,10 +9,7 @@ from cosyvoice_golden import (
     flow,
     flow_prompt,
     golden,
-    hift,
-    hift_noise,
     manifest,
-    seeded,
 )
 
 from polyvox.models.cosyvoice_noise import flow_noise
@@ -58,38 +55,6 @@ def test_a_stream_needs_no_second_look_at_what_the_recorded_loop_recomputes(vers
     for piece, theirs in zip(tokens[:, :190].split([40, 50, 100], dim=1), recorded_mels(version, 3), strict=False):
         mel, state = flow(version).step(piece, state)
         assert_near(mel, theirs)
-
-
-def signal_to_noise(ours, theirs):
-    return (10 * torch.log10(theirs.square().mean() / (ours - theirs).square().mean())).item()
-
-
-def test_version_2_from_tokens_to_the_recorded_samples():
-    """Rounding in mel moves the pitch, and the pitch moves all phases after it: hence a ratio and no difference."""
-    recorded, state = golden(2, "loop_stream"), None
-    generator = seeded(manifest(2)["loop"]["stream"]["seed_before_tts"])
-    for index, mel in enumerate(recomputed(2)):
-        frames = mel.shape[2] + (8 if index else 0)
-        samples, state = hift().step(mel, hift_noise(generator, frames), state, final=index == 3)
-        if f"0{index}.pcm" in recorded:
-            assert samples.shape == recorded[f"0{index}.pcm"].shape
-            assert signal_to_noise(samples, recorded[f"0{index}.pcm"]) > 35
-
-
-def test_version_3_from_tokens_to_the_recorded_samples():
-    """Its phase runs on through the stream, so the ratio falls as rounding adds up: only the first chunk is judged.
-
-    Given the recorded mel, all chunks agree to 2e-4; see the vocoder's own tests.
-    """
-    recorded, state = golden(3, "loop_stream"), causal_hift().start(causal_hift_noise())
-    chunks = []
-    for index, mel in enumerate(recomputed(3)):
-        samples, state = causal_hift().step(mel, state, final=index == 3)
-        chunks.append(samples)
-    assert [samples.shape[1] for samples in chunks] == [
-        call["pcm_samples"] for call in manifest(3)["loop"]["stream"]["schedule"]
-    ]
-    assert signal_to_noise(chunks[0], recorded["00.pcm"]) > 35
 
 
 def test_version_3_speaks_while_it_flows_and_says_what_the_whole_says():
