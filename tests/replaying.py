@@ -1,14 +1,12 @@
 """What stands in for a GPU's graphs where it is to be shown that recorded work depends on nothing but its inputs."""
 
-import torch
-
 
 class Poisoned:
     """Runs work as graphs do, and spoils everything that a graph would not find as it left it.
 
     The work that comes first under a key is tried out and recorded: every later call runs it, and not the one that
     comes along, on the same inputs, into which the new ones are written, and leaves its result in the same place.
-    Before each call all earlier results and whatever `spoiled` gives are filled with what is no number.
+    `poison` fills all results that were given out, and the `buffers` that a recorder keeps, with what is no number.
     """
 
     def __init__(self):
@@ -34,6 +32,6 @@ class Poisoned:
         return made
 
     def poison(self):
-        """Fill the buffers and all results that were given out with what is no number."""
+        """To be called where a graph would not find things as it left them: before anybody's next use."""
         for each in (*self.buffers, *(made for _, _, made in self._recorded.values())):
             each.fill_(float("nan"))

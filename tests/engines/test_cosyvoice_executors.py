@@ -15,10 +15,12 @@ from polyvox.engines.cosyvoice import engine as engine_module
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.executing import fused_flow, shared_lm
+from polyvox.engines.cosyvoice.hops import Hops, usual_hops
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.piece import PieceMaker, sampling_of
 from polyvox.models.cosyvoice_flow import Flow, FlowPrompt
 from polyvox.models.cosyvoice_noise import flow_noise
+from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.placing import Placement
 from polyvox.runtime.speech_lm import LmSizes
@@ -100,11 +102,35 @@ async def test_the_engine_records_on_a_gpu_and_warns_of_what_it_could_not(tmp_pa
     monkeypatch.setattr(engine_module, "load_model", placed_on_gpu)
     engine = CosyVoiceEngine(load(cosyvoice3_dir=tiny_model(tmp_path / "model", 3)), 3)
     await engine.start()
-    assert asked == ["recorder"]
-    assert "could not be recorded (no such thing here)" in engine.warning
+    assert asked == ["recorder", "recorder"]
+    assert "The language model's steps could not be recorded (no such thing here)" in engine.warning
+    assert "Flow and vocoder could not be recorded (no such thing here)" in engine.warning
     async with aclosing(engine.speak(Utterance("er.", "spk_a", seed=1))) as chunks:
         assert [chunk async for chunk in chunks]
     await engine.close()
+
+
+@pytest.mark.parametrize(
+    ("policy", "later"),
+    [
+        (ChunkPolicy(25, 2.0, 100), {50, 100}),
+        (ChunkPolicy(5, 2.0, 100), {25, 50, 100}),
+        (ChunkPolicy(25, 1.0, 25), {25}),
+        (ChunkPolicy(25, 1.5, 100), {50, 75, 100}),
+        (ChunkPolicy(100, 2.0, 25), {100}),
+    ],
+)
+def test_the_usual_lengths_are_those_that_chunks_have_with_prompts_of_any_length(policy, later):
+    usual = usual_hops(policy, 25)
+    assert usual.later == later
+    first, following = set(), set()
+    for prompt in range(100):
+        hops = Hops(policy, prompt, 25, 3)
+        first.add(hops.end)
+        for _ in range(8):
+            hops = hops.after()
+            following.add(hops.end - hops.done)
+    assert (first, following) == (usual.first, usual.later)
 
 
 def compiling_with(backend, monkeypatch):

@@ -4,10 +4,20 @@ from functools import cache
 
 import pytest
 import torch
-from cosyvoice_golden import SPEECH_IDS, assert_near, flow, flow_prompt, golden, seeded
+from cosyvoice_golden import (
+    assert_near,
+    causal_hift,
+    causal_hift_noise,
+    flow,
+    flow_prompt,
+    golden,
+    hift,
+    hift_noise,
+    seeded,
+)
 
 from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
-from polyvox.models.cosyvoice_flow import FlowPrompt
+from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
 from polyvox.models.cosyvoice_noise import flow_noise
 from replaying import Poisoned
 
@@ -70,3 +80,49 @@ def test_a_recorded_stream_is_the_unrecorded_one(version, pieces):
     assert_near(torch.cat(mels, dim=2), golden(version, "flow")["chunked.reference_one_shot"])
     assert solver.replay.recorded == solver.shapes
     assert len(solver.shapes) == len(SIZES) * len(EXTENTS)
+
+
+FIRST, LATER = (24, 50, 56), (20, 30)
+PIECES = [[50, 20, 30, 10], [24, 30, 30, 20, 6], [56, 20, 7, 20, 7], [5, 50, 30, 25], [90, 20]]
+
+
+@pytest.mark.parametrize("pieces", PIECES)
+@torch.inference_mode()
+def test_version_3s_recorded_vocoder_gives_the_unrecorded_ones_samples(pieces):
+    """Where a step is of no recorded length it is made as it always is, and the next is recorded again."""
+    frames, model, replay = golden(3, "hift")["chunked.mel"], causal_hift(), Poisoned()
+    graphs = CausalHiftGraphs(model, replay, FIRST, LATER)
+    graphs.warm()
+    shapes = replay.recorded
+    replay.calls.clear()
+    state, plain = model.start(causal_hift_noise()), model.start(causal_hift_noise())
+    for index, piece in enumerate(frames.split(pieces, dim=2)):
+        final = index == len(pieces) - 1
+        replay.poison()
+        ours, state = graphs.step(piece, state, final=final)
+        theirs, plain = model.step(piece, plain, final=final)
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+        assert (state.rendered, state.voiced) == (plain.rendered, plain.voiced)
+    expected = [("vocoder starts", pieces[0])] if pieces[0] in FIRST else []
+    expected += [("vocoder", piece) for piece in pieces[1:-1] if piece in LATER]
+    assert replay.calls == expected
+    assert replay.recorded == shapes
+
+
+@pytest.mark.parametrize("pieces", PIECES[:3])
+@torch.inference_mode()
+def test_version_2s_recorded_vocoder_gives_the_unrecorded_ones_samples(pieces):
+    frames, model, replay = golden(3, "hift")["chunked.mel"], hift(), Poisoned()
+    graphs = HiftGraphs(model, replay, FIRST, LATER)
+    graphs.warm()
+    replay.calls.clear()
+    generator, state, plain = seeded(1), None, None
+    for index, piece in enumerate(frames.split(pieces, dim=2)):
+        final = index == len(pieces) - 1
+        noise = hift_noise(generator, piece.shape[2] + (8 if state else 0))
+        replay.poison()
+        ours, state = graphs.step(piece, noise, state, final=final)
+        theirs, plain = model.step(piece, noise, plain, final=final)
+        assert_near(ours, theirs, 1e-6)
+    assert len(replay.calls) == sum(piece in LATER for piece in pieces[1:-1]) + 1
+    assert state is None

@@ -17,7 +17,7 @@ class CausalHiftState:
     """Where a stream stands. It is never written to, so that it may be continued more than once."""
 
     noise: Tensor
-    """[batch or 1, samples, harmonics], read from its first sample on."""
+    """[batch or 1, samples, harmonics], from sample `noise_start` of the stream on."""
     mel: Tensor
     """Frames not rendered yet."""
     rendered: int = 0
@@ -33,6 +33,7 @@ class CausalHiftState:
     """The windows' share in `sums`."""
     pitch: Kept = ()
     filter: Kept = ()
+    noise_start: int = 0
 
 
 class CausalHift(nn.Module):
@@ -79,7 +80,8 @@ class CausalHift(nn.Module):
         pitch = self.pitch(_padded(frames, new + self.pitch.ahead), memory).float()
         turns = self.source.turns(pitch, state.turns)
         spread = self.config.source.samples_per_frame
-        noise = state.noise[:, spread * state.voiced : spread * known]
+        start = spread * state.voiced - state.noise_start
+        noise = state.noise[:, start : start + spread * new]
         if noise.shape[1] < spread * new:
             raise ValueError(f"The noise given covers {state.noise.shape[1]} samples; {spread * known} are needed.")
         source = self.source(pitch, turns, noise)

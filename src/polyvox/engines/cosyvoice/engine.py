@@ -12,8 +12,8 @@ import structlog
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.casting import Cast, Mode, cast, language_array, mode_of
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
-from polyvox.engines.cosyvoice.executing import shared_lm
-from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.executing import recorded_sound, shared_lm
+from polyvox.engines.cosyvoice.hops import Hops, usual_hops
 from polyvox.engines.cosyvoice.listening import check_recording
 from polyvox.engines.cosyvoice.loading import Model, load_model
 from polyvox.engines.cosyvoice.phrases import ArrivingScript, Passages, Phrase
@@ -25,7 +25,7 @@ from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs
+from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.runtime.speech_lm import LmSizes, SpeechLm
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
@@ -104,14 +104,11 @@ class CosyVoiceEngine:
         device, lm_device = DeviceExecutor(f"{self.name}-sound", 1), DeviceExecutor(f"{self.name}-lm", 1)
         decoder = CosyVoiceDecoder(model.networks.lm)
         streams = self._settings.cosyvoice_streams
-        source, warning = await shared_lm(
-            decoder,
-            LmSizes(slots=streams, capacity=CAPACITY),
-            sampling_of(model.bundle.recipe),
-            lm_device,
-            CudaGraphs if model.placement.device == "cuda" else None,
-        )
-        self.warning = " ".join(filter(None, (model.warning, warning)))
+        recorder = CudaGraphs if model.placement.device == "cuda" else None
+        sizes, sampling = LmSizes(slots=streams, capacity=CAPACITY), sampling_of(model.bundle.recipe)
+        source, lm_warning = await shared_lm(decoder, sizes, sampling, lm_device, recorder)
+        sound_warning = "" if recorder is None else await device.run(partial(self._recorded, model, recorder))
+        self.warning = " ".join(filter(None, (model.warning, lm_warning, sound_warning)))
         stage = Stage[Hop, Timed](
             self.name, partial(sounded, model.networks.sound), executor=device, observer=self._observer
         )
@@ -128,6 +125,10 @@ class CosyVoiceEngine:
             text=DeviceExecutor(f"{self.name}-text", 1),
             streams=asyncio.Semaphore(streams),
         )
+
+    def _recorded(self, model: Model, recorder: Callable[[], Replay]) -> str:
+        hops = usual_hops(self._policy, model.bundle.recipe.flow.flow.block)
+        return recorded_sound(model.networks.sound, hops, recorder)
 
     async def close(self) -> None:
         if self._running is not None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import structlog
 
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.hops import UsualHops
+from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.models.cosyvoice_flow import Flow
 from polyvox.models.fusing import fuse
 from polyvox.runtime.device import DeviceExecutor
@@ -41,6 +43,19 @@ async def shared_lm(
         log.warning(warning)
         return await executor.run(lambda: made(None)), warning
     return source, ""
+
+
+def recorded_sound(sound: Sound, hops: UsualHops, recorder: Callable[[], Replay]) -> str:
+    """Record what makes sound of chunks of the usual lengths; should that fail, leave it as it is, and say so."""
+    try:
+        sound.record(recorder(), hops)
+    except RuntimeError as error:
+        warning = (
+            f"Flow and vocoder could not be recorded ({first_line(error)}), so each of their steps is launched anew."
+        )
+        log.warning(warning)
+        return warning
+    return ""
 
 
 def fused_flow(flow: Flow, try_out: Callable[[], None]) -> str:

@@ -35,3 +35,20 @@ class Hops:
     def after(self) -> "Hops":
         """The next chunk is done."""
         return replace(self, done=self.end, previous=self.policy.size(self.previous))
+
+
+@dataclass(frozen=True, slots=True)
+class UsualHops:
+    """The lengths that chunks may have, but for the last of a piece, which has any: of first ones and of later ones."""
+
+    first: frozenset[int]
+    later: frozenset[int]
+
+
+def usual_hops(policy: ChunkPolicy, block: int) -> UsualHops:
+    """In tokens, over all lengths of prompts. A first chunk goes on to the end of a block, wherever it starts."""
+    sizes = [policy.size(None)]
+    while (size := policy.size(sizes[-1])) != sizes[-1]:
+        sizes.append(size)
+    later = frozenset(-(-policy.size(size) // block) * block for size in sizes)
+    return UsualHops(frozenset(range(policy.first, policy.first + block)), later)

@@ -8,10 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowState
+from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
+from polyvox.engines.cosyvoice.hops import UsualHops
+from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
+from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowState, Solver
 from polyvox.models.cosyvoice_noise import flow_noise, source_noise
 from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
 from polyvox.models.hift_causal import CausalHift, CausalHiftState
+from polyvox.runtime.executors.graphs import Replay
 from polyvox.runtime.placing import Placement
 from polyvox.types import Pcm, PreparedVoice
 
@@ -21,6 +25,8 @@ MOST_TOKENS = 1500
 FlowMemory = Literal["full", "window", "recompute"]
 _SAMPLES_PER_FRAME = 480
 _VOCODER_NOISE = 1
+_BLOCKS_AT_ONCE = (1, 2, 4)
+"""How many blocks of the flow one recorded call computes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Sounded:
 class Sound:
     """Flow and vocoder, the latter in single precision everywhere.
 
-    It holds nothing of a stream's; one thread at a time may call it.
+    It holds nothing of a stream's; one thread may call it.
     """
 
     def __init__(
@@ -72,6 +78,24 @@ class Sound:
         self._window = window if memory == "window" else None
         self._flow_noise = flow_noise().to(self._device)
         self._source_noise = self._made_source_noise() if isinstance(vocoder, CausalHift) else None
+        self.solver: Solver = self.flow.solved
+        self.renderer: Hift | CausalHift | HiftGraphs | CausalHiftGraphs = self.vocoder
+
+    @torch.inference_mode()
+    def record(self, replay: Replay, hops: UsualHops) -> None:
+        """From now on replay what chunks of the usual lengths take; RuntimeError where it cannot be recorded."""
+        block = FRAMES_PER_TOKEN * self.flow.config.block
+        first, later = ([FRAMES_PER_TOKEN * each for each in lengths] for lengths in (hops.first, hops.later))
+        blocks = {*_BLOCKS_AT_ONCE, *(each // block for each in later if each < _BLOCKS_AT_ONCE[-1] * block)}
+        solver = FlowGraphs(self.flow, replay, [block * each for each in blocks])
+        renderer = (
+            CausalHiftGraphs(self.vocoder, replay, first, later)
+            if isinstance(self.vocoder, CausalHift)
+            else HiftGraphs(self.vocoder, replay, first, later)
+        )
+        solver.warm()
+        renderer.warm()
+        self.solver, self.renderer = solver, renderer
 
     def _made_source_noise(self) -> Tensor:
         flow, source = self.flow.config, self.vocoder.config.source
@@ -90,7 +114,7 @@ class Sound:
         )
         flow = self.flow.start(prompt, self._flow_noise, window=self._window)
         if self._memory != "recompute":
-            _, flow = self.flow.step(prompt.tokens[:, :0], flow)
+            _, flow = self.flow.step(prompt.tokens[:, :0], flow, solver=self.solver)
         return SoundState(prompt, flow, None, 0)
 
     @torch.inference_mode()
@@ -101,7 +125,8 @@ class Sound:
             known = (*state.known, *tokens)
             mel, flow = self._recomputed(known, state, final=final), state.flow
         else:
-            mel, flow = self.flow.step(self._tensor(np.array(tokens, np.int64), torch.long), state.flow, final=final)
+            new = self._tensor(np.array(tokens, np.int64), torch.long)
+            mel, flow = self.flow.step(new, state.flow, final=final, solver=self.solver)
         samples, vocoder = self._vocoded(mel.float(), state, final=final)
         after = replace(
             state, flow=flow, vocoder=vocoder, steps=state.steps + 1, frames=state.frames + mel.shape[2], known=known
@@ -123,17 +148,18 @@ class Sound:
     def _vocoded(
         self, mel: Tensor, state: SoundState, *, final: bool
     ) -> tuple[Tensor, HiftState | CausalHiftState | None]:
-        if isinstance(self.vocoder, CausalHift):
+        if isinstance(self.renderer, CausalHift | CausalHiftGraphs):
+            assert isinstance(self.vocoder, CausalHift)
             assert self._source_noise is not None
             before = state.vocoder or self.vocoder.start(self._source_noise)
             assert isinstance(before, CausalHiftState)
-            return self.vocoder.step(mel, before, final=final)
+            return self.renderer.step(mel, before, final=final)
         kept = state.vocoder
         assert kept is None or isinstance(kept, HiftState)
         if mel.shape[2] <= KEPT_FRAMES and kept is None and not final:
             raise ValueError(f"A first chunk needs more than {KEPT_FRAMES} mel frames, not {mel.shape[2]}.")
         frames = mel.shape[2] + (0 if kept is None else kept.mel.shape[2])
-        return self.vocoder.step(mel, self._fresh_noise(state, frames), kept, final=final)
+        return self.renderer.step(mel, self._fresh_noise(state, frames), kept, final=final)
 
     def _fresh_noise(self, state: SoundState, frames: int) -> Tensor:
         """Version 2 draws new noise for every call; here it is a function of the seed and of how many came before."""
