@@ -75,6 +75,8 @@ class OriginalDraws:
     def __init__(self, seed: int) -> None:
         self.generator = seeded(seed)
         self.tokens: list[int] = []
+        self.scores: list[Tensor] = []
+        self.redrawn: list[bool] = []
 
     def __call__(self, scores: Tensor) -> int:
         candidates = int((nucleus(scores, SAMPLING).weights > 0).sum())
@@ -84,7 +86,9 @@ class OriginalDraws:
         second = torch.rand(1, len(scores), dtype=torch.float64, generator=self.generator)
         recent = torch.tensor([([-1] * SAMPLING.window + self.tokens)[-SAMPLING.window :]])
         choice = draw(scores[None], recent, first, second, SAMPLING)
-        if not choice.redrawn.item():
+        self.scores.append(scores)
+        self.redrawn.append(bool(choice.redrawn.item()))
+        if not self.redrawn[-1]:
             self.generator.set_state(before)
         self.tokens.append(int(choice.tokens))
         return self.tokens[-1]

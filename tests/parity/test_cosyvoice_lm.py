@@ -5,6 +5,7 @@ import torch
 from cosyvoice_golden import (
     END_OF_PROMPT,
     SPEECH_IDS,
+    TOLERANCE,
     OriginalDraws,
     assert_near,
     golden,
@@ -47,6 +48,12 @@ def test_sampled_sequences(version, seed):
     tokens = list(lm(version).generate(lm_prompt(version), lambda scores, step: original(scores), limits))
     assert tokens == expected[f"ras{seed}.tokens"].tolist()
     assert original.tokens == expected[f"ras{seed}.sampled"].tolist()
+    assert original.redrawn == (expected[f"ras{seed}.nucleus_rejected"] >= 0).tolist()
+    scores, kept = torch.stack(original.scores), golden(version, "stages").get(f"ras{seed}.scores")
+    if kept is None:
+        torch.testing.assert_close(scores, expected[f"ras{seed}.scores"], atol=TOLERANCE, rtol=0)
+    else:
+        torch.testing.assert_close(scores[:: max(1, len(scores) // 16)], kept, atol=TOLERANCE, rtol=0)
 
 
 @pytest.mark.parametrize("seed", [1234, 2002])
