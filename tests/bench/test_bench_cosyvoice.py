@@ -1,11 +1,23 @@
 """The benchmark of CosyVoice at full size, tried out at a size that this machine can bear."""
 
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
 import torch
 
-from polyvox.bench.cosyvoice_gpu import Load, deviation, random_networks, released, report, stream
+from polyvox.bench import cosyvoice_gpu
+from polyvox.bench.cosyvoice_gpu import (
+    Agreement,
+    Load,
+    agreement,
+    deviation,
+    random_networks,
+    record,
+    released,
+    report,
+    streams,
+)
 from polyvox.models.conformer import ConformerConfig
 from polyvox.models.cosyvoice2_flow import Flow2Config
 from polyvox.models.cosyvoice3_flow import Flow3Config
@@ -18,10 +30,11 @@ from polyvox.models.qwen import QwenConfig
 from polyvox.models.unet import UNetConfig
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.placing import Placement
+from replaying import Poisoned
 
 pytestmark = pytest.mark.anyio
 CPU = Placement("cpu", torch.float32)
-LOAD = Load(seconds=5, prompt_seconds=1, text_ids=4, policy=ChunkPolicy(25, 1.0, 25))
+LOAD = Load(seconds=4, prompt_seconds=1, text_ids=4, policy=ChunkPolicy(25, 1.0, 25))
 
 
 def tiny(version):
@@ -30,7 +43,7 @@ def tiny(version):
     unet = UNetConfig(channels=32, heads=2, head_width=16, transformers=1, mid_blocks=1)
     conformer = ConformerConfig(width=32, heads=2, feed_forward=32, blocks=1, up_blocks=1)
     dit = DiTConfig(width=32, depth=1, heads=2, head_width=16, feed_forward=32)
-    steps = FlowConfig(steps=2)
+    steps = FlowConfig(steps=2, block=5)
     return replace(
         full,
         lm=replace(full.lm, backbone=backbone),
@@ -40,13 +53,31 @@ def tiny(version):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-async def test_a_stream_is_timed_chunk_by_chunk(version):
-    figures = await stream(random_networks(tiny(version), CPU), tiny(version), LOAD)
-    assert sum(chunk.audio for chunk in figures.chunks) == pytest.approx(LOAD.seconds)
-    arrivals = [chunk.arrived for chunk in figures.chunks]
-    assert arrivals == sorted(arrivals)
-    assert figures.first_audio == arrivals[0] > 0
-    assert "real-time factor" in report(figures, "CosyVoice")
+async def test_streams_are_timed_chunk_by_chunk(version):
+    async with aclosing(streams(random_networks(tiny(version), CPU), tiny(version), [LOAD, LOAD], None)) as runs:
+        measured = [figures async for figures in runs]
+    assert len(measured) == 2
+    for figures in measured:
+        assert sum(chunk.audio for chunk in figures.chunks) == pytest.approx(LOAD.seconds)
+        arrivals = [chunk.arrived for chunk in figures.chunks]
+        assert arrivals == sorted(arrivals)
+        assert figures.first_audio == arrivals[0] > 0
+        assert "real-time factor" in report(figures, "CosyVoice")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_recorded_results_are_compared_with_unrecorded_ones(version, monkeypatch):
+    networks = random_networks(tiny(version), CPU)
+    assert agreement(networks, tiny(version), LOAD) == Agreement(0, 0, 0)
+    replay = Poisoned()
+    monkeypatch.setattr(cosyvoice_gpu, "CudaGraphs", lambda: replay)
+    assert "recorded in" in record(networks, tiny(version), [LOAD])
+    replay.calls.clear()
+    agreed = agreement(networks, tiny(version), LOAD)
+    assert 0 < agreed.mel < 1e-5
+    assert 0 < agreed.spread < 1e-5
+    assert agreed.samples < 1e-5
+    assert {key[0] for key in replay.calls} == {"flow", "vocoder", "vocoder starts"}
 
 
 def test_precision_is_judged_against_single():

@@ -7,6 +7,7 @@ from ids of text to samples; only the length of its speech is set.
 import argparse
 import asyncio
 import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -17,8 +18,8 @@ from torch import nn
 
 from polyvox.engines.cosyvoice.casting import Cast, Mode
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
-from polyvox.engines.cosyvoice.executing import shared_lm
-from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.executing import recorded_sound, shared_lm
+from polyvox.engines.cosyvoice.hops import Hops, UsualHops, usual_hops
 from polyvox.engines.cosyvoice.loading import Networks
 from polyvox.engines.cosyvoice.piece import Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE, Recipe
@@ -38,7 +39,7 @@ from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.unet import UNet, UNetTime
 from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs
+from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.runtime.placing import Placement
 from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.speech_lm import SpeechLm as SharedLm
@@ -154,20 +155,28 @@ class _SetLength(PieceMaker):
         return Limits(most=self._tokens, banned=usual.ends)
 
 
-async def stream(networks: Networks, recipe: Recipe, load: Load) -> Figures:
-    """Speak once, and note when each chunk came."""
+async def streams(
+    networks: Networks, recipe: Recipe, loads: Sequence[Load], recorder: Callable[[], Replay] | None
+) -> AsyncGenerator[Figures]:
+    """Speak once for each load, and note when each chunk came; the `recorder` is for the language model's steps."""
     lm_device, device = DeviceExecutor("lm", 1), DeviceExecutor("sound", 1)
     decoder = CosyVoiceDecoder(networks.lm)
-    recorder = CudaGraphs if networks.lm.marks.device.type == "cuda" else None
     source, _ = await shared_lm(decoder, LmSizes(slots=1, capacity=4096), sampling_of(recipe), lm_device, recorder)
     stage = Stage[Hop, Timed]("sound", lambda hops: sounded(networks.sound, hops), executor=device)
-    voice = _voice(recipe, load)
-    tokens = int(load.seconds * TOKENS_PER_SECOND)
-    maker = _SetLength(recipe, decoder, source, stage, tokens)
+    for load in loads:
+        maker = _SetLength(recipe, decoder, source, stage, int(load.seconds * TOKENS_PER_SECOND))
+        yield await _stream(maker, networks.sound, _voice(recipe, load), load, device)
+    await source.close()
+    await stage.close()
+    for executor in (lm_device, device):
+        await asyncio.to_thread(executor.close)
+
+
+async def _stream(maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: Load, device: DeviceExecutor) -> Figures:
     speech = tuple(voice.arrays["tokens"].tolist())
     role = Cast(Mode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
     began = time.perf_counter()
-    base = asyncio.create_task(device.run(lambda: networks.sound.start(voice)))
+    base = asyncio.create_task(device.run(lambda: sound.start(voice)))
     piece, ids = Piece(role, base, 0, 0), range(200, 200 + load.text_ids)
     hops = Hops(load.policy, len(speech), maker.block, maker.ahead)
     chunks = []
@@ -175,10 +184,6 @@ async def stream(networks: Networks, recipe: Recipe, load: Load) -> Figures:
         async for chunk in made:
             audio = len(chunk.pcm) / SAMPLE_RATE
             chunks.append(ChunkTime(audio, time.perf_counter() - began, chunk.seconds))
-    await source.close()
-    await stage.close()
-    for executor in (lm_device, device):
-        await asyncio.to_thread(executor.close)
     return Figures(tuple(chunks))
 
 
@@ -209,6 +214,47 @@ def deviation(recipe: Recipe, placement: Placement, load: Load) -> float:
     return ((mels[0] - mels[1]).square().mean().sqrt() / mels[0].std()).item()
 
 
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far recorded results are from unrecorded ones.
+
+    Of the mel, as shares of its largest value and of its spread, and of the samples that both vocoders make of one mel.
+    """
+
+    mel: float
+    spread: float
+    samples: float
+
+
+@torch.inference_mode()
+def agreement(networks: Networks, recipe: Recipe, load: Load) -> Agreement:
+    """Over a stream as the load has it, chunk by chunk both ways."""
+    sound, voice = networks.sound, _voice(recipe, load)
+    plain = Sound(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
+    ours, theirs = sound.start(voice), plain.start(voice)
+    hops = Hops(load.policy, len(voice.arrays["tokens"]), recipe.flow.flow.block, recipe.flow.flow.ahead)
+    tokens = torch.arange(int(load.seconds * TOKENS_PER_SECOND), device=networks.lm.marks.device)[None]
+    given, mels, samples, final = 0, [], [], False
+    while not final:
+        final = tokens.shape[1] < hops.needed
+        now = tokens[:, given : hops.needed]
+        mel, flow = sound.flow.step(now, ours.flow, final=final, solver=sound.solver)
+        plain_mel, plain_flow = sound.flow.step(now, theirs.flow, final=final)
+        made, vocoder = sound.rendered(plain_mel.float(), ours, final=final)
+        plain_made, plain_vocoder = plain.rendered(plain_mel.float(), theirs, final=final)
+        ours, theirs = (
+            replace(ours, flow=flow, vocoder=vocoder),
+            replace(theirs, flow=plain_flow, vocoder=plain_vocoder),
+        )
+        mels.append(torch.stack((mel, plain_mel)).float())
+        samples.append((made - plain_made).abs().max())
+        given, hops = hops.needed, hops.after()
+    mel, plain_mel = torch.cat(mels, dim=3)
+    apart = mel - plain_mel
+    spread = apart.square().mean().sqrt() / plain_mel.std()
+    return Agreement((apart.abs().max() / plain_mel.abs().max()).item(), spread.item(), max(samples).item())
+
+
 def report(figures: Figures, title: str) -> str:
     """The figures as text."""
     lines = [
@@ -221,6 +267,25 @@ def report(figures: Figures, title: str) -> str:
     return "\n".join(lines)
 
 
+def record(networks: Networks, recipe: Recipe, loads: Iterable[Load]) -> str:
+    """Record what the engine would record for such streams; what to say about it."""
+    hops = [usual_hops(load.policy, recipe.flow.flow.block) for load in loads]
+    none = frozenset[int]()
+    usual = UsualHops(none.union(*(each.first for each in hops)), none.union(*(each.later for each in hops)))
+    began = time.perf_counter()
+    warning = recorded_sound(networks.sound, usual, CudaGraphs)
+    return warning or f"flow and vocoder recorded in {time.perf_counter() - began:.1f} s"
+
+
+async def _measured(
+    networks: Networks, recipe: Recipe, loads: Sequence[tuple[str, Load]], recorder: Callable[[], Replay] | None
+) -> None:
+    titles = iter(loads)
+    async with aclosing(streams(networks, recipe, [load for _, load in loads], recorder)) as runs:
+        async for figures in runs:
+            print(report(figures, f"CosyVoice {recipe.version}, {next(titles)[0]}"), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", type=int, choices=(2, 3), default=3)
@@ -229,13 +294,23 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--prompt-seconds", type=float, default=5.0)
     parser.add_argument("--first-hop", type=int, default=25)
+    parser.add_argument("--eager", action="store_true", help="record no graphs")
     given = parser.parse_args()
     recipe, placement = released(given.version), Placement(given.device, _DTYPES[given.precision])
     networks = random_networks(recipe, placement)
     usual = Load(given.seconds, given.prompt_seconds, policy=ChunkPolicy(given.first_hop, 2.0, 100))
     even = replace(usual, policy=ChunkPolicy(25, 1.0, 25))
-    for title, load in (("cold", usual), ("warm", usual), ("chunks of one second", even), ("again", even)):
-        print(report(asyncio.run(stream(networks, recipe, load)), f"CosyVoice {given.version}, {title}"), flush=True)
+    recorder = CudaGraphs if given.device == "cuda" and not given.eager else None
+    if recorder is not None:
+        print(record(networks, recipe, (usual, even)), flush=True)
+        agreed = agreement(networks, recipe, usual)
+        print(
+            f"recorded against eager: mel differs by {agreed.mel:.2e} of its largest value at most and by "
+            f"{agreed.spread:.2%} of its spread; samples of the same mel differ by {agreed.samples:.2e} at most",
+            flush=True,
+        )
+    loads = (("first", usual), ("again", usual), ("chunks of one second", even), ("the same again", even))
+    asyncio.run(_measured(networks, recipe, loads, recorder))
     if given.device == "cuda":
         print(f"memory: {torch.cuda.max_memory_allocated() / 2**30:.2f} GiB at most")
     del networks

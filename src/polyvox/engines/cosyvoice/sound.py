@@ -127,7 +127,7 @@ class Sound:
         else:
             new = self._tensor(np.array(tokens, np.int64), torch.long)
             mel, flow = self.flow.step(new, state.flow, final=final, solver=self.solver)
-        samples, vocoder = self._vocoded(mel.float(), state, final=final)
+        samples, vocoder = self.rendered(mel.float(), state, final=final)
         after = replace(
             state, flow=flow, vocoder=vocoder, steps=state.steps + 1, frames=state.frames + mel.shape[2], known=known
         )
@@ -145,9 +145,10 @@ class Sound:
         mel = self.flow.render(state.prompt, tokens, self._flow_noise, streaming=True, final=final)
         return mel[:, :, state.frames :]
 
-    def _vocoded(
+    def rendered(
         self, mel: Tensor, state: SoundState, *, final: bool
     ) -> tuple[Tensor, HiftState | CausalHiftState | None]:
+        """The samples of more mel frames, and where the vocoder stands after them."""
         if isinstance(self.renderer, CausalHift | CausalHiftGraphs):
             assert isinstance(self.vocoder, CausalHift)
             assert self._source_noise is not None
