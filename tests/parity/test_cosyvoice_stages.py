@@ -196,6 +196,11 @@ def test_version_3s_vocoder(name):
     assert_heard(heard, 3, f"infer.{name}.", {"": 2})
 
 
+def test_version_3s_noise_is_the_one_that_the_original_makes_when_it_is_built():
+    waves = golden(3, "stages")["hift_noise.sine_waves"]
+    assert_near(thinned(causal_hift_noise()[:, :191_040], 1), waves, 1e-6)
+
+
 @torch.no_grad()
 def test_version_3_gives_out_what_the_original_gives_out_when_it_renders_all_once_more():
     """The original renders all frames so far in every call; we go on. Both say the same."""
