@@ -8,7 +8,8 @@ from contextlib import aclosing, asynccontextmanager
 import numpy as np
 import pytest
 import torch
-from tiny_cosyvoice import FRONTEND, prompt, tiny_model
+from safetensors.torch import load_file
+from tiny_cosyvoice import FRONTEND, GOLDEN, prompt, tiny_model
 
 from polyvox.config import load
 from polyvox.engines.base import Converting
@@ -19,7 +20,7 @@ from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.errors import PromptError, UnknownVoiceError
 from polyvox.models.cosyvoice_flow import FlowPrompt
 from polyvox.models.cosyvoice_noise import flow_noise, source_noise
-from polyvox.types import Utterance, VoicePrompt
+from polyvox.types import PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -87,21 +88,26 @@ async def test_the_originals_recording_becomes_as_many_chunks_of_as_many_samples
     assert [(len(chunk.tokens), len(chunk.frames)) for chunk in chunks] == [(30, 60)]
 
 
-@pytest.mark.parametrize(
-    ("version", "tokens", "sizes"),
-    [(3, 100, [26_880, 48_000, 21_120]), (3, 82, [26_880, 51_840]), (2, 100, [26_880, 48_000, 21_120])],
-)
-async def test_a_longer_recording_is_cut_as_the_original_cuts_so_many_tokens(
-    tmp_path, monkeypatch, version, tokens, sizes
-):
-    """The original's runs behind the same voice; the versions hold back alike, eight frames."""
-    monkeypatch.setattr(Listener, "speech", lambda self, recording: [place % 300 for place in range(tokens)])
-    recorded = [run["chunks"] for name, run in RUNS.items() if name.startswith("3.") and name.endswith(".stream")]
-    assert sizes in recorded
+@VERSIONS
+async def test_the_originals_recorded_stream_is_cut_alike(tmp_path, monkeypatch, version):
+    """It was recorded with given tokens in place of a recording's, in a voice that was given, too."""
+    recorded = load_file(GOLDEN / f"cosyvoice{version}" / "flow.safetensors")
+    tokens = load_file(GOLDEN / f"cosyvoice{version}" / "loop_stream.safetensors")["token"][0].tolist()
+    calls = json.loads((GOLDEN / f"cosyvoice{version}" / "manifest.json").read_text())["loop"]["stream"]["schedule"]
+    voice = PreparedVoice(
+        f"cosyvoice{version}",
+        "",
+        {
+            "tokens": recorded["in.prompt_token"][0].numpy(),
+            "mel": recorded["in.prompt_feat"][0].T.numpy(),
+            "embedding": recorded["in.embedding"][0].numpy(),
+        },
+    )
+    monkeypatch.setattr(Listener, "speech", lambda self, recording: tokens)
     async with running(tmp_path, version) as engine:
-        voice = await engine.prepare(prompt())
-        chunks = await converted(engine, recorded_source(), Utterance("", "", prepared=voice))
-    assert [len(chunk.pcm) for chunk in chunks] == sizes
+        chunks = await converted(engine, recorded_source(), Utterance("", "", seed=1, prepared=voice))
+    assert [len(chunk.pcm) for chunk in chunks] == [call["pcm_samples"] for call in calls]
+    assert [chunk.frames.end for chunk in chunks] == [call["flow_frames"] for call in calls]
 
 
 @torch.no_grad()
