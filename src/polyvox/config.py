@@ -248,6 +248,9 @@ class Settings(BaseSettings):
     speechlm_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto", description="`auto`: bfloat16 on a GPU, float32 on the CPU."
     )
+    speechlm_codec_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto", description="That of its codec. `auto`: float16 on a GPU where it proves close, else float32."
+    )
     speechlm_cache_bytes: int = Field(
         8_589_934_592, ge=1_048_576, description="Memory for keys and values; decides how many sequences run at once."
     )

@@ -1,5 +1,7 @@
 """Drawing tokens: the random numbers, the rules, and that no row minds its neighbours."""
 
+from dataclasses import fields
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -60,10 +62,10 @@ def draws(rule, scores, count=4_000, *, seen=(), limits=None):
     made = Sampler(count, len(scores), CPU)
     made.begin(0, rule, 0, seen)
     made.limit(0, limits or Limits(most=10))
-    for tensor in vars(made).values():
-        if isinstance(tensor, torch.Tensor):
-            tensor[:] = tensor[0].clone()
-    made._seed[:] = torch.arange(count)
+    for field in fields(made.tables):
+        table = getattr(made.tables, field.name)
+        table[:] = table[0].clone()
+    made.tables.counts[:, 0] = torch.arange(count)
     steps = Steps.for_all([rule], len(scores))
     return made.draw(torch.tensor(scores).expand(count, -1), torch.arange(count), steps)
 

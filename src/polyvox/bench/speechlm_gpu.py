@@ -20,7 +20,7 @@ from polyvox.bench.texts import ENGLISH
 from polyvox.config import Settings, load
 from polyvox.engines.speechlm.bundle import Vocabulary
 from polyvox.engines.speechlm.engine import SpeechLmEngine
-from polyvox.engines.speechlm.loading import Networks
+from polyvox.engines.speechlm.loading import Networks, codec_fidelity, codec_in
 from polyvox.engines.speechlm.prompts import END, SPEECH, START, TOKENS_PER_SECOND, code_text
 from polyvox.models.codec_lm import CodecLm, CodecLmConfig
 from polyvox.models.neucodec import NeuCodec, NeuCodecConfig
@@ -69,8 +69,11 @@ def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> N
     rows = vocabulary.first_code + sizes.codes
     config = CodecLmConfig(vocabulary.first_code, vocabulary.end, sizes.codes, replace(sizes.backbone, vocabulary=rows))
     with torch.device(device):
-        lm, codec = _frozen(CodecLm(config), dtype), _frozen(NeuCodec(sizes.codec), torch.float32)
+        lm, exact = _frozen(CodecLm(config), dtype), _frozen(NeuCodec(sizes.codec), torch.float32)
     lm.head[lm.end] = 0.0  # a score that is hardly ever the one drawn, so that speech has the length it is given
+    codec = codec_in("auto", exact)
+    if codec is not exact:
+        print(f"codec in {codec.enter.weight.dtype}: {codec_fidelity(exact, codec):.1f} dB above its rounding")
     return Networks(codec, device, lm, vocabulary)
 
 

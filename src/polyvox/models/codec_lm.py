@@ -9,6 +9,8 @@ from torch.nn import functional
 from polyvox.models.loading import StateDict, WeightsError, load, without_prefix
 from polyvox.models.qwen import Qwen, QwenConfig
 
+_EVEN = 64
+
 
 @dataclass(frozen=True, slots=True)
 class CodecLmConfig:
@@ -27,7 +29,7 @@ class CodecLm(nn.Module):
         super().__init__()
         self.config = config
         self.backbone = Qwen(config.backbone)
-        self.head = nn.Parameter(torch.empty(self.vocabulary, config.backbone.hidden))
+        self.head = nn.Parameter(torch.empty(_even(self.vocabulary), config.backbone.hidden))
 
     @property
     def vocabulary(self) -> int:
@@ -50,7 +52,12 @@ class CodecLm(nn.Module):
 
     def scores(self, hidden: Tensor) -> Tensor:
         """Unnormalised, [..., vocabulary]."""
-        return functional.linear(hidden, self.head)
+        return functional.linear(hidden, self.head)[..., : self.vocabulary]
+
+
+def _even(rows: int) -> int:
+    """So many that a GPU multiplies by them at full speed; for an odd number of rows it takes several times as long."""
+    return -(-rows // _EVEN) * _EVEN
 
 
 def load_codec_lm(config: CodecLmConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> CodecLm:
@@ -66,5 +73,6 @@ def load_codec_lm(config: CodecLmConfig, state: StateDict, dtype: torch.dtype = 
         for name, tensor in without_prefix("model.", state).items()
         if name != "lm_head.weight"
     }
-    renamed["head"] = torch.cat((codes, source[config.end : config.end + 1]))
+    rest = codes.new_zeros(_even(config.codes + 1) - config.codes - 1, codes.shape[1])
+    renamed["head"] = torch.cat((codes, source[config.end : config.end + 1], rest))
     return load(lambda: CodecLm(config), renamed, dtype)

@@ -1,5 +1,6 @@
 """NeuCodec's decoder: speech tokens to samples, many lengths in one batch, each as if it were alone."""
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -69,7 +70,13 @@ class NeuCodec(nn.Module):
 
         `present` [batch, time] says which tokens are there; None means all. What comes from the others is undefined.
         """
-        return self.sounded(self.head(self.features(codes, present)), present)
+        return self.sounded(self.head(self.features(codes, present).to(self.head.weight.dtype)), present)
+
+    def rounded(self, dtype: torch.dtype) -> "NeuCodec":
+        """A copy that reckons in this precision up to the spectrum: exponents and phases stay exact."""
+        copied = copy.deepcopy(self).to(dtype)
+        copied.head = copy.deepcopy(self.head)
+        return copied
 
     def decode(self, codes: Sequence[Tensor]) -> list[Tensor]:
         """The samples of each sequence of tokens, all of them in one batch."""

@@ -15,6 +15,9 @@ SPLIT = 128
 _KEYS_AT_ONCE = 64
 _LEAST_GROUP = 16  # a product of matrices on the device has at least so many rows
 _GATED_AT_ONCE = 1024
+_FEW = 4
+"""Rows of a weight that one program meets a single row of input with; the input is small and read by all of them."""
+_COLUMNS_AT_ONCE = 2048
 
 
 def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) -> Tensor:
@@ -73,6 +76,19 @@ def attend_slots(
     queries: Tensor, memory: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
 ) -> Tensor:
     """What each row's queries make of its slot's keys up to its own position, which lies before `extent`."""
+    partial, weights = attend_in_parts(queries, memory, slots, positions, extent)
+    count, heads, splits, width = partial.shape
+    out = torch.empty_like(queries)
+    _merge[(count, heads)](
+        partial, weights[0], weights[1], out, heads, splits, WIDTH=width, SPLITS=triton.next_power_of_2(splits)
+    )
+    return out.view(count, heads * width)
+
+
+def attend_in_parts(
+    queries: Tensor, memory: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+) -> tuple[Tensor, Tensor]:
+    """As `attend_slots`, before the parts are merged: sums [n, heads, parts, width], and what they weigh, [2, ...]."""
     keys, values = memory
     key_heads, capacity, width = keys.shape[1:]
     count, heads, _ = queries.shape
@@ -99,11 +115,63 @@ def attend_slots(
         KEYS=_KEYS_AT_ONCE,
         SPAN=SPLIT,
     )
-    out = torch.empty_like(queries)
-    _merge[(count, heads)](
-        partial, weights[0], weights[1], out, heads, splits, WIDTH=width, SPLITS=triton.next_power_of_2(splits)
+    return partial, weights
+
+
+def norm_and_project(
+    row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """For a single row: the row with what is added, and its normalised form times a weight."""
+    total, out = torch.empty_like(row), row.new_empty(1, len(weight))
+    width = row.shape[1]
+    _norm_and_project[(triton.cdiv(len(weight), _FEW),)](
+        row,
+        row if added is None else added,
+        scale,
+        weight,
+        weight if bias is None else bias,
+        total,
+        out,
+        len(weight),
+        width,
+        eps,
+        ADD=added is not None,
+        BIAS=bias is not None,
+        FEW=_FEW,
+        BLOCK=triton.next_power_of_2(width),
     )
-    return out.view(count, heads * width)
+    return total, out
+
+
+def merge_and_project(parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor:
+    """For a single row: what `attend_in_parts` made, merged and times a weight."""
+    partial, weights = parts
+    _, heads, splits, width = partial.shape
+    out = weight.new_empty(1, len(weight))
+    _merge_and_project[(triton.cdiv(len(weight), _FEW),)](
+        partial,
+        weights[0],
+        weights[1],
+        weight,
+        out,
+        len(weight),
+        splits,
+        HEADS=heads,
+        ROWS=triton.next_power_of_2(heads),
+        WIDTH=width,
+        SPLITS=triton.next_power_of_2(splits),
+        FEW=_FEW,
+    )
+    return out
+
+
+def gate_and_project(both: Tensor, weight: Tensor) -> Tensor:
+    """For a single row: `gate` of it times a weight."""
+    out = both.new_empty(1, len(weight))
+    _gate_and_project[(triton.cdiv(len(weight), _FEW),)](
+        both, weight, out, len(weight), WIDTH=weight.shape[1], FEW=_FEW, BLOCK=_COLUMNS_AT_ONCE
+    )
+    return out
 
 
 def gate(both: Tensor) -> Tensor:
@@ -265,3 +333,105 @@ def _gate(both, out, width, BLOCK: tl.constexpr):
     opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
     passed = tl.load(both + row * 2 * width + width + places, mask=there, other=0.0).to(tl.float32)
     tl.store(out + row * width + places, (opened * passed).to(kind), mask=there)
+
+
+@triton.jit
+def _norm_and_project(
+    row,
+    added,
+    scale,
+    weight,
+    bias,
+    total,
+    out,
+    rows,
+    width,
+    eps,
+    ADD: tl.constexpr,
+    BIAS: tl.constexpr,
+    FEW: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    columns = tl.arange(0, BLOCK)
+    there = columns < width
+    kind: tl.constexpr = row.dtype.element_ty
+    value = tl.load(row + columns, mask=there, other=0.0).to(tl.float32)
+    if ADD:
+        value += tl.load(added + columns, mask=there, other=0.0).to(tl.float32)
+        value = value.to(kind).to(tl.float32)
+    if tl.program_id(0) == 0:
+        tl.store(total + columns, value.to(kind), mask=there)
+    value = value * tl.rsqrt(tl.sum(value * value, axis=0) / width + eps)
+    value = (value * tl.load(scale + columns, mask=there, other=0.0).to(tl.float32)).to(kind).to(tl.float32)
+    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
+    inside = members < rows
+    factors = tl.load(weight + members[:, None] * width + columns, mask=inside[:, None] & there[None, :], other=0.0).to(
+        tl.float32
+    )
+    result = tl.sum(factors * value[None, :], axis=1)
+    if BIAS:
+        result += tl.load(bias + members, mask=inside, other=0.0).to(tl.float32)
+    tl.store(out + members, result.to(kind), mask=inside)
+
+
+@triton.jit
+def _merge_and_project(
+    partial,
+    greatest,
+    sums,
+    weight,
+    out,
+    rows,
+    splits,
+    HEADS: tl.constexpr,
+    ROWS: tl.constexpr,
+    WIDTH: tl.constexpr,
+    SPLITS: tl.constexpr,
+    FEW: tl.constexpr,
+):
+    heads = tl.arange(0, ROWS)
+    real = heads < HEADS
+    columns = tl.arange(0, WIDTH)
+    kind: tl.constexpr = weight.dtype.element_ty
+    most = tl.full([ROWS], float("-inf"), tl.float32)
+    share_sum = tl.zeros([ROWS], tl.float32)
+    total = tl.zeros([ROWS, WIDTH], tl.float32)
+    for split in tl.static_range(SPLITS):
+        used = real & (split < splits)
+        level = tl.load(greatest + heads * splits + split, mask=used, other=float("-inf"))
+        # Only the first part is sure to have seen something; from there on the greatest is a number.
+        used = used & (level > float("-inf"))
+        higher = tl.maximum(most, level)
+        fading = tl.exp(most - tl.where(higher == float("-inf"), 0.0, higher))
+        share = tl.where(used, tl.exp(level - tl.where(higher == float("-inf"), 0.0, higher)), 0.0)
+        share_sum = share_sum * fading + share * tl.load(sums + heads * splits + split, mask=used, other=0.0)
+        place = partial + (heads[:, None] * splits + split) * WIDTH + columns
+        total = total * fading[:, None] + share[:, None] * tl.load(place, mask=used[:, None], other=0.0)
+        most = higher
+    heard = (total / tl.where(real, share_sum, 1.0)[:, None]).to(kind).to(tl.float32)
+    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
+    inside = members < rows
+    place = members[:, None, None] * (HEADS * WIDTH) + heads[None, :, None] * WIDTH + columns
+    factors = tl.load(weight + place, mask=inside[:, None, None] & real[None, :, None], other=0.0).to(tl.float32)
+    result = tl.sum(tl.sum(factors * heard[None, :, :], axis=2), axis=1)
+    tl.store(out + members, result.to(kind), mask=inside)
+
+
+@triton.jit
+def _gate_and_project(both, weight, out, rows, WIDTH: tl.constexpr, FEW: tl.constexpr, BLOCK: tl.constexpr):
+    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
+    inside = members < rows
+    kind: tl.constexpr = both.dtype.element_ty
+    result = tl.zeros([FEW], tl.float32)
+    for start in range(0, WIDTH, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        there = columns < WIDTH
+        opened = tl.load(both + columns, mask=there, other=0.0).to(tl.float32)
+        opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
+        passed = tl.load(both + WIDTH + columns, mask=there, other=0.0).to(tl.float32)
+        value = (opened * passed).to(kind).to(tl.float32)
+        factors = tl.load(
+            weight + members[:, None] * WIDTH + columns, mask=inside[:, None] & there[None, :], other=0.0
+        ).to(tl.float32)
+        result += tl.sum(factors * value[None, :], axis=1)
+    tl.store(out + members, result.to(kind), mask=inside)

@@ -33,6 +33,18 @@ class Arithmetic(Protocol):
 
     def gate(self, both: Tensor) -> Tensor: ...
 
+    def norm_and_project(
+        self, row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Tensor, bias: Tensor | None
+    ) -> tuple[Tensor, Tensor]: ...
+
+    def attend_in_parts(
+        self, queries: Tensor, memory: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+    ) -> tuple[Tensor, Tensor]: ...
+
+    def merge_and_project(self, parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor: ...
+
+    def gate_and_project(self, both: Tensor, weight: Tensor) -> Tensor: ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
@@ -74,6 +86,8 @@ class QwenStep:
 
         No position lies behind `extent`. What is in `rows` is lost.
         """
+        if len(rows) == 1:
+            return self._alone(rows, slots, positions, extent)
         do, eps = self._arithmetic, self._config.norm_eps
         added: Tensor | None = None
         for layer in self._layers:
@@ -85,6 +99,19 @@ class QwenStep:
             normed = do.add_and_norm(rows, added, layer.behind, eps)
             added = functional.linear(do.gate(functional.linear(normed, layer.gate_and_up)), layer.down)
         return do.add_and_norm(rows, added, self._last, eps)
+
+    def _alone(self, row: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        """A single row takes as long as its weights take to be read, so whatever stands before one is done with it."""
+        do, eps = self._arithmetic, self._config.norm_eps
+        added: Tensor | None = None
+        for layer in self._layers:
+            row, projected = do.norm_and_project(row, added, layer.before, eps, layer.projection, layer.bias)
+            queries = do.place(projected, layer.norms, eps, self._rotation, layer.memory, slots, positions)
+            parts = do.attend_in_parts(queries, layer.memory, slots, positions, extent)
+            added = do.merge_and_project(parts, layer.out)
+            row, both = do.norm_and_project(row, added, layer.behind, eps, layer.gate_and_up, None)
+            added = do.gate_and_project(both, layer.down)
+        return do.add_and_norm(row, added, self._last, eps)
 
 
 def _layer(layer: nn.Module, config: QwenConfig, memory: tuple[Tensor, Tensor]) -> _Layer:

@@ -13,7 +13,7 @@ import structlog
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
 from polyvox.runtime.decoder import Decoder, DecoderModel
 from polyvox.runtime.device import DeviceExecutor
-from polyvox.runtime.executors.fused import fused_step
+from polyvox.runtime.executors.fused import fused_draw, fused_step
 from polyvox.runtime.executors.graphs import Replay
 from polyvox.runtime.kv_cache import KvCache, PrefixStore
 from polyvox.runtime.lm_sequence import LmSequence
@@ -80,8 +80,9 @@ class SpeechLm:
     ) -> None:
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, sizes.slots, sizes.capacity, weight.dtype, weight.device)
-        sampler = Sampler(sizes.slots + 1, model.vocabulary, weight.device)
         token_step = None if replay is None else fused_step(model.backbone, cache)
+        draw = None if replay is None else fused_draw(model.vocabulary, weight.device)
+        sampler = Sampler(sizes.slots + 1, model.vocabulary, weight.device, draw)
         self._decoder = Decoder(
             model, cache, sampler, prefill_rows=sizes.prefill_rows, replay=replay, token_step=token_step
         )

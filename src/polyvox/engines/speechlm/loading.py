@@ -16,11 +16,13 @@ from polyvox.engines.speechlm.bundle import (
     read_vocabulary,
 )
 from polyvox.engines.speechlm.encoder import CodecEncoder
+from polyvox.engines.speechlm.prompts import TOKENS_PER_SECOND
 from polyvox.models.codec_lm import CodecLm
-from polyvox.models.neucodec import NeuCodec
+from polyvox.models.neucodec import TOKENS, NeuCodec
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+_CLEAR_DECIBELS = 35.0
 _PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -54,13 +56,35 @@ def load_networks(settings: Settings) -> Networks:
     encoder = CodecEncoder(codec_folder / ENCODER) if (codec_folder / ENCODER).is_file() else None
     place, warning = _placed(settings)
     return Networks(
-        codec=load_codec(codec_folder, place.device),
+        codec=codec_in(settings.speechlm_codec_precision, load_codec(codec_folder, place.device)),
         device=place.device,
         lm=None if vocabulary is None else load_lm(lm_folder, vocabulary, place.device, place.dtype),
         vocabulary=vocabulary,
         encoder=encoder,
         warning=warning,
     )
+
+
+def codec_in(precision: str, codec: NeuCodec) -> NeuCodec:
+    """The codec in a precision by name, tried out: where rounding is heard, it stays as it is, with a warning."""
+    on_gpu = codec.head.weight.device.type == "cuda"
+    dtype = _PRECISIONS[("float16" if on_gpu else "float32") if precision == "auto" else precision]
+    if dtype == torch.float32:
+        return codec
+    rounded = codec.rounded(dtype)
+    decibels = codec_fidelity(codec, rounded)
+    if decibels >= _CLEAR_DECIBELS:
+        return rounded
+    log.warning("The codec is exact in single precision only, and slower.", precision=str(dtype), decibels=decibels)
+    return codec
+
+
+@torch.inference_mode()
+def codec_fidelity(codec: NeuCodec, rounded: NeuCodec) -> float:
+    """How far a second of arbitrary tokens lies above what rounding changes in it, in decibels; NaN if it broke."""
+    tokens = (torch.arange(TOKENS_PER_SECOND, device=codec.head.weight.device) * 40_503 % TOKENS)[None]
+    exact, other = codec(tokens).float(), rounded(tokens).float()
+    return float(10 * (exact.square().mean() / (other - exact).square().mean()).log10())
 
 
 def _placed(settings: Settings) -> tuple[_Place, str]:

@@ -1,4 +1,4 @@
-"""A language model's step in few kernels, where the machine has what they are written in and gets them right."""
+"""A language model's work in few kernels, where the machine has what they are written in and gets them right."""
 
 from importlib.util import find_spec
 
@@ -9,6 +9,8 @@ from torch import Tensor
 from polyvox.models.qwen import Qwen
 from polyvox.models.qwen_step import Arithmetic, QwenStep
 from polyvox.runtime.kv_cache import KvCache, Places
+from polyvox.runtime.sampling import FusedDraw, Sampler, Steps
+from polyvox.runtime.tokens import Limits, Sampling
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -18,12 +20,25 @@ _CLOSE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 
 def fused_step(model: Qwen, cache: KvCache) -> QwenStep | None:
     """The step, or nothing where the model is not on a GPU, its kernels cannot be built, or they err."""
-    if model.norm.weight.device.type != "cuda" or find_spec("triton") is None:
+    if not _has_triton(model.norm.weight.device):
         return None
     # Only machines with a GPU have the language that these are written in.
     from polyvox.models import qwen_kernels
 
     return checked_step(model, cache, qwen_kernels)
+
+
+def fused_draw(vocabulary: int, device: torch.device) -> FusedDraw | None:
+    """The usual way of drawing a token, or nothing where it cannot be built or draws others than the plain way."""
+    if not _has_triton(device):
+        return None
+    from polyvox.runtime import sampling_kernels
+
+    return checked_draw(vocabulary, device, sampling_kernels.draw)
+
+
+def _has_triton(device: torch.device) -> bool:
+    return device.type == "cuda" and find_spec("triton") is not None
 
 
 def checked_step(model: Qwen, cache: KvCache, arithmetic: Arithmetic) -> QwenStep | None:
@@ -38,6 +53,31 @@ def checked_step(model: Qwen, cache: KvCache, arithmetic: Arithmetic) -> QwenSte
         log.warning("The language model's fused step errs, so it decodes more slowly.", deviation=error)
         return None
     return step
+
+
+def checked_draw(vocabulary: int, device: torch.device, fused: FusedDraw) -> FusedDraw | None:
+    """The way of drawing, tried out beside the plain one; nothing where it fails or draws something else."""
+    try:
+        plain, other = (_drawn(vocabulary, device, way) for way in (None, fused))
+    except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, the plain way still draws
+        log.warning("Fused sampling failed, so tokens are drawn more slowly.", reason=str(failure)[:500])
+        return None
+    if plain != other:
+        log.warning("Fused sampling errs, so tokens are drawn more slowly.", drawn=other, expected=plain)
+        return None
+    return fused
+
+
+@torch.inference_mode()
+def _drawn(vocabulary: int, device: torch.device, fused: FusedDraw | None) -> list[list[int]]:
+    """A few tokens of three sequences, from the same scores each time."""
+    sampler = Sampler(4, vocabulary, device, fused)
+    for slot, temperature in enumerate((0.0, 0.6, 1.0)):
+        sampler.begin(slot, Sampling(temperature=temperature, repetition_penalty=1.15), slot, (slot,))
+        sampler.limit(slot, Limits(most=4, least=2, ends=frozenset({0})))
+    scores = 8 * torch.arange(3 * vocabulary, device=device, dtype=torch.float64).sin().float().view(3, vocabulary)
+    slots = torch.arange(3, device=device)
+    return [sampler.draw(scores, slots, Steps(0, redraws=False)).tolist() for _ in range(4)]
 
 
 @torch.inference_mode()
