@@ -6,13 +6,13 @@ import torch
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.listener_weights import read_campplus
-from polyvox.engines.kokoro import fitting
+from polyvox.engines.kokoro.fit_texts import LONG
 from polyvox.engines.kokoro.fitting import Directions, Fit, FitPlan, Listeners, Speaker, line_ids
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.speakers import SENTENCE, measure_speaker, read_speakers
 from polyvox.engines.kokoro.voices import VoiceBook, catalogue, parse
 from polyvox.models.campplus import CampPlusConfig, load_campplus
-from polyvox.models.kokoro import KokoroConfig, load_kokoro
+from polyvox.models.kokoro import Kokoro, KokoroConfig, Line, load_kokoro
 from polyvox.voices.similarity import SpeakerEncoder
 
 
@@ -72,20 +72,35 @@ def test_the_table_is_what_the_voices_sound_like(models_dir, installed, book):
         assert pitch == pytest.approx(float(speakers.pitches[place]), rel=0.1)
 
 
-@pytest.mark.slow
-def test_a_short_fit_comes_nearer_to_the_speaker_and_does_so_again(models_dir, installed, book, monkeypatch):
-    monkeypatch.setattr(fitting, "SENTENCES", ("ðə skˈI.",))
-    kokoro = load_kokoro(KokoroConfig(), read_kokoro(models_dir / "kokoro/model.onnx"), planning=torch.float32)
-    ear = load_campplus(CampPlusConfig(), read_campplus(installed("campplus").file("model.onnx")))
+@pytest.fixture(scope="module")
+def kokoro(models_dir) -> Kokoro:
+    return load_kokoro(KokoroConfig(), read_kokoro(models_dir / "kokoro/model.onnx"), planning=torch.float32)
+
+
+@pytest.fixture(scope="module")
+def michael() -> Speaker:
     speakers = read_speakers()
     place = speakers.names.index("am_michael")
-    speaker = Speaker(torch.from_numpy(speakers.embeddings[place]), float(np.log(speakers.pitches[place])))
+    return Speaker(torch.from_numpy(speakers.embeddings[place]), float(np.log(speakers.pitches[place])))
+
+
+@pytest.fixture(scope="module")
+def directions(book) -> Directions:
+    return Directions.of(np.stack([book.style(voice.id)[:, 0] for voice in catalogue()]))
+
+
+@pytest.fixture
+def ear(installed) -> Listeners:
+    return Listeners(load_campplus(CampPlusConfig(), read_campplus(installed("campplus").file("model.onnx"))), None)
+
+
+@pytest.mark.slow
+def test_a_short_fit_comes_nearer_to_the_speaker_and_does_so_again(kokoro, ear, book, michael, directions):
     base = torch.from_numpy(book.style("af_bella")[:, 0])
-    directions = Directions.of(np.stack([book.style(voice.id)[:, 0] for voice in catalogue()]))
 
     def run() -> tuple[list[float], torch.Tensor]:
-        plan = FitPlan(steps=4, pitch_steps=4, averaged=1, seed=1)
-        fit = Fit(kokoro, Listeners(ear, None), base, directions, speaker, plan)
+        plan = FitPlan(steps=4, sentences=("ðə skˈI.",), pitch_steps=4, averaged=1, seed=1)
+        fit = Fit(kokoro, ear, base, base, directions, michael, plan)
         return list(fit.run()), fit.offset
 
     likeness, offset = run()
@@ -94,6 +109,23 @@ def test_a_short_fit_comes_nearer_to_the_speaker_and_does_so_again(models_dir, i
     again, same = run()
     assert again == pytest.approx(likeness, abs=1e-4)
     torch.testing.assert_close(same, offset, rtol=0, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_long_lines_are_led_to_the_speakers_pitch_as_well(kokoro, ear, book, michael, directions):
+    base = torch.from_numpy(book.style("af_bella")[:, 0])
+    plan = FitPlan(steps=1, sentences=("ðə skˈI.",), pitch_steps=12, averaged=1)
+    fit = Fit(kokoro, ear, base, base, directions, michael, plan)
+    list(fit.run())
+
+    def octaves_off(style: torch.Tensor) -> float:
+        ids = line_ids(LONG[-1])
+        with torch.no_grad():
+            (line,) = kokoro.plan([Line(ids, style[len(ids) - 3])])
+        return abs(float(line.pitch[line.pitch > 50].log().mean()) - michael.log_pitch) / np.log(2)
+
+    assert octaves_off(base) > 0.5
+    assert octaves_off(base + fit.offset) < 0.2
 
 
 def test_lines_have_padding_at_both_ends():

@@ -9,7 +9,7 @@ step goes far where voices differ and hardly anywhere where none does.
 import math
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from polyvox.audio.hearing import HEARING_RATE
+from polyvox.engines.kokoro.fit_texts import LONG, SHORT
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.vocabulary import IDS, PADDING
 from polyvox.models.campplus import CampPlus
@@ -24,24 +25,11 @@ from polyvox.models.distillmos import WINDOW, DistillMos
 from polyvox.models.hearing import Fbank, Resampler
 from polyvox.models.kokoro import Kokoro, Line, Prosody
 
-SENTENCES = (
-    "ðə skˈI wʌz klˈɪɹ.",
-    "bɹˈɪŋ mˌi ðə blˈu kˈʌp.",
-    "wˌi ɡˌO hˈOm æt nˈun.",
-    "ˌɪz ðˈæt jʊɹ ˈOld kˈɑɹ?",
-    "hˌi fˈWnd ɐ pˈɛni.",
-    "plˈiz wˈAt fɔɹ ˌʌs.",
-    "tˈɛn bˈYz ʤˈʌmpt ˌʌp.",
-    "wˌʌt ɐ lˈʌvli ɡˈɑɹdən.",
-    "ʃˌi nˈɛvəɹ sˈɛd sˌO.",
-    "ʧˈuz ði ˈʌðəɹ wˈʌn.",
-    "mˌI fˈɑðəɹ wˈɜɹks hˈɑɹd.",
-    "ðˌA θˈɔt ʌv ju.",
-)
-"""What is said while fitting, about a second each: what is learned by gradients costs as much for every second."""
-
 _PITCH_LINES = 3
 _LEAST_PITCH = 50.0
+# Lines of so many phonemes the rows of a style are drawn from, short lines as often as long ones.
+_FEWEST, _MOST = 12, 160
+_MOST_QUALITY = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +38,21 @@ class FitPlan:
 
     steps: int = 60
     seed: int = 0
+    sentences: tuple[str, ...] = SHORT
+    batch: int = 1
+    """Sentences in one step; they are cut to the length of the shortest."""
+    mixed_rows: bool = True
+    """Whether a sentence is said in the style of any length of line, and not only in that of its own."""
     rate: float = 0.3
     """How far a step goes at first, in standard deviations of the built-in voices."""
     last_rate: float = 0.01
     pitch_steps: int = 12
-    pitch_weight: float = 1.0
+    pitch_weight: float = 4.0
     quality_weight: float = 0.3
-    """What it costs to fall by one point of the opinion scale behind the voice it starts from."""
+    """What it costs at first to fall by one point of the opinion scale behind a built-in voice."""
+    quality_gain: float = 0.05
+    """By how much that rises in a step for each point that the fall is deeper than allowed; it sinks likewise."""
+    allowed_fall: float = 0.1
     closeness: float = 0.01
     """What it costs to lie one standard deviation away in every direction."""
     averaged: int = 15
@@ -101,47 +97,51 @@ class Listeners:
         return embedding
 
     def hear(self, samples: Tensor) -> "Heard":
-        heard = self._resampler(samples[None])
-        opinion = None if self._judge is None else self._judge(heard[:, :WINDOW])[0]
-        return Heard(self.speaker(heard[0]), opinion)
+        heard = self._resampler(samples)
+        opinions = None if self._judge is None else self._judge(heard[:, :WINDOW])
+        return Heard(self._ear(self._fbank(heard)), opinions)
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Who was heard, and how good it sounded."""
+    """Who was heard, [batch, 192], and how good it sounded, [batch]."""
 
-    embedding: Tensor
-    opinion: Tensor | None
+    embeddings: Tensor
+    opinions: Tensor | None
 
 
 class Fit:
-    """One fit on its way. `base` [rows, 256] is the voice to start from."""
+    """One fit on its way. `base` [rows, 256] is the voice to start from, `stock` a built-in one to sound as good as."""
 
     def __init__(
         self,
         kokoro: Kokoro,
         listeners: Listeners,
         base: Tensor,
+        stock: Tensor,
         directions: Directions,
         speaker: Speaker,
         plan: FitPlan,
     ) -> None:
         self._kokoro, self._listeners = kokoro, listeners
-        self._base, self._directions = base, directions
+        self._base, self._stock = base, stock
+        self._matrix = directions.matrix.to(base)
         self._speaker, self._plan = speaker, plan
-        self._lines = [line_ids(sentence) for sentence in SENTENCES]
+        self._batches = _batches([line_ids(sentence) for sentence in plan.sentences], plan.batch)
+        self._long = [line_ids(line) for line in LONG]
         self._place = torch.zeros(base.shape[1], requires_grad=True, device=base.device)
         self._last: deque[Tensor] = deque(maxlen=plan.averaged)
-        self._noise = torch.Generator().manual_seed(plan.seed)
+        self._chance = torch.Generator().manual_seed(plan.seed)
         self._unchanged: dict[int, Tensor] = {}
+        self._quality = plan.quality_weight
 
     @property
     def offset(self) -> Tensor:
         """What the fit has come to: what to add to every row."""
-        return self._directions.matrix.to(self._base) @ torch.stack(tuple(self._last)).mean(dim=0)
+        return self._matrix @ torch.stack(tuple(self._last)).mean(dim=0)
 
     def run(self) -> Iterator[float]:
-        """Goes step by step; each yields how alike the speaker one sentence was."""
+        """Goes step by step; each yields how alike the speaker its sentences were."""
         if self._speaker.log_pitch is not None:
             self._find_pitch()
         optimiser = torch.optim.Adam([self._place], betas=(0.9, 0.98))
@@ -150,58 +150,98 @@ class Fit:
             slope = self._plan.rate * (1 + math.cos(math.pi * done)) / 2 + self._plan.last_rate
             for group in optimiser.param_groups:
                 group["lr"] = slope
-            which = step % len(self._lines)
-            prosody, heard = self._said(self._lines[which], self._offset)
-            likeness = heard.embedding @ self._speaker.embedding
-            loss = 1 - likeness + self._plan.closeness * self._place.square().mean()
-            loss = loss + self._pitch_loss([prosody]) + self._quality_loss(which, heard)
+            likeness, loss = self._loss(step)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             self._last.append(self._place.detach().clone())
             yield float(likeness.detach())
 
+    def _loss(self, step: int) -> tuple[Tensor, Tensor]:
+        """How alike a step's sentences are, and everything that is to become less."""
+        which = step % len(self._batches)
+        lines = self._batches[which]
+        plan, heard = self._said(lines, self._drawn_rows(lines) + self._offset)
+        likeness = (heard.embeddings @ self._speaker.embedding).mean()
+        loss = 1 - likeness + self._plan.closeness * self._place.square().mean()
+        if heard.opinions is not None:
+            loss = loss + self._quality_loss(which, heard.opinions)
+        if self._speaker.log_pitch is not None:
+            loss = loss + self._pitch_loss([*plan, *self._planned([self._long[step % len(self._long)]])])
+        return likeness, loss
+
     def _find_pitch(self) -> None:
         """Before anything is heard: speak as high as the recording. That takes the predictor alone, so it is cheap."""
         optimiser = torch.optim.Adam([self._place], lr=self._plan.rate, betas=(0.9, 0.99))
+        lines = [ids for batch in self._batches for ids in batch]
         for step in range(self._plan.pitch_steps):
-            first = step * _PITCH_LINES % len(self._lines)
-            lines = [Line(ids, self._row(ids) + self._offset) for ids in self._lines[first : first + _PITCH_LINES]]
+            first = step * _PITCH_LINES % len(lines)
+            chosen = [*lines[first : first + _PITCH_LINES], self._long[step % len(self._long)]]
             optimiser.zero_grad()
-            self._pitch_loss(self._kokoro.plan(lines)).backward()  # type: ignore[no-untyped-call]
+            self._pitch_loss(self._planned(chosen)).backward()  # type: ignore[no-untyped-call]
             optimiser.step()
 
     @property
     def _offset(self) -> Tensor:
-        return self._directions.matrix.to(self._base) @ self._place
+        return self._matrix @ self._place
 
-    def _said(self, ids: Sequence[int], offset: Tensor) -> tuple[Prosody, Heard]:
-        (prosody,) = self._kokoro.plan([Line(ids, self._row(ids) + offset)])
-        noise = torch.randn(prosody.noise_shape, generator=self._noise)
-        (samples,) = self._kokoro.sound([prosody], [noise])
-        return prosody, self._listeners.hear(samples)
+    def _planned(self, lines: Sequence[Sequence[int]]) -> list[Prosody]:
+        """How lines will be said, each in the style of its own length."""
+        offset = self._offset
+        return self._kokoro.plan([Line(ids, self._base[phonemes_of(ids) - 1] + offset) for ids in lines])
 
-    def _row(self, ids: Sequence[int]) -> Tensor:
-        return self._base[phonemes_of(ids) - 1]
+    def _said(self, lines: Sequence[Sequence[int]], styles: Tensor) -> tuple[list[Prosody], Heard]:
+        plan = self._kokoro.plan([Line(ids, style) for ids, style in zip(lines, styles, strict=True)])
+        even = _even(plan)
+        noise = [torch.randn(prosody.noise_shape, generator=self._chance) for prosody in even]
+        return plan, self._listeners.hear(torch.stack(self._kokoro.sound(even, noise)))
 
-    def _quality_loss(self, which: int, heard: Heard) -> Tensor:
-        """How far the opinion of a sentence has fallen behind that of the voice the fit starts from."""
-        if heard.opinion is None:
-            return self._place.sum() * 0.0
+    def _own_rows(self, style: Tensor, lines: Sequence[Sequence[int]]) -> Tensor:
+        return torch.stack([style[phonemes_of(ids) - 1] for ids in lines])
+
+    def _drawn_rows(self, lines: Sequence[Sequence[int]]) -> Tensor:
+        """Rows of the start for lines: what is found must do for all of them, and short lines are cheaper to say."""
+        if not self._plan.mixed_rows:
+            return self._own_rows(self._base, lines)
+        exponents = torch.rand(len(lines), generator=self._chance)
+        return self._base[(_FEWEST * (_MOST / _FEWEST) ** exponents).long().to(self._base.device) - 1]
+
+    def _quality_loss(self, which: int, opinions: Tensor) -> Tensor:
+        """How far opinions have fallen behind those of the built-in voice, at a price that follows the fall."""
         if which not in self._unchanged:
+            lines = self._batches[which]
             with torch.no_grad():
-                _, before = self._said(self._lines[which], torch.zeros_like(self._base[0]))
-            assert before.opinion is not None
-            self._unchanged[which] = before.opinion
-        return self._plan.quality_weight * (self._unchanged[which] - heard.opinion).clamp(min=0.0)
+                _, before = self._said(lines, self._own_rows(self._stock, lines))
+            assert before.opinions is not None
+            self._unchanged[which] = before.opinions
+        fall = self._unchanged[which] - opinions
+        deeper = float(fall.detach().mean()) - self._plan.allowed_fall
+        self._quality = min(max(self._quality + self._plan.quality_gain * deeper, 0.0), _MOST_QUALITY)
+        return self._quality * fall.clamp(min=0.0).mean()
 
-    def _pitch_loss(self, prosodies: Sequence[Prosody]) -> Tensor:
-        """The square of how far off the mean pitch is, in natural logarithms; nothing where nothing is voiced."""
+    def _pitch_loss(self, plan: Sequence[Prosody]) -> Tensor:
+        """The squares of how far off the lines' mean pitches are, in natural logarithms; none is voiced: nothing."""
         wanted = self._speaker.log_pitch
-        voiced = torch.cat([prosody.pitch[prosody.pitch > _LEAST_PITCH] for prosody in prosodies])
-        if wanted is None or not len(voiced):
+        voiced = [curve for line in plan if len(curve := line.pitch[line.pitch > _LEAST_PITCH])]
+        if wanted is None or not voiced:
             return self._place.sum() * 0.0
-        return self._plan.pitch_weight * (voiced.log().mean() - wanted).square()
+        means = torch.stack([curve.log().mean() for curve in voiced])
+        return self._plan.pitch_weight * (means - wanted).square().mean()
+
+
+def _batches(lines: Sequence[Sequence[int]], size: int) -> list[Sequence[Sequence[int]]]:
+    """Lines in batches of about the same length."""
+    ordered = sorted(lines, key=len) if size > 1 else lines
+    return [ordered[first : first + size] for first in range(0, len(ordered), size)]
+
+
+def _even(plan: Sequence[Prosody]) -> list[Prosody]:
+    """Lines cut to the length of the shortest: so they need no masks, and the listeners hear them in one batch."""
+    frames = min(line.frames for line in plan)
+    return [
+        replace(line, text=line.text[:, :frames], pitch=line.pitch[: 2 * frames], energy=line.energy[: 2 * frames])
+        for line in plan
+    ]
 
 
 def line_ids(phonemes: str) -> list[int]:

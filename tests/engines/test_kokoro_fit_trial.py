@@ -1,0 +1,89 @@
+"""What is kept of a fitted voice: as much as leaves speech clear, and of its manner all."""
+
+import numpy as np
+import pytest
+import torch
+
+from polyvox.engines.kokoro.fit_texts import LONG, SHORT, TRIAL, USUAL
+from polyvox.engines.kokoro.fit_trial import Account, Trial, coloured, largest_share
+from polyvox.engines.kokoro.fitting import Speaker
+from polyvox.engines.kokoro.vocabulary import IDS
+from polyvox.errors import PromptError
+from polyvox.evaluate.cloning import SENTENCES
+
+BASE, STOCK, OFFSET = torch.zeros(3, 4), torch.zeros(3, 4), torch.ones(4)
+SPEAKER = Speaker(torch.ones(1), None)
+
+
+class Recogniser:
+    """Makes out every word, or all but those it is told to miss."""
+
+    def __init__(self, misses: int = 0) -> None:
+        self._misses = misses
+
+    def transcribe(self, pcm: np.ndarray, rate: int) -> str:
+        sentence = list(TRIAL)[int(pcm[0])]
+        return " ".join(sentence.split()[self._misses :])
+
+
+class Scripted(Trial):
+    """A trial in which the opinion falls with the colour, and nobody has to speak."""
+
+    def __init__(self, fall: float, recogniser: Recogniser | None = None) -> None:
+        super().__init__(None, None, recogniser)
+        self._fall = fall
+        self.accounts = 0
+
+    def account(self, style: torch.Tensor, speaker: Speaker) -> Account:
+        self.accounts += 1
+        colour = float(style[0, 0])
+        spoken = tuple(np.full(1, place, np.float32) for place in range(len(TRIAL)))
+        return Account(spoken, likeness=0.1 + 0.5 * colour, opinion=4.5 - self._fall * colour)
+
+    def decide(self):
+        return self.verdict(BASE, OFFSET, STOCK, SPEAKER)
+
+
+def test_a_voice_that_is_clear_is_kept_whole():
+    trial = Scripted(fall=0.1, recogniser=Recogniser())
+    verdict = trial.decide()
+    assert torch.equal(verdict.offset, OFFSET)
+    assert (verdict.likeness, verdict.lost) == (pytest.approx(0.6), 0.0)
+    assert trial.accounts == 2
+
+
+def test_of_one_that_is_not_so_much_is_kept_as_is_clear_and_its_manner_whole():
+    verdict = Scripted(fall=0.5).decide()
+    assert torch.equal(verdict.offset, torch.tensor([0.375, 0.375, 1.0, 1.0]))
+    assert verdict.likeness == pytest.approx(0.1 + 0.5 * 0.375)
+    assert verdict.lost is None
+
+
+def test_one_of_which_hardly_anything_is_clear_is_none():
+    with pytest.raises(PromptError, match="cleaner"):
+        Scripted(fall=5.0).decide()
+
+
+def test_words_that_are_not_made_out_count_however_it_sounds():
+    with pytest.raises(PromptError):
+        Scripted(fall=0.0, recogniser=Recogniser(misses=2)).decide()
+
+
+@pytest.mark.parametrize(
+    ("border", "share"), [(1.0, 1.0), (0.99, 0.875), (0.5, 0.5), (0.3, 0.25), (0.13, 0.125), (0.1, 0.0)]
+)
+def test_the_largest_share_is_found_to_an_eighth(border, share):
+    assert largest_share(lambda tried: tried <= border) == share
+
+
+def test_a_share_is_one_of_the_colour():
+    assert torch.equal(coloured(torch.tensor([2.0, 2.0, 3.0, 3.0]), 0.5), torch.tensor([1.0, 1.0, 3.0, 3.0]))
+
+
+def test_all_texts_can_be_said_and_none_is_used_twice():
+    texts = [*SHORT, *USUAL, *LONG, *TRIAL.values()]
+    assert len(set(texts)) == len(texts)
+    assert all(symbol in IDS for text in texts for symbol in text)
+    evaluated = {frozenset(sentence.lower().strip(".").split()) for sentence in SENTENCES}
+    for sentence in TRIAL:
+        assert all(len(words & set(sentence.split())) < len(words) / 2 for words in evaluated)
