@@ -202,6 +202,12 @@ class Settings(BaseSettings):
     cosyvoice_flow_window: int = Field(
         500, ge=100, le=15_000, description="Frames (50 are a second) that a window holds."
     )
+    cosyvoice_flow_bytes: int = Field(
+        0,
+        ge=0,
+        description="Memory for what all streams keep; 0: half of what is free at start on a GPU, of all else. A stream "
+        "for which there is none left computes all again.",
+    )
     cosyvoice_original_least: bool = Field(
         False,
         description="Let speech end as early as the original does: version 3's least length then has no effect.",

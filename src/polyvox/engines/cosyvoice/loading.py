@@ -1,11 +1,13 @@
 """Everything of a model that is loaded once: its networks, tried out, its tokenizer and its voices."""
 
+import os
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from polyvox.config import Settings
+from polyvox.engines.cosyvoice.budget import ByteBudget
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
 from polyvox.engines.cosyvoice.executing import fused_flow
 from polyvox.engines.cosyvoice.listening import Listener
@@ -82,12 +84,21 @@ def _networks(bundle: CosyVoiceBundle, placement: Placement, settings: Settings)
     vocoder = bundle.build("hift", bundle.weights("hift"))
     assert isinstance(flow, Flow)
     assert isinstance(vocoder, Hift | CausalHift)
-    sound = Sound(flow, vocoder, placement, settings.cosyvoice_flow_memory, settings.cosyvoice_flow_window)
+    budget = ByteBudget(settings.cosyvoice_flow_bytes or free_bytes(placement.device) // 2)
+    sound = Sound(flow, vocoder, placement, settings.cosyvoice_flow_memory, settings.cosyvoice_flow_window, budget)
     networks = Networks(lm, sound)
     _try_out(networks, placement)
     if settings.cosyvoice_compile:
         return replace(networks, warning=fused_flow(flow, lambda: _try_out(networks, placement)))
     return networks
+
+
+def free_bytes(device: str) -> int:
+    """What a GPU has left, or the whole memory of the machine."""
+    if device == "cuda":
+        free: int = torch.cuda.mem_get_info()[0]
+        return free
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @torch.inference_mode()

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import structlog
 import torch
 from torch import Tensor
 
+from polyvox.engines.cosyvoice.budget import ByteBudget, Lease
 from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
 from polyvox.engines.cosyvoice.hops import UsualHops
 from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
@@ -18,6 +20,8 @@ from polyvox.models.hift_causal import CausalHift, CausalHiftState
 from polyvox.runtime.executors.graphs import Replay
 from polyvox.runtime.placing import Placement
 from polyvox.types import Pcm, PreparedVoice
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 MOST_TOKENS = 1500
 """The longest piece, a minute. The original's noise of version 3 is made for so long."""
@@ -40,7 +44,11 @@ class SoundState:
     steps: int = 0
     frames: int = 0
     known: tuple[int, ...] = ()
-    """All tokens so far, where the flow remembers nothing."""
+    """All tokens so far."""
+    leases: tuple[Lease, ...] = ()
+    """The shares of the budget that hold what the flow keeps."""
+    recomputes: bool = False
+    """Whether the flow keeps nothing and computes all again in each step."""
 
     @property
     def nbytes(self) -> int:
@@ -70,12 +78,15 @@ class Sound:
         placement: Placement,
         memory: FlowMemory = "full",
         window: int = 500,
+        budget: ByteBudget | None = None,
     ) -> None:
+        """What the flow keeps of all streams is bounded by the `budget`, if there is one."""
         self._device = torch.device(placement.device)
         self.flow: Flow = flow.to(self._device)
         self.vocoder: Hift | CausalHift = vocoder.to(self._device)
         self._memory = memory
         self._window = window if memory == "window" else None
+        self._budget = budget
         self._flow_noise = flow_noise().to(self._device)
         self._source_noise = self._made_source_noise() if isinstance(vocoder, CausalHift) else None
         self.solver: Solver = self.flow.solved
@@ -113,26 +124,42 @@ class Sound:
             self._tensor(tokens, torch.long), self._tensor(mel), self._tensor(voice.arrays["embedding"])
         )
         flow = self.flow.start(prompt, self._flow_noise, window=self._window)
-        if self._memory != "recompute":
-            _, flow = self.flow.step(prompt.tokens[:, :0], flow, solver=self.solver)
-        return SoundState(prompt, flow, None, 0)
+        state = SoundState(prompt, flow, None, 0, recomputes=self._memory == "recompute")
+        if state.recomputes:
+            return state
+        _, flow = self.flow.step(prompt.tokens[:, :0], flow, solver=self.solver)
+        return self._kept(replace(state, flow=flow))
 
     @torch.inference_mode()
     def step(self, tokens: Sequence[int], state: SoundState, *, final: bool) -> Sounded:
         """More tokens; the samples that follow from them so far, all with the `final` call."""
-        known: tuple[int, ...] = ()
-        if self._memory == "recompute":
-            known = (*state.known, *tokens)
+        known = (*state.known, *tokens)
+        if state.recomputes:
             mel, flow = self._recomputed(known, state, final=final), state.flow
         else:
             new = self._tensor(np.array(tokens, np.int64), torch.long)
             mel, flow = self.flow.step(new, state.flow, final=final, solver=self.solver)
         samples, vocoder = self.rendered(mel.float(), state, final=final)
-        after = replace(
-            state, flow=flow, vocoder=vocoder, steps=state.steps + 1, frames=state.frames + mel.shape[2], known=known
-        )
+        frames = state.frames + mel.shape[2]
+        after = replace(state, flow=flow, vocoder=vocoder, steps=state.steps + 1, frames=frames, known=known)
         # Where version 2 fades two pieces into each other, their weights add up to more than one.
-        return Sounded(samples[0].float().clamp(-1.0, 1.0).cpu().numpy(), mel.shape[2], after)
+        pcm = samples[0].float().clamp(-1.0, 1.0).cpu().numpy()
+        return Sounded(pcm, mel.shape[2], after if final else self._kept(after))
+
+    def _kept(self, state: SoundState) -> SoundState:
+        """The state with what its flow keeps paid for; where the budget does not allow that, without it."""
+        owed = state.nbytes - sum(lease.nbytes for lease in state.leases)
+        if self._budget is None or owed <= 0:
+            return state
+        lease = self._budget.take(owed)
+        if lease is not None:
+            return replace(state, leases=(*state.leases, lease))
+        log.warning(
+            "What streams of speech keep has reached its limit, so this one computes all again with every chunk.",
+            limit_bytes=self._budget.most,
+            tokens=len(state.known),
+        )
+        return replace(state, flow=replace(state.flow, front=(), steps=None), leases=(), recomputes=True)
 
     def _recomputed(self, known: tuple[int, ...], state: SoundState, *, final: bool) -> Tensor:
         """The new frames of a pass over all tokens, cut where the blocks of a stream would be."""
