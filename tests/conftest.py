@@ -18,6 +18,9 @@ settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
+# Kernels for GPUs are interpreted, wherever the tests run. Triton reads this once, when it is imported.
+os.environ["TRITON_INTERPRET"] = "1"
+
 
 @pytest.fixture(autouse=True)
 def fresh_logging() -> None:

@@ -5,13 +5,25 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from structlog.testing import capture_logs  # noqa: E402
+
+from fixed_shapes import Fixed  # noqa: E402
 from polyvox import config  # noqa: E402
 from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
 from polyvox.engines.kokoro.call import ModelInput  # noqa: E402
 from polyvox.engines.kokoro.loading import load_network  # noqa: E402
 from polyvox.engines.kokoro.native import NativeKokoro  # noqa: E402
-from polyvox.engines.kokoro.native_loading import Probe, check_alike, probed  # noqa: E402
+from polyvox.engines.kokoro.native_loading import (  # noqa: E402
+    Probe,
+    check_alike,
+    lengths_of,
+    probed,
+    recorded,
+)
+from polyvox.engines.kokoro.norms import give_kernel  # noqa: E402
 from polyvox.errors import BundleError, UnavailableError  # noqa: E402
+from polyvox.models.adain import AdaIN  # noqa: E402
+from polyvox.models.ragged import Boxed  # noqa: E402
 from tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
 
 CPU_ONLY = "ONNX Runtime on the CPU"
@@ -73,10 +85,12 @@ def test_settings_can_keep_it_off_the_gpu(machine, settings):
 
 
 def test_a_gpu_that_fails_its_test_is_left_with_a_warning(machine):
-    machine(fault="its speech is not that of the CPU")
+    machine(fault="its speech is not what it should be")
     network = loaded()
     assert network.runs_on == CPU_ONLY
-    assert network.warning.startswith("The GPU failed its test (its speech is not that of the CPU), so Kokoro runs on")
+    assert network.warning.startswith(
+        "The GPU failed its test (its speech is not what it should be), so Kokoro runs on"
+    )
 
 
 def test_a_gpu_that_pytorch_cannot_use_is_worth_a_warning_only_where_it_was_asked_for(machine):
@@ -123,9 +137,9 @@ def test_a_device_that_computes_what_the_cpu_does_passes():
     ("broken", "reason"),
     [
         (lambda right: Probe(right.durations + 1, right.samples), "other durations"),
-        (lambda right: Probe(right.durations, right.samples.roll(1)), "not that of the CPU"),
-        (lambda right: Probe(right.durations, right.samples * float("nan")), "not that of the CPU"),
-        (lambda right: Probe(right.durations, torch.zeros_like(right.samples)), "not that of the CPU"),
+        (lambda right: Probe(right.durations, right.samples.roll(1)), "not what it should be"),
+        (lambda right: Probe(right.durations, right.samples * float("nan")), "not what it should be"),
+        (lambda right: Probe(right.durations, torch.zeros_like(right.samples)), "not what it should be"),
     ],
     ids=["durations", "shifted", "no numbers", "silence"],
 )
@@ -145,3 +159,73 @@ def test_weights_that_do_not_fit_are_refused(monkeypatch, tmp_path):
 
     with pytest.raises(BundleError, match="weights of Kokoro"):
         load_network(config.load(kokoro_executor="native", kokoro_device="cpu"), Bundle())
+
+
+class Recorder(Fixed):
+    """Records nothing, or fails at it, or gives back something else."""
+
+    def __init__(self, fault=None, gain=1.0):
+        super().__init__()
+        self.fault, self.gain = fault, gain
+
+    def __call__(self, key, work, given, idle=None):
+        if self.fault is not None and key[0] == self.fault:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        made = super().__call__(key, work, given, idle)
+        return made if key[0] == "tokens" else made * self.gain
+
+
+def recording(**given):
+    plain = NativeKokoro(tiny_kokoro(torch.float32), 1)
+    item = ModelInput((5, 6, 7), np.full((1, 2 * TINY.style), 0.1, np.float32), 1.0)
+    with capture_logs() as logs:
+        native = recorded(plain, (32,), item, lambda: Recorder(**given))
+    return native is plain, [line["reason"] for line in logs]
+
+
+def test_shapes_are_recorded_and_heard():
+    assert recording() == (False, [])
+
+
+@pytest.mark.parametrize("part", ["tokens", "sound"])
+def test_where_nothing_can_be_recorded_it_speaks_as_before(part):
+    assert recording(fault=part) == (True, ["operation not permitted when stream is capturing"])
+
+
+def test_a_recording_that_says_another_thing_is_not_used():
+    assert recording(gain=-1.0) == (True, ["its speech is not what it should be"])
+
+
+def test_lengths_of_graphs_are_in_frames_each_once():
+    assert lengths_of([2.0, 1.0, 0.001, 1.001]) == (1, 40, 80)
+
+
+def kernel(error=0.0):
+    """The plain norm in the place of a kernel, off by so much."""
+
+    def bent(rows, style, ends, eps, bend):
+        norm = AdaIN(1, rows.shape[1])
+        norm.scale_and_shift = lambda _: style.chunk(2, dim=1)
+        return norm.bent(rows, style, Boxed(ends, rows.shape[2]), bend) + error
+
+    return bent
+
+
+def fused(network):
+    return {module.kernel is not None for module in network.modules() if isinstance(module, AdaIN)}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_norms_are_given_a_kernel_that_is_right(dtype):
+    network = tiny_kokoro(dtype)
+    give_kernel(network, kernel())
+    assert fused(network) == {True}
+
+
+def test_norms_keep_off_a_kernel_that_errs_or_fails():
+    network = tiny_kokoro(torch.float32)
+    with capture_logs() as logs:
+        give_kernel(network, kernel(error=0.01))
+        give_kernel(network, lambda *_: 1 / 0)
+    assert fused(network) == {False}
+    assert ["off by" in logs[0]["reason"], logs[1]["reason"]] == [True, "division by zero"]

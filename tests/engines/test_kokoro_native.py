@@ -36,6 +36,7 @@ TEXTS = (
     "Come in, please.",
 )
 PARAGRAPH = "The sun rose. It is far too warm in here. Wait for me, please. Nobody asked why."
+TOKENS = (12, 24)
 SETTINGS = {"first_chunk_phonemes": 10, "max_chunk_phonemes": 20}
 
 
@@ -76,7 +77,7 @@ class Running:
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
     engine, replay, sizes = KokoroEngine(config.load(**SETTINGS)), Fixed(), defaultdict(list)
-    network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(replay, lengths))
+    network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(replay, lengths, TOKENS))
     network.warm()
     synthesis = Batches(network, lambda report: sizes[report.stage].append(report.size))
     await engine.start_with(synthesis, tiny_voices(folder))
@@ -130,7 +131,9 @@ async def test_shapes_are_recorded_before_the_first_caller_and_never_after(tmp_p
     async with running(tmp_path, batch=4, lengths=(8, 16)) as four:
         recorded = four.replay.recorded
         await speak_all(four.engine)
-        assert four.replay.recorded == recorded == 2 * 3, "two lengths, of one, two and four lines each"
+        assert four.replay.recorded == recorded == 2 * 3 + 2 * 3, (
+            "two lengths in frames and two in tokens, of one, two and four lines each"
+        )
 
 
 async def test_a_line_longer_than_all_shapes_is_spoken_as_it_comes(tmp_path):
@@ -138,7 +141,7 @@ async def test_a_line_longer_than_all_shapes_is_spoken_as_it_comes(tmp_path):
         expected = await speak(plain.engine, TEXTS[5])
     async with running(tmp_path, batch=2, lengths=(4,)) as recorded:
         assert alike(await speak(recorded.engine, TEXTS[5]), expected)
-        assert set(recorded.replay.shapes) == {("kokoro", rows, 4) for rows in (1, 2)}
+        assert {shape for shape in recorded.replay.shapes if shape[0] == "sound"} == {("sound", 1, 4), ("sound", 2, 4)}
 
 
 async def test_sentences_of_one_request_share_batches_on_an_idle_machine(tmp_path):
@@ -188,7 +191,7 @@ def test_samples_are_as_loud_as_those_of_the_quantised_graph():
     native = NativeKokoro(tiny_kokoro(), 1)
     (planned,) = native.plan([item(9)])
     (pcm,) = native.sound([planned])
-    noise = torch.empty(planned.prosody.noise_shape)
+    noise = torch.empty(planned.tokens.noise_shape)
     noise.normal_(generator=torch.Generator().manual_seed(noise_seed(item(9))))
     with torch.inference_mode():
         (samples,) = native.network.sound(native.network.plan([line_of(item(9))]), [noise])

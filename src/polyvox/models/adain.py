@@ -1,6 +1,7 @@
 """Norms whose scale and shift come from a style, and StyleTTS 2's residual blocks around them."""
 
 import math
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -25,8 +26,28 @@ class StyledNorm(nn.Module):
         return scale, shift
 
 
+class NormKernel(Protocol):
+    """`AdaIN` and what bends its result, in one pass over the device's memory."""
+
+    def __call__(self, rows: Tensor, style: Tensor, ends: Tensor, eps: float, bend: "Tensor | float") -> Tensor:
+        """What `AdaIN` makes of rows that end at `ends`, by scales beside shifts [batch, 2 channels].
+
+        Then it is bent by a leaky rectifier of this slope, or by a snake of these rates, one for each channel.
+        """
+
+
 class AdaIN(StyledNorm):
     """Each channel normed over its row's own time, [batch, channels, time]; zeros beyond the row's end."""
+
+    eps = _EPS
+    kernel: NormKernel | None = None
+
+    def bent(self, rows: Tensor, style: Tensor, ragged: Ragged, bend: Tensor | float) -> Tensor:
+        """The same, then through a snake of the rates `bend`, or a leaky rectifier of the slope `bend`."""
+        if self.kernel is not None:
+            return self.kernel(rows, self.fc(style), ragged.ends, self.eps, bend)
+        normed = self(rows, style, ragged)
+        return snake(normed, bend) if isinstance(bend, Tensor) else functional.leaky_relu(normed, bend)
 
     def forward(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
         scale, shift = self.scale_and_shift(style)
@@ -40,6 +61,11 @@ class AdaIN(StyledNorm):
         centred = ragged.masked(exact - ragged.masked(exact).sum(dim=2, keepdim=True) / count)
         spread = torch.rsqrt(centred.square().sum(dim=2, keepdim=True) / count + _EPS)
         return ragged.masked(torch.addcmul(shift[:, :, None], centred, spread * scale[:, :, None])).to(rows.dtype)
+
+
+def snake(rows: Tensor, rate: Tensor) -> Tensor:
+    """Adds a squared sine, whose rate is learned, to each sample; zero stays zero."""
+    return rows + (rows * rate).sin().square() / rate
 
 
 class AdaLayerNorm(StyledNorm):
@@ -91,10 +117,10 @@ class AdainBlock(nn.Module):
     def forward(self, rows: Tensor, style: Tensor, before: Ragged) -> Tensor:
         """[batch, inputs, time] as [batch, outputs, time], or twice the time."""
         after = before if self.pool is None else before.scaled(2)
-        inner = functional.leaky_relu(self.norm1(rows, style, before), _LEAK)
+        inner = self.norm1.bent(rows, style, before, _LEAK)
         if self.pool is not None:
             inner = after.masked(self.pool(inner))
-        inner = functional.leaky_relu(self.norm2(self.conv1(inner), style, after), _LEAK)
+        inner = self.norm2.bent(self.conv1(inner), style, after, _LEAK)
         out: Tensor = (self.conv2(inner) + self._shorter(rows)) / math.sqrt(2)
         return out
 

@@ -138,14 +138,9 @@ class _ResBlock(nn.Module):
         for first, second, before, between, rate1, rate2 in zip(
             self.convs1, self.convs2, self.adain1, self.adain2, self.alpha1, self.alpha2, strict=True
         ):
-            inner = first(_snake(before(rows, style, ragged), rate1))
-            rows = rows + second(_snake(between(inner, style, ragged), rate2))
+            inner = first(before.bent(rows, style, ragged, rate1))
+            rows = rows + second(between.bent(inner, style, ragged, rate2))
         return rows
-
-
-def _snake(rows: Tensor, rate: Tensor) -> Tensor:
-    """Adds a squared sine, whose rate is learned, to each sample; zero stays zero."""
-    return rows + (rows * rate).sin().square() / rate
 
 
 def _down(inputs: int, outputs: int, stride: int) -> nn.Conv1d:

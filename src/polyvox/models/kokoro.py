@@ -14,7 +14,7 @@ from polyvox.models.kokoro_decoder import Decoder, DecoderConfig
 from polyvox.models.kokoro_prosody import ProsodyPredictor
 from polyvox.models.kokoro_text import TextEncoder
 from polyvox.models.loading import Rules, StateDict, fold_weight_norm, load, renamed, under
-from polyvox.models.ragged import Ragged
+from polyvox.models.ragged import Ragged, picked
 
 FRAME = 600
 """Samples in one frame of a duration, at 24 kHz."""
@@ -44,6 +44,11 @@ class KokoroConfig:
     layers: int = 3
     max_frames: int = 50
 
+    @property
+    def told(self) -> int:
+        """What `Kokoro.told` says of each token: for the prosody, for the sound, and its duration."""
+        return self.width + self.style + self.width + 1
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -52,6 +57,21 @@ class Line:
     ids: Sequence[int]
     style: Tensor
     speed: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One line with its tokens understood: how long each is, and what prosody and sound will make of it."""
+
+    told: Tensor
+    """[ids, `KokoroConfig.told`], as `Kokoro.told` gives it."""
+    style: Tensor
+    frames: int
+
+    @property
+    def noise_shape(self) -> tuple[int, int]:
+        """What `Kokoro.sound` takes as the noise of this line."""
+        return self.frames * FRAME, HARMONICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,22 +126,47 @@ class Kokoro(nn.Module):
 
     def plan(self, lines: Sequence[Line]) -> list[Prosody]:
         """Durations, pitch and energy of each line."""
+        return self.intoned(self.understood(lines))
+
+    def understood(self, lines: Sequence[Line]) -> list[Tokens]:
+        """How long each token of each line is: the first half of `plan`, after which all lengths are known."""
         device, dtype = self.bert_encoder.weight.device, self.bert_encoder.weight.dtype
-        ids = pad_sequence([torch.tensor(line.ids, device=device) for line in lines], batch_first=True)
-        colour, manner = torch.stack([line.style for line in lines]).to(device, dtype).chunk(2, dim=1)
+        ids = _stacked([torch.tensor(line.ids, device=device) for line in lines])
+        style = torch.stack([line.style for line in lines]).to(device, dtype)
+        speeds = torch.tensor([line.speed for line in lines], device=device)
         ragged = Ragged([len(line.ids) for line in lines], device)
-        rows = self.predictor.tokens(self.bert_encoder(self.bert(ids, ragged)), manner, ragged)
-        speeds = torch.tensor([line.speed for line in lines], device=device)[:, None]
-        unrounded = self.predictor.durations(rows, ragged) / speeds
-        durations = ragged.masked(unrounded.round().clamp(min=1).long()[:, None])[:, 0]
-        ends = durations.cumsum(dim=1)
-        frames = Ragged(ends[:, -1].tolist(), device)
-        tokens = _tokens_of_frames(ends, frames.longest)
-        pitch, energy = self.predictor.contours(_picked(rows, tokens), manner, frames)
-        text = _picked(self.text_encoder(ids, ragged).transpose(1, 2), tokens).transpose(1, 2)
+        told = self.told(ids, style, speeds, ragged)
+        frames = told[:, :, -1].sum(dim=1).tolist()
+        rows = [row[:length] for row, length in zip(told, ragged.lengths, strict=True)]
+        return [Tokens(row, own, int(count)) for row, own, count in zip(rows, style, frames, strict=True)]
+
+    def intoned(self, tokens: Sequence[Tokens]) -> list[Prosody]:
+        """The second half of `plan`: pitch and energy."""
+        frames = Ragged([line.frames for line in tokens], tokens[0].told.device)
+        style = torch.stack([line.style for line in tokens])
+        text, pitch, energy = self.contoured(_stacked([line.told for line in tokens]), style, frames)
         doubled = frames.scaled(2)
-        parts = ragged.cut(durations), frames.cut(text), doubled.cut(pitch), doubled.cut(energy), colour
+        durations = [line.told[:, -1].long() for line in tokens]
+        parts = durations, frames.cut(text), doubled.cut(pitch), doubled.cut(energy), style.chunk(2, dim=1)[0]
         return [Prosody(*part) for part in zip(*parts, strict=True)]
+
+    def told(self, ids: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
+        """Of each of ids [batch, time], side by side: what makes its prosody, what makes its sound, and its frames."""
+        manner = style.chunk(2, dim=1)[1]
+        rows = self.predictor.tokens(self.bert_encoder(self.bert(ids, ragged)), manner, ragged)
+        unrounded = self.predictor.durations(rows, ragged) / speeds[:, None]
+        durations = ragged.masked(unrounded.round().clamp(min=1)[:, None])
+        return torch.cat((rows, self.text_encoder(ids, ragged).transpose(1, 2), durations.transpose(1, 2)), dim=2)
+
+    def contoured(self, told: Tensor, style: Tensor, frames: Ragged) -> tuple[Tensor, Tensor, Tensor]:
+        """Over all frames, text [batch, width, frames], pitch and energy [batch, 2 frames] of what `told` gives."""
+        config = self.config
+        rows, text, durations = told.split((config.width + config.style, config.width, 1), dim=2)
+        tokens = _tokens_of_frames(durations[:, :, 0].long().cumsum(dim=1), frames.longest)
+        manner = style.chunk(2, dim=1)[1]
+        pitch, energy = self.predictor.contours(picked(rows, tokens).to(style.dtype), manner, frames)
+        spread = picked(text, tokens).to(self.text_encoder.embedding.weight.dtype)
+        return spread.transpose(1, 2), pitch, energy
 
     def sound(self, plan: Sequence[Prosody], noise: Sequence[Tensor]) -> list[Tensor]:
         """The samples of each line, at 24 kHz.
@@ -151,11 +196,6 @@ def _tokens_of_frames(ends: Tensor, frames: int) -> Tensor:
     """Which token each frame belongs to, [batch, frames], where tokens end at `ends` [batch, tokens]."""
     places = torch.arange(frames, device=ends.device).expand(len(ends), -1).contiguous()
     return torch.searchsorted(ends, places, right=True).clamp(max=ends.shape[1] - 1)
-
-
-def _picked(rows: Tensor, places: Tensor) -> Tensor:
-    """The rows [batch, time, width] at `places` [batch, n]."""
-    return rows.gather(1, places[:, :, None].expand(-1, -1, rows.shape[2]))
 
 
 def _stacked(rows: Sequence[Tensor]) -> Tensor:

@@ -64,9 +64,26 @@ class Boxed(Ragged):
 
 def through_lstm(lstm: nn.LSTM, rows: Tensor, ragged: Ragged) -> Tensor:
     """[batch, time, inputs] as [batch, time, outputs]; the way back begins at each row's own end."""
+    if isinstance(ragged, Boxed):
+        return _through_lstm_in_box(lstm, rows, ragged)
     if ragged.mask is None:
         even: Tensor = lstm(rows)[0]
         return even
     packed, _ = lstm(pack_padded_sequence(rows, torch.tensor(ragged.lengths), batch_first=True, enforce_sorted=False))
     uneven: Tensor = pad_packed_sequence(packed, batch_first=True)[0]
     return uneven
+
+
+def _through_lstm_in_box(lstm: nn.LSTM, rows: Tensor, box: Boxed) -> Tensor:
+    """The rows twice, at the beginning of the box for the way there, and at its end for the way back."""
+    places = torch.arange(box.longest, device=box.device)
+    free = box.longest - box.ends[:, None]
+    there, _ = lstm(torch.cat((rows, picked(rows, (places - free) % box.longest))))
+    ahead, back = there.chunk(2)
+    forward, backward = ahead[..., : lstm.hidden_size], back[..., lstm.hidden_size :]
+    return torch.cat((forward, picked(backward, (places + free) % box.longest)), dim=2)
+
+
+def picked(rows: Tensor, places: Tensor) -> Tensor:
+    """The rows [batch, time, width] at `places` [batch, n]."""
+    return rows.gather(1, places[:, :, None].expand(-1, -1, rows.shape[2]))

@@ -13,12 +13,12 @@ from torch import Tensor
 
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.vocabulary import PADDING
-from polyvox.models.kokoro import FRAME, HARMONICS, Kokoro, Line, Prosody
+from polyvox.models.kokoro import FRAME, HARMONICS, Kokoro, Line, Tokens
 from polyvox.models.ragged import Boxed
 from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
 from polyvox.types import Pcm
 
-LOUDER = np.float32(1.5)
+LOUDER = 1.5
 """The quantised graph's samples are so much louder than the network's; all of Kokoro's speech is as loud as that."""
 FRAMES_PER_CALL = 1_920
 """Frames that one call sounds at most, padding included; it bounds memory, and how long others wait."""
@@ -29,25 +29,26 @@ _SHORTEST = 32
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The lengths, in frames, for which sounding is recorded by `replay`."""
+    """The numbers of tokens for which understanding, and of frames for which sounding, are recorded by `replay`."""
 
     replay: Replay
     lengths: tuple[int, ...]
+    tokens: tuple[int, ...] = (32, 48, 64, 96, 128, 192, 256)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Planned:
-    """An input and how it will be said, its durations also where the device is not asked for them."""
+    """An input and its tokens, their durations also where the device is not asked for them."""
 
     item: ModelInput
-    prosody: Prosody
+    tokens: Tokens
     durations: npt.NDArray[np.int64]
 
 
 class NativeKokoro:
     """The network as an engine calls it, from one thread.
 
-    Lines longer than any that was recorded, and all lines where nothing is, are sounded as they come.
+    Lines longer than any that was recorded, and all lines where nothing is, are spoken as they come.
     """
 
     def __init__(self, network: Kokoro, batch: int, shapes: Shapes | None = None) -> None:
@@ -64,7 +65,7 @@ class NativeKokoro:
 
     def bucket(self, planned: Planned) -> int:
         """Lines with the same are sounded together: they have about the same length, and at most this one."""
-        frames = planned.prosody.frames
+        frames = planned.tokens.frames
         if self._shapes is not None and frames <= self._shapes.lengths[-1]:
             return bucket_for(frames, self._shapes.lengths)
         return max(_SHORTEST, 1 << (frames - 1).bit_length())
@@ -75,68 +76,97 @@ class NativeKokoro:
         return max(1, min(self.batch, FRAMES_PER_CALL // bucket))
 
     def plan(self, items: Sequence[ModelInput]) -> list[Planned]:
-        """How each input will be said."""
+        """How long each input will be."""
+        lines = [line_of(item) for item in items]
         with torch.inference_mode(), self._exactly():
-            plan = self.network.plan([line_of(item) for item in items])
-            return [
-                Planned(item, prosody, prosody.durations.cpu().numpy())
-                for item, prosody in zip(items, plan, strict=True)
-            ]
+            tokens = self._understood(lines)
+        return [Planned(item, *each) for item, each in zip(items, tokens, strict=True)]
 
     def sound(self, planned: Sequence[Planned]) -> list[Pcm]:
         """The samples of each line; all are of one bucket, and no more than it has room for."""
         with torch.inference_mode(), self._exactly():
-            rows = [row.float().cpu().numpy() for row in self._samples(planned)]
-        return [row[: each.prosody.frames * FRAME] * LOUDER for row, each in zip(rows, planned, strict=True)]
+            rows = self._samples(planned)
+        return [row[: each.tokens.frames * FRAME] for row, each in zip(rows, planned, strict=True)]
 
     def warm(self) -> None:
         """Record every shape."""
         if self._shapes is None:
             return
-        for length in self._shapes.lengths:
-            for rows in buckets(self.room(length)):
-                with torch.inference_mode(), self._exactly():
-                    self._replayed(self._shapes, self._box(rows, length))
+        with torch.inference_mode(), self._exactly():
+            for count in self._shapes.tokens:
+                for rows in buckets(self.batch):
+                    self._told(self._shapes, self._page(rows, count))
+            for length in self._shapes.lengths:
+                for rows in buckets(self.room(length)):
+                    self._spoken(self._shapes, self._box(rows, length))
 
-    def _samples(self, planned: Sequence[Planned]) -> Sequence[Tensor]:
-        longest = max(each.prosody.frames for each in planned)
+    def _understood(self, lines: Sequence[Line]) -> list[tuple[Tokens, npt.NDArray[np.int64]]]:
+        longest = max(len(line.ids) for line in lines)
+        if self._shapes is None or longest > self._shapes.tokens[-1]:
+            return [(tokens, tokens.told[:, -1].long().cpu().numpy()) for tokens in self.network.understood(lines)]
+        page = self._page(bucket_for(len(lines), buckets(self.batch)), bucket_for(longest, self._shapes.tokens), lines)
+        # The next call will write over it.
+        told = self._told(self._shapes, page)[: len(lines)].clone()
+        # In one piece: each crossing waits for the device.
+        frames = told[:, :, -1].long().cpu().numpy()
+        durations = [row[: len(line.ids)] for row, line in zip(frames, lines, strict=True)]
+        return [
+            (Tokens(told[row, : len(own)], page.style[row], int(own.sum())), own) for row, own in enumerate(durations)
+        ]
+
+    def _samples(self, planned: Sequence[Planned]) -> Sequence[Pcm]:
+        longest = max(each.tokens.frames for each in planned)
         if self._shapes is None or longest > self._shapes.lengths[-1]:
-            noise = [torch.empty(each.prosody.noise_shape, device=self.device) for each in planned]
+            noise = [torch.empty(each.tokens.noise_shape, device=self.device) for each in planned]
             for rows, each in zip(noise, planned, strict=True):
                 self._breathe(rows, each.item)
-            return self.network.sound([each.prosody for each in planned], noise)
+            plan = self.network.intoned([each.tokens for each in planned])
+            return [(row.float() * LOUDER).cpu().numpy() for row in self.network.sound(plan, noise)]
         length = bucket_for(longest, self._shapes.lengths)
-        box = self._box(bucket_for(len(planned), buckets(self.room(length))), length)
+        box = self._box(bucket_for(len(planned), buckets(self.room(length))), length, planned)
+        samples: npt.NDArray[np.float32] = (self._spoken(self._shapes, box)[: len(planned)] * LOUDER).cpu().numpy()
+        return list(samples)
+
+    def _told(self, shapes: Shapes, page: "_Page") -> Tensor:
+        return shapes.replay(("tokens", *page.ids.shape), self._understand, page.tensors)
+
+    def _spoken(self, shapes: Shapes, box: "_Box") -> Tensor:
+        return shapes.replay(("sound", *box.told.shape[:2]), self._speak, box.tensors)
+
+    def _understand(self, ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor) -> Tensor:
+        """What is recorded first: the tokens of a page."""
+        return self.network.told(ids, style, speeds, Boxed(ends, ids.shape[1]))
+
+    def _speak(self, ends: Tensor, told: Tensor, style: Tensor, noise: Tensor) -> Tensor:
+        """What is recorded then: the samples of a box."""
+        frames = Boxed(ends, told.shape[1])
+        colour = style.chunk(2, dim=1)[0]
+        return self.network.sounded(*self.network.contoured(told, style, frames), colour, noise, frames).float()
+
+    def _page(self, rows: int, count: int, lines: Sequence[Line] = ()) -> "_Page":
+        """Lines of one token, which nobody hears, after those that are given."""
+        ids = torch.zeros(rows, count, dtype=torch.long)
+        ends, speeds = torch.ones(rows, dtype=torch.long), torch.ones(rows)
+        style = torch.zeros(rows, 2 * self.network.config.style)
+        for row, line in enumerate(lines):
+            ids[row, : len(line.ids)] = torch.tensor(line.ids)
+            ends[row], speeds[row], style[row] = len(line.ids), line.speed, line.style
+        exact = style.to(self.device, self.network.bert_encoder.weight.dtype)
+        return _Page(ends.to(self.device), ids.to(self.device), exact, speeds.to(self.device))
+
+    def _box(self, rows: int, length: int, planned: Sequence[Planned] = ()) -> "_Box":
+        """Lines of one silent frame, which nobody hears, after those given; none has more tokens than frames."""
+        config, exact = self.network.config, self.network.bert_encoder.weight.dtype
+        ends = torch.tensor([each.tokens.frames for each in planned] + [1] * (rows - len(planned)))
+        told = torch.zeros(rows, length, config.told, dtype=exact, device=self.device)
+        style = torch.zeros(rows, 2 * config.style, dtype=exact, device=self.device)
+        noise = torch.zeros(rows, length * FRAME, HARMONICS, device=self.device)
         for row, each in enumerate(planned):
-            box.put(row, each.prosody)
-            self._breathe(box.noise[row, : each.prosody.frames * FRAME], each.item)
-        # In one piece: each crossing waits for the device.
-        return list(self._replayed(self._shapes, box)[: len(planned)].cpu())
-
-    def _replayed(self, shapes: Shapes, box: "_Box") -> Tensor:
-        return shapes.replay(("kokoro", *box.text.shape[::2]), self._boxed, box.tensors)
-
-    def _boxed(self, ends: Tensor, *tensors: Tensor) -> Tensor:
-        """What is recorded: the samples of a box's tensors."""
-        text, pitch, energy, style, noise = tensors
-        return self.network.sounded(text, pitch, energy, style, noise, Boxed(ends, text.shape[2]))
-
-    def _box(self, rows: int, length: int) -> "_Box":
-        """A box of lines of one silent frame each, which nobody hears."""
-        config, planned = self.network.config, self.network.bert_encoder.weight.dtype
-        text = self.network.text_encoder.embedding.weight.dtype
-
-        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
-            return torch.zeros(rows, *shape, dtype=dtype, device=self.device)
-
-        return _Box(
-            ends=torch.ones(rows, dtype=torch.long, device=self.device),
-            text=zeros(config.width, length, dtype=text),
-            pitch=zeros(2 * length, dtype=planned),
-            energy=zeros(2 * length, dtype=planned),
-            style=zeros(config.style, dtype=planned),
-            noise=zeros(length * FRAME, HARMONICS, dtype=torch.float32),
-        )
+            told[row, : len(each.tokens.told)] = each.tokens.told
+            self._breathe(noise[row, : each.tokens.frames * FRAME], each.item)
+        if planned:
+            style[: len(planned)] = torch.stack([each.tokens.style for each in planned])
+        return _Box(ends.to(self.device), told, style, noise)
 
     def _breathe(self, noise: Tensor, item: ModelInput) -> None:
         """Fill in the noise of an input: always the same on one kind of device."""
@@ -156,27 +186,31 @@ class NativeKokoro:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Box:
-    """Lines side by side in tensors whose shapes do not follow from the lines."""
+class _Page:
+    """Lines of tokens one below the other in tensors whose shapes do not follow from the lines."""
 
     ends: Tensor
-    text: Tensor
-    pitch: Tensor
-    energy: Tensor
+    ids: Tensor
+    style: Tensor
+    speeds: Tensor
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return self.ends, self.ids, self.style, self.speeds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Box:
+    """What is known of lines before they are sounded, in tensors whose shapes do not follow from the lines."""
+
+    ends: Tensor
+    told: Tensor
     style: Tensor
     noise: Tensor
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        return self.ends, self.text, self.pitch, self.energy, self.style, self.noise
-
-    def put(self, row: int, line: Prosody) -> None:
-        frames = line.frames
-        self.ends[row] = frames
-        self.text[row, :, :frames] = line.text
-        self.pitch[row, : 2 * frames] = line.pitch
-        self.energy[row, : 2 * frames] = line.energy
-        self.style[row] = line.style
+        return self.ends, self.told, self.style, self.noise
 
 
 def line_of(item: ModelInput) -> Line:

@@ -1,10 +1,11 @@
 """Kokoro's network in PyTorch, from the installed graph or the released file, on a device that proves itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import structlog
 import torch
 from torch import Tensor
 
@@ -13,12 +14,15 @@ from polyvox.bundles.validate import Bundle
 from polyvox.config import Settings
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro, Shapes, line_of
+from polyvox.engines.kokoro.norms import fuse_norms
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
 from polyvox.models.kokoro import FRAME, Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import StateDict, WeightsError
-from polyvox.runtime.executors.graphs import CudaGraphs
+from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.runtime.placing import PRECISIONS, Placement, Trial, Wish, placed, tried_on_gpu
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 FRAMES_PER_SECOND = 24_000 // FRAME
 LEAST_SNR = 12.0
@@ -60,12 +64,36 @@ def _loaded(settings: Settings, state: StateDict, probe: ModelInput, place: Plac
         return NativeKokoro(network, settings.kokoro_batch or CPU_BATCH)
     expected = probed(network, probe)
     network.cast(torch.float64, place.dtype)
-    check_alike(probed(network.to(place.device), probe), expected)
-    lengths = sorted({max(1, round(seconds * FRAMES_PER_SECOND)) for seconds in settings.kokoro_graph_seconds})
-    shapes = Shapes(CudaGraphs(), tuple(lengths)) if lengths else None
-    native = NativeKokoro(network, settings.kokoro_batch or GPU_BATCH, shapes)
-    native.warm()
+    fuse_norms(network.to(place.device))
+    check_alike(probed(network, probe), expected)
+    native = NativeKokoro(network, settings.kokoro_batch or GPU_BATCH)
+    lengths = lengths_of(settings.kokoro_graph_seconds)
+    return recorded(native, lengths, probe, CudaGraphs) if lengths else native
+
+
+def lengths_of(seconds: Sequence[float]) -> tuple[int, ...]:
+    """Lengths in frames, each once, the shortest first."""
+    return tuple(sorted({max(1, round(each * FRAMES_PER_SECOND)) for each in seconds}))
+
+
+def recorded(
+    plain: NativeKokoro, lengths: tuple[int, ...], item: ModelInput, recorder: Callable[[], Replay]
+) -> NativeKokoro:
+    """The same network with all its shapes recorded; as it was where that fails, or changes what it says."""
+    native = NativeKokoro(plain.network, plain.batch, Shapes(recorder(), lengths))
+    try:
+        native.warm()
+        check_alike(_heard(native, item), _heard(plain, item))
+    except RuntimeError as error:
+        log.warning("Kokoro's work could not be recorded, so it speaks more slowly.", reason=str(error)[:500])
+        return plain
     return native
+
+
+def _heard(native: NativeKokoro, item: ModelInput) -> "Probe":
+    (planned,) = native.plan([item])
+    (samples,) = native.sound([planned])
+    return Probe(torch.from_numpy(planned.durations), torch.from_numpy(samples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +114,10 @@ def probed(network: Kokoro, item: ModelInput) -> Probe:
 
 
 def check_alike(ours: Probe, expected: Probe) -> None:
-    """RuntimeError where a device computes something else than the CPU."""
+    """RuntimeError where a device computes something else than was expected."""
     if not torch.equal(ours.durations, expected.durations):
-        raise RuntimeError("it counts other durations than the CPU")
+        raise RuntimeError("it counts other durations than it should")
     snr = 10 * torch.log10(expected.samples.square().sum() / (ours.samples - expected.samples).square().sum())
     # What are no numbers compares as false.
     if not snr.item() >= LEAST_SNR:
-        raise RuntimeError("its speech is not that of the CPU")
+        raise RuntimeError("its speech is not what it should be")
