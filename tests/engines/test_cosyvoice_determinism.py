@@ -1,0 +1,112 @@
+"""One recording, its words, one text, one chunk policy: the same chunks to the last bit, whenever and beside whomever.
+
+Bits are compared on one machine. What is written down here, for all machines, is where the chunks end and how loud
+they are: that changes when the model's arithmetic or its draws do, and does not with the rounding of a processor.
+"""
+
+import asyncio
+import hashlib
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from tiny_cosyvoice import prompt, tiny_model
+
+from polyvox.config import load
+from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+from polyvox.types import Utterance
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+VERSIONS = pytest.mark.parametrize("version", [2, 3])
+TRANSCRIPT, TEXT, SEED = "a word", "the wall.", 7
+POLICY = {"cosyvoice_first_hop": 25, "cosyvoice_hop_growth": 2.0, "cosyvoice_max_hop": 100}
+EARLY = {"cosyvoice_first_hop": 5, "cosyvoice_hop_growth": 1.0, "cosyvoice_max_hop": 25}
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a listener could tell one run from another by."""
+
+    samples: int
+    ends: tuple[int, ...]
+    tokens: tuple[int, ...]
+    frames: tuple[int, ...]
+    hashes: tuple[str, ...]
+
+
+def report(chunks):
+    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
+    return Report(
+        sum(len(chunk.pcm) for chunk in chunks),
+        tuple(chunk.end for chunk in chunks),
+        tuple(chunk.tokens.end for chunk in chunks),
+        tuple(chunk.frames.end for chunk in chunks),
+        tuple(hashlib.sha256(chunk.pcm.tobytes()).hexdigest() for chunk in chunks),
+    )
+
+
+@asynccontextmanager
+async def running(folder, version, policy):
+    """An engine with this policy, and what makes an utterance in the one voice."""
+    engine = CosyVoiceEngine(load(**{f"cosyvoice{version}_dir": folder}, **policy), version)
+    await engine.start()
+    try:
+        voice = await engine.prepare(prompt(TRANSCRIPT))
+        yield engine, Utterance(TEXT, "", seed=SEED, prepared=voice)
+    finally:
+        await engine.close()
+
+
+async def said(engine, utterance):
+    async with aclosing(engine.speak(utterance)) as chunks:
+        return [chunk async for chunk in chunks]
+
+
+async def heard(engine, utterance):
+    return report(await said(engine, utterance))
+
+
+@VERSIONS
+async def test_twice_beside_seven_others_and_after_a_new_start(tmp_path, version):
+    folder = tiny_model(tmp_path / "model", version)
+    async with running(folder, version, POLICY) as (engine, wanted):
+        alone = await heard(engine, wanted)
+        others = [replace(wanted, text="er.", seed=place) for place in range(7)]
+        other_alone = await heard(engine, others[0])
+        together = await asyncio.gather(*(heard(engine, each) for each in (*others[:3], wanted, *others[3:])))
+        assert together[3] == alone
+        assert together[0] == other_alone
+        assert await heard(engine, wanted) == alone
+    assert len({each.hashes for each in together}) == 8
+    async with running(folder, version, POLICY) as (engine, wanted):
+        assert await heard(engine, wanted) == alone
+
+
+RECORDED = {
+    2: {
+        "policy": ((26_880, 74_880, 96_000), (-14.393, -14.274, -15.001)),
+        "early": ((2_880, 26_880, 50_880, 74_880, 96_000), (-15.465, -13.972, -14.054, -13.945, -15.152)),
+    },
+    3: {
+        "policy": ((26_880, 34_560), (-16.367, -13.877)),
+        "early": ((2_880, 26_880, 34_560), (-12.439, -17.210, -13.879)),
+    },
+}
+"""Where chunks end, in samples, and how loud each is, in decibels."""
+
+
+def loudness(chunk):
+    return 10 * np.log10(np.square(chunk.pcm, dtype=np.float64).mean())
+
+
+@VERSIONS
+async def test_chunks_end_where_they_ended_and_are_as_loud_as_they_were(tmp_path, version):
+    folder = tiny_model(tmp_path / "model", version)
+    for name, policy in (("policy", POLICY), ("early", EARLY)):
+        async with running(folder, version, policy) as (engine, wanted):
+            chunks = await said(engine, wanted)
+        ends, levels = RECORDED[version][name]
+        assert tuple(chunk.end for chunk in chunks) == ends
+        assert [loudness(chunk) for chunk in chunks] == pytest.approx(levels, abs=0.1)
+        assert report(chunks).samples == ends[-1] == 960 * chunks[-1].tokens.end == 480 * chunks[-1].frames.end
