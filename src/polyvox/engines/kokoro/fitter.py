@@ -112,9 +112,11 @@ def _exactly(device: torch.device) -> Iterator[None]:
     if device.type == "cpu":
         yield
         return
-    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    algorithms = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    filling = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     # Where no such order is declared, a warning has to do: those sums, of mirrored edges, have two terms.
     torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     try:
         with (
             torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False),
@@ -122,7 +124,8 @@ def _exactly(device: torch.device) -> Iterator[None]:
         ):
             yield
     finally:
-        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        torch.use_deterministic_algorithms(algorithms[0], warn_only=algorithms[1])
+        torch.utils.deterministic.fill_uninitialized_memory = filling  # type: ignore[attr-defined]
 
 
 def _judge(models_dir: Path) -> DistillMos | None:
