@@ -4,6 +4,7 @@ import asyncio
 import functools
 from contextlib import aclosing
 
+import numpy as np
 import pytest
 import torch
 from structlog.testing import capture_logs
@@ -12,10 +13,13 @@ from tiny_cosyvoice import tiny_model
 from fixed_shapes import Fixed
 from polyvox.config import load
 from polyvox.engines.cosyvoice import engine as engine_module
+from polyvox.engines.cosyvoice import sound as sound_module
+from polyvox.engines.cosyvoice.budget import ByteBudget
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
-from polyvox.engines.cosyvoice.executing import fused_flow, shared_lm
-from polyvox.engines.cosyvoice.hops import Hops, usual_hops
+from polyvox.engines.cosyvoice.executing import fused_flow, recorded_sound, shared_lm
+from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
+from polyvox.engines.cosyvoice.hops import Hops, UsualHops, usual_hops
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.piece import PieceMaker, sampling_of
 from polyvox.models.cosyvoice_flow import Flow, FlowPrompt
@@ -25,7 +29,8 @@ from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.placing import Placement
 from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.tokens import Limits, Prompt, Sampling
-from polyvox.types import Utterance
+from polyvox.types import PreparedVoice, Utterance
+from replaying import Poisoned
 
 pytestmark = pytest.mark.anyio
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -205,3 +210,83 @@ def test_what_a_stream_keeps_is_counted_and_bounded_as_the_settings_ask(tmp_path
         state = sound.start(model.voices["spk_a"])
         kept[memory] = sound.step(range(78), state, final=False).state.nbytes
     assert kept["full"] > kept["window"] > kept["recompute"] == 0
+
+
+def voice_of(prompt, seed):
+    draws = np.random.default_rng(seed)
+    arrays = {"tokens": draws.integers(0, 300, prompt), "mel": draws.standard_normal((80, 2 * prompt), np.float32)}
+    return PreparedVoice("", "", {**arrays, "embedding": draws.standard_normal(192, np.float32)})
+
+
+def in_turns(sound, streams, between=lambda: None):
+    """The steps of several streams in turns; tokens are the stream's own."""
+    states = [sound.start(voice_of(*stream)) for stream in streams]
+    made = [[] for _ in streams]
+    for step, (start, stop, final) in enumerate(((0, 53, False), (53, 78, False), (78, 103, False), (103, 120, True))):
+        for index, (prompt, seed) in enumerate(streams):
+            between()
+            pad = -prompt % 25
+            tokens = [(7 * token + seed) % 300 for token in range(start + pad * (step > 0), stop + pad)]
+            sounded = sound.step(tokens, states[index], final=final)
+            states[index] = sounded.state
+            made[index].append(sounded.pcm)
+    return [np.concatenate(chunks) for chunks in made]
+
+
+@VERSIONS
+def test_recorded_streams_that_take_turns_sound_like_unrecorded_ones_alone(model, version, monkeypatch):
+    monkeypatch.setattr(sound_module, "FlowGraphs", functools.partial(FlowGraphs, extents=(256, 512)))
+    streams, sound, replay = [(60, 1), (37, 2)], model.networks.sound, Poisoned()
+    alone = [in_turns(sound, [stream])[0] for stream in streams]
+    firsts = {50 + -prompt % 25 for prompt, _ in streams}
+    assert recorded_sound(sound, UsualHops(frozenset(firsts), frozenset({25})), lambda: replay) == ""
+    replay.buffers, shapes = sound.solver.buffers, replay.recorded
+    replay.calls.clear()
+    for ours, theirs in zip(in_turns(sound, streams, replay.poison), alone, strict=True):
+        assert ours.shape == theirs.shape
+        assert decibels(ours, theirs) > 30
+    assert replay.recorded == shapes
+    assert {key[0] for key in replay.calls} == {"flow", "vocoder", "vocoder starts"}
+
+
+def decibels(ours, theirs):
+    """How far the difference lies below the sound: vocoders make much of rounding, for their phases are long sums."""
+    return 10 * np.log10(np.square(theirs).mean() / max(np.square(ours - theirs).mean(), 1e-30))
+
+
+@VERSIONS
+def test_streams_without_memory_left_compute_all_again_and_sound_the_same(tmp_path, version):
+    folder = tiny_model(tmp_path / "model", version)
+    setting = {f"cosyvoice{version}_dir": folder}
+    model = load_model(load(**setting), version)
+    roomy, voices = model.networks.sound, model.voices
+    first = roomy.step(range(78), roomy.start(voices["spk_a"]), final=False).state
+    one = first.nbytes
+    tight = load_model(load(**setting, cosyvoice_flow_bytes=2 * one), version).networks.sound
+    with capture_logs() as logs:
+        states = [tight.step(range(78), tight.start(voices["spk_a"]), final=False).state for _ in range(4)]
+    assert [state.recomputes for state in states] == [False, False, True, True]
+    assert [state.nbytes for state in states] == [one, one, 0, 0]
+    assert [entry["limit_bytes"] for entry in logs] == [2 * one, 2 * one]
+    expected = roomy.step(range(40), first, final=True)
+    for state in states:
+        sounded = tight.step(range(40), state, final=True)
+        assert sounded.frames == expected.frames
+        assert decibels(sounded.pcm, expected.pcm) > 30
+    del states, state, sounded
+    assert not tight.step(range(78), tight.start(voices["spk_a"]), final=False).state.recomputes
+
+
+def test_a_budget_gets_back_what_nobody_holds():
+    budget = ByteBudget(100)
+    first, second = budget.take(60), budget.take(40)
+    assert budget.take(1) is None
+    assert budget.used == 100
+    held = [first, second]
+    del first
+    assert budget.used == 100
+    held.pop(0)
+    assert budget.used == 40
+    assert budget.take(61) is None
+    assert budget.take(60) is not None
+    assert budget.used == 40
