@@ -148,6 +148,8 @@ async def test_every_field_is_required(door, mode):
         ("zero_shot", ZERO_SHOT, {"prompt_wav": ("a.txt", b"just words")}, 400),
         ("zero_shot", ZERO_SHOT, {"audio": ("a.wav", sample(1))}, 422),
         ("zero_shot", ZERO_SHOT | {"prompt_text": "x" * 10_000}, WAV, 422),
+        ("zero_shot", ZERO_SHOT | {"prompt_text": "  "}, WAV, 422),
+        ("zero_shot", ZERO_SHOT | {"prompt_text": FRAME}, WAV, 422),
         ("cross_lingual", None, {"prompt_wav": ("a.wav", b"")}, 400),
         ("instruct2", None, {"prompt_wav": ("a.wav", b"\xff")}, 400),
     ],

@@ -139,6 +139,10 @@ async def test_samples_leave_before_the_next_chunk_is_made(tmp_path):
             ("INVALID_ARGUMENT", "invalid_prompt", "prompt_audio"),
         ),
         (
+            {"zero_shot_request": {"tts_text": "One.", "prompt_audio": recording(2.0)}},
+            ("INVALID_ARGUMENT", "invalid_value", "prompt_text"),
+        ),
+        (
             {"cross_lingual_request": {"tts_text": "One.", "prompt_audio": recording(2.0)[:-1]}},
             ("INVALID_ARGUMENT", "invalid_audio", "prompt_audio"),
         ),
@@ -161,7 +165,7 @@ async def test_samples_leave_before_the_next_chunk_is_made(tmp_path):
     ],
     ids=[
         "no oneof", "no text", "no words", "control character", "too much text", "no such speaker", "empty recording",
-        "odd bytes", "31 seconds", "61 seconds", "a tenth of a second", "silence",
+        "no transcript", "odd bytes", "31 seconds", "61 seconds", "a tenth of a second", "silence",
     ],
 )  # fmt: skip
 async def test_bad_requests_have_a_status_a_code_and_the_field_at_fault(studio, fields, expected):

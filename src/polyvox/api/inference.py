@@ -6,6 +6,7 @@ from functools import partial
 
 from polyvox.api.body import off_the_loop
 from polyvox.config import Settings
+from polyvox.errors import InvalidRequestError
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.voices import VoiceService
 from polyvox.types import Utterance
@@ -36,7 +37,7 @@ class Inference:
     def request(self, door: str, settings: Settings, voices: VoiceService, owner: str) -> SpeechRequest:
         """The same in the hall's words."""
         speaker = self.speaker or settings.default_voice
-        words = unframed(self.transcript or "") or None
+        words = self._words()
         utterance = Utterance(
             text=unframed(self.text),
             voice=speaker,
@@ -48,6 +49,15 @@ class Inference:
             voices.casting.cast, self.recording or RegisteredVoice(speaker), owner, transcript=words, wordless=not words
         )
         return SpeechRequest(utterance, sample_rate=self.sample_rate, door=door, cast=cast)
+
+    def _words(self) -> str | None:
+        """What is said in the recording. Where a transcript is sent it has to hold words, for it chooses the mode."""
+        words = unframed(self.transcript or "")
+        if self.recording is not None and self.transcript is not None and not words.strip():
+            raise InvalidRequestError(
+                "The transcript of the recording holds no words; send what is said in it.", field="prompt_text"
+            )
+        return words or None
 
 
 def unframed(text: str) -> str:
