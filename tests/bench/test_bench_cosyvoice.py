@@ -77,7 +77,8 @@ def test_recorded_results_are_compared_with_unrecorded_ones(version, monkeypatch
     assert 0 < agreed.mel < 1e-5
     assert 0 < agreed.spread < 1e-5
     assert agreed.samples < 1e-5
-    assert {key[0] for key in replay.calls} == {"flow", "vocoder", "vocoder starts"}
+    ends = {"vocoder ends"} if version == 3 else set()
+    assert {key[0] for key in replay.calls} == {"flow", "vocoder starts", "vocoder"} | ends
 
 
 def test_precision_is_judged_against_single():

@@ -246,7 +246,8 @@ def test_recorded_streams_that_take_turns_sound_like_unrecorded_ones_alone(model
         assert ours.shape == theirs.shape
         assert decibels(ours, theirs) > 30
     assert replay.recorded == shapes
-    assert {key[0] for key in replay.calls} == {"flow", "vocoder", "vocoder starts"}
+    ends = {"vocoder ends"} if version == 3 else set()
+    assert {key[0] for key in replay.calls} == {"flow", "vocoder starts", "vocoder"} | ends
 
 
 def decibels(ours, theirs):

@@ -48,10 +48,13 @@ class CausalHift(nn.Module):
         """A stream before its first frame."""
         return CausalHiftState(noise, noise.new_zeros(batch, self.config.filter.bins, 0))
 
-    def step(self, mel: Tensor, state: CausalHiftState, *, final: bool = False) -> tuple[Tensor, CausalHiftState]:
+    def step(
+        self, mel: Tensor, state: CausalHiftState, *, final: bool = False, surplus: Tensor | None = None
+    ) -> tuple[Tensor, CausalHiftState]:
         """More mel frames [batch, bins, n]; the samples [batch, m] that follow from all frames but the last eight.
 
-        The last call of a stream is `final`: the frames after it are taken as zero.
+        The last call of a stream is `final`: the frames after it are taken as zero. So many of its own as `surplus`
+        says may be zero already; their samples mean nothing, and those before them are as they would be without.
         """
         state = self._voiced(replace(state, mel=torch.cat((state.mel, mel), dim=2)), final=final)
         ahead = self.config.filter.ahead
@@ -61,11 +64,11 @@ class CausalHift(nn.Module):
         memory = Memory(state.filter, remember=not final)
         magnitude, phase = self.filter(
             _padded(state.mel, ready + ahead),
-            self._spectra(state, ready, final=final),
+            self._spectra(state, ready, final=final, surplus=surplus),
             memory,
             first=not state.rendered,
         )
-        state = self._added(state, frames_of(magnitude, phase, self.config.filter.fft))
+        state = self._added(state, frames_of(magnitude, phase, self.config.filter.fft), surplus)
         state = replace(state, mel=state.mel[:, :, ready:], rendered=state.rendered + ready, filter=memory.kept())
         return self._given_out(state, final=final)
 
@@ -91,25 +94,33 @@ class CausalHift(nn.Module):
             joined = torch.cat((state.source, source), dim=1)
         return replace(state, voiced=known, turns=turns[:, -1:], source=joined, pitch=memory.kept())
 
-    def _spectra(self, state: CausalHiftState, frames: int, *, final: bool) -> Tensor:
+    def _spectra(self, state: CausalHiftState, frames: int, *, final: bool, surplus: Tensor | None) -> Tensor:
         """The spectra of the source that belong to the next frames, and the one at the start with the first."""
         assert state.source is not None
         size, hop = self.config.filter.fft, self.config.filter.hop
         source = state.source
-        if final:
+        if final and surplus is None:
             source = functional.pad(source[:, None], (0, size // 2), mode="reflect")[:, 0]
+        elif surplus is not None:
+            last = source.shape[1] - 1 - surplus * self.config.source.samples_per_frame
+            places = torch.arange(source.shape[1] + size // 2, device=source.device)
+            source = source[:, torch.where(places > last, 2 * last - places, places).clamp(min=0)]
         count = self._count(state, frames)
         return analysed(source[:, : (count - 1) * hop + size], size, hop)
 
     def _count(self, state: CausalHiftState, frames: int) -> int:
         return frames * self.config.filter.spectra_per_frame + (0 if state.rendered else 1)
 
-    def _added(self, state: CausalHiftState, frames: Tensor) -> CausalHiftState:
+    def _added(self, state: CausalHiftState, frames: Tensor, surplus: Tensor | None) -> CausalHiftState:
         """The frames of samples laid over the end of the sums, and the source moved on to the next."""
         assert state.source is not None
         size, hop = self.config.filter.fft, self.config.filter.hop
-        sums = overlapped(frames, hop)
-        weights = overlapped(weights_of(frames), hop)
+        shares = weights_of(frames)
+        if surplus is not None:
+            count = frames.shape[1] - surplus * self.config.filter.spectra_per_frame
+            there = (torch.arange(frames.shape[1], device=frames.device) < count)[:, None]
+            frames, shares = frames * there, shares * there
+        sums, weights = overlapped(frames, hop), overlapped(shares, hop)
         if state.sums is None or state.weights is None:
             sums, weights = sums[:, size // 2 :], weights[:, size // 2 :]
         else:

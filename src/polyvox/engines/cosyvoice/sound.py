@@ -95,15 +95,17 @@ class Sound:
     @torch.inference_mode()
     def record(self, replay: Replay, hops: UsualHops) -> None:
         """From now on replay what chunks of the usual lengths take; RuntimeError where it cannot be recorded."""
-        block = FRAMES_PER_TOKEN * self.flow.config.block
+        block, ahead = self.flow.config.block, self.flow.config.ahead
         first, later = ([FRAMES_PER_TOKEN * each for each in lengths] for lengths in (hops.first, hops.later))
-        blocks = {*_BLOCKS_AT_ONCE, *(each // block for each in later if each < _BLOCKS_AT_ONCE[-1] * block)}
-        solver = FlowGraphs(self.flow, replay, [block * each for each in blocks])
-        renderer = (
-            CausalHiftGraphs(self.vocoder, replay, first, later)
-            if isinstance(self.vocoder, CausalHift)
-            else HiftGraphs(self.vocoder, replay, first, later)
-        )
+        blocks = {*_BLOCKS_AT_ONCE, *(each // block for each in hops.later if each < _BLOCKS_AT_ONCE[-1] * block)}
+        solver = FlowGraphs(self.flow, replay, [FRAMES_PER_TOKEN * block * each for each in blocks])
+        renderer: HiftGraphs | CausalHiftGraphs
+        if isinstance(self.vocoder, CausalHift):
+            # A stream ends with what was left for a chunk and with what that would have looked ahead to.
+            last = {FRAMES_PER_TOKEN * (each + ahead) for each in (block, max(hops.first), *hops.later)}
+            renderer = CausalHiftGraphs(self.vocoder, replay, first, later, last)
+        else:
+            renderer = HiftGraphs(self.vocoder, replay, first, later)
         solver.warm()
         renderer.warm()
         self.solver, self.renderer = solver, renderer
