@@ -140,7 +140,7 @@ async def test_samples_leave_before_the_next_chunk_is_made(tmp_path):
         ),
         (
             {"zero_shot_request": {"tts_text": "One.", "prompt_audio": recording(2.0)}},
-            ("INVALID_ARGUMENT", "invalid_value", "prompt_text"),
+            ("INVALID_ARGUMENT", "invalid_prompt", "prompt_text"),
         ),
         (
             {"cross_lingual_request": {"tts_text": "One.", "prompt_audio": recording(2.0)[:-1]}},

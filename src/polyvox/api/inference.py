@@ -6,7 +6,7 @@ from functools import partial
 
 from polyvox.api.body import off_the_loop
 from polyvox.config import Settings
-from polyvox.errors import InvalidRequestError
+from polyvox.errors import PromptError
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.voices import VoiceService
 from polyvox.types import Utterance
@@ -54,7 +54,7 @@ class Inference:
         """What is said in the recording. Where a transcript is sent it has to hold words, for it chooses the mode."""
         words = unframed(self.transcript or "")
         if self.recording is not None and self.transcript is not None and not words.strip():
-            raise InvalidRequestError(
+            raise PromptError(
                 "The transcript of the recording holds no words; send what is said in it.", field="prompt_text"
             )
         return words or None
