@@ -93,7 +93,7 @@ class FlowGraphs:
         valid = point.mel.shape[2]
         extent = bucket_for(size + (0 if past is None else past.length), self._extents)
         mel = self._replayed(_filled_up(point, size), first, past, extent, valid)[:, :, :valid].clone()
-        added = self._shelf(extent)[..., extent - size :, :].clone()
+        added = _wide(self._shelf(extent))[..., extent - size :, :].clone().view(self._rows.dtype)
         return mel, Trail(self._new_tails.clone(), (*(past.rows if past else ()), added))
 
     def _replayed(
@@ -123,17 +123,22 @@ class FlowGraphs:
 
     def _lay_out(self, past: Trail | None, extent: int, size: int) -> None:
         """Fill the buffers but for what the call itself writes before it reads it."""
-        shelf = self._shelf(extent)
+        shelf = _wide(self._shelf(extent))
         place = extent - size - (0 if past is None else past.length)
         # What a mask hides still meets a weight of zero, and zero times garbage may not be zero.
         shelf[..., :place, :].zero_()
         for rows in () if past is None else past.rows:
-            shelf[..., place : place + rows.shape[-2], :].copy_(rows)
+            shelf[..., place : place + rows.shape[-2], :].copy_(_wide(rows))
             place += rows.shape[-2]
         if past is None:
             self._tails.zero_()
         else:
             self._tails.copy_(past.tails)
+
+
+def _wide(rows: Tensor) -> Tensor:
+    """The same bits in the widest pieces, of which a GPU copies as many in a second as of narrow ones."""
+    return rows.view(torch.float64)
 
 
 def _cut(point: FlowPoint, begin: int, end: int) -> FlowPoint:
