@@ -2,9 +2,12 @@
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from tiny_cosyvoice import tiny_model
+from typer.testing import CliRunner
 
 from polyvox.cli.hall import build_service
+from polyvox.cli.main import app
 from polyvox.config import load
 from polyvox.engines.catalog import ENGINES
 from serving import called, error_of
@@ -22,6 +25,12 @@ async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
         refused = await client.post("/v1/audio/speech", json={**request, "input": "a <|endofprompt|> b"})
         assert refused.status_code == 400
         assert "control token" in error_of(refused)["message"]
+        assert error_of(refused)["param"] == "input"
+        told = await client.post("/v1/audio/speech", json={**request, "instructions": "fast<|endofprompt|>"})
+        assert (told.status_code, error_of(told)["param"]) == (400, "instructions")
+        tagged = await client.post("/v1/audio/speech", json={**request, "input": "a [gigglesnort] b"})
+        assert tagged.status_code == 400
+        assert "'[gigglesnort]' is unknown; known are [breath]" in error_of(tagged)["message"]
         unknown = await client.post("/v1/audio/speech", json={**request, "voice": "nobody"})
         assert error_of(unknown)["code"] == "voice_not_found"
 
@@ -32,6 +41,24 @@ async def test_a_model_that_is_not_there_says_what_to_do(tmp_path):
         refused = await client.post("/v1/audio/speech", json={"voice": "spk_a", "input": "Hi.", "model": "cosyvoice3"})
         assert refused.status_code == 503
         assert "cosyvoice3" in error_of(refused)["message"]
+
+
+async def test_weights_of_a_wrong_shape_are_named_to_callers_and_to_whoever_asks_whether_it_is_ready(tmp_path):
+    folder = tiny_model(tmp_path / "model", 3)
+    weights = load_file(folder / "flow.safetensors") | {"input_embedding.weight": torch.zeros(301, 80)}
+    (folder / "flow.safetensors").unlink()
+    save_file(weights, folder / "flow.safetensors")
+    settings = load(models=["cosyvoice3"], default_model="cosyvoice3", cosyvoice3_dir=folder)
+    async with called(build_service(settings, ENGINES)) as client:
+        refused = await client.post("/v1/audio/speech", json={"voice": "spk_a", "input": "Hi.", "model": "cosyvoice3"})
+        ready = await client.get("/ready")
+    assert (refused.status_code, ready.status_code) == (503, 503)
+    for sentence in (refused.json()["error"]["message"], ready.json()["reasons"]["cosyvoice3"]):
+        assert "does not fit its YAML file" in sentence
+        assert "input_embedding.weight ((301, 80) for (300, 80))" in sentence
+    found = CliRunner().invoke(app, ["models", "check", str(folder)])
+    assert found.exit_code == 1
+    assert "input_embedding.weight ((301, 80) for (300, 80))" in found.output
 
 
 async def test_a_missing_gpu_is_shown_to_whoever_asks_whether_it_is_ready(tmp_path, monkeypatch):
