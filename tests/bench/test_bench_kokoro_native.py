@@ -1,42 +1,73 @@
 """The native benchmark's own arithmetic, at toy size."""
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from polyvox.bench import kokoro_native  # noqa: E402
 from polyvox.bench.kokoro_native import (  # noqa: E402
     Distance,
     Figures,
-    calls,
+    kept,
     measured,
     on_device,
     read_style,
     seeded_network,
+    speaking,
+    streamed,
+    text_of,
     tolerance,
 )
 from polyvox.runtime.placing import CPU  # noqa: E402
+from polyvox.types import Utterance  # noqa: E402
 from tiny_kokoro import TINY  # noqa: E402
 
 STYLE = read_style(None)
 
 
 @pytest.mark.anyio
-async def test_every_stream_speaks_all_its_chunks():
+async def test_every_stream_speaks_all_of_its_text():
     native = on_device(seeded_network(TINY), CPU, batch=4)
-    figures = await measured(native, STYLE, 3, ["nˈO.", "wˈA."])
+    async with speaking(native, STYLE) as engine:
+        figures = await measured(engine, ["No.", "Yes, no.", "Why?"])
     assert figures.streams == len(figures.first_audio) == 3
     assert 0 < min(figures.first_audio) <= max(figures.first_audio) < figures.wall_seconds
-    frames = sum(
-        planned.durations.sum()
-        for stream in range(3)
-        for planned in native.plan([call.input for call in calls(STYLE, ["nˈO.", "wˈA."], stream)])
-    )
-    assert figures.audio_seconds == pytest.approx(frames * 600 / 24_000, rel=0.8), "less silence, plus pauses"
+    assert 0 < figures.device_seconds < figures.wall_seconds
+    alone = await kept(native, STYLE, ["No.", "Yes, no.", "Why?"])
+    assert figures.audio_seconds == pytest.approx(sum(map(len, alone)) / 24_000, rel=0.1), "at nearly the same speed"
+
+
+@pytest.mark.anyio
+async def test_few_streams_are_heard_several_times(monkeypatch):
+    monkeypatch.setattr(kokoro_native, "text_of", lambda stream: "No.")
+    native = on_device(seeded_network(TINY), CPU, batch=4)
+    found = [figures async for figures in streamed(native, STYLE, [3, 5])]
+    assert [(figures.streams, len(figures.first_audio)) for figures in found] == [(3, 6), (5, 5)]
+
+
+@pytest.mark.anyio
+async def test_what_is_kept_is_what_the_engine_says():
+    native = on_device(seeded_network(TINY), CPU, batch=4)
+    rows = await kept(native, STYLE, ["No.", "Yes, no."])
+    async with speaking(native, STYLE) as engine:
+        said = [chunk.pcm async for chunk in engine.speak(Utterance("Yes, no.", "af_heart"))]
+    assert [row.dtype for row in rows] == [np.int16] * 2
+    np.testing.assert_allclose(rows[1] / 32_767, np.concatenate(said).clip(-1, 1), atol=1 / 32_767)
+
+
+def test_streams_begin_with_different_sentences():
+    texts = {text_of(stream) for stream in range(12)}
+    assert len(texts) == 12
+    assert {text.count(".") + text.count("?") for text in texts} == {6}
 
 
 def test_figures_are_of_all_streams():
-    assert str(Figures(2, (0.5, 1.5), audio_seconds=10.0, wall_seconds=5.0)) == (
-        "  2 at once: first audio 1000 ms (median), 1500 ms (last); real-time factor 0.5000; 2.0 s of audio a second"
+    first = Figures(2, (0.5, 1.5), audio_seconds=6.0, wall_seconds=3.0, device_seconds=1.0)
+    second = Figures(2, (1.0, 1.0), audio_seconds=4.0, wall_seconds=2.0, device_seconds=1.0)
+    assert str(first + second) == (
+        "  2 at once: first audio 1000 ms (median), 1500 ms (last); real-time factor 0.50000; 2.0 s of audio a second; "
+        "device busy 40%"
     )
 
 

@@ -1,9 +1,9 @@
 """Kokoro in PyTorch: how soon and how fast it speaks, and how far it is from what it should say.
 
-    python -m polyvox.bench.kokoro_native --device cuda --streams 1 8 64 --seeded
-    python -m polyvox.bench.kokoro_native --against-onnx --tolerance
+    python -m polyvox.bench.kokoro_native --device cuda --streams 1 8 64 --precision float16 float32 --unrecorded
+    python -m polyvox.bench.kokoro_native --against-onnx --tolerance --streams
 
-Each stream takes the engine's own path from phonemes to trimmed chunks, a short chunk first and longer ones after it,
+Each stream takes the engine's own path from its text to trimmed chunks, a short chunk first and longer ones after it,
 and shares its batches with the others. The weights are those of the installed model, of a file, or seeded and random:
 arithmetic takes the same time whatever it says.
 """
@@ -14,31 +14,44 @@ import copy
 import math
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from polyvox.engines.kokoro.ahead import told_in_order
+from polyvox.bundles.kokoro_weights import read_kokoro
+from polyvox.bundles.validate import open_bundle
+from polyvox.config import load as load_settings
 from polyvox.engines.kokoro.batches import Batches
 from polyvox.engines.kokoro.call import Call, ModelInput
+from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro, Shapes, line_of
+from polyvox.engines.kokoro.native_loading import lengths_of, recorded
+from polyvox.engines.kokoro.norms import fuse_norms
 from polyvox.engines.kokoro.plan import Break, Chunk
-from polyvox.engines.kokoro.render import SAMPLE_RATE
-from polyvox.models.kokoro import FRAME, Kokoro, KokoroConfig, load_kokoro
+from polyvox.engines.kokoro.voices import VoiceBook
+from polyvox.evaluate.texts import ENGLISH
+from polyvox.models.kokoro import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import load
 from polyvox.runtime.executors.graphs import CudaGraphs
 from polyvox.runtime.placing import CPU, PRECISIONS, Placement
 from polyvox.text.spoken import SpokenWord
-from polyvox.types import Span
+from polyvox.types import Span, Utterance
 
 Style = npt.NDArray[np.float32]
 
-GRAPH_SECONDS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 14.0)
+VOICE = "af_heart"
+SENTENCES = 6
+"""Of those that an evaluation says, in each stream's text: some 20 seconds of speech."""
+LEAST_STREAMS = 4
+"""Fewer streams at once are measured several times over, until so many were heard."""
 CHUNKS = (
     "ɡˌʊd mˈɔɹnɪŋ, ðə nˈɛkst tɹˈAn",
     "tə ðə hˈɑɹbəɹ lˈivz ət nˈIn fˈɔɹɾi tˈu, fɹʌm ðə fˈɑɹ plˈætfɔɹm.",
@@ -46,25 +59,37 @@ CHUNKS = (
     "ðə lˈIthˌWs kˈipəɹ klˈImd ðə nˈɛɹO stˈɛɹz ˈɛvəɹi ˈivnɪŋ, kˈWntɪŋ stˈɛps æz hi wˈɛnt. fɹʌm ðə ɡˈæləɹi hi kʊd sˈi "
     "ðə fˈɪʃɪŋ bˈOts tˈɜɹn fɔɹ hˈOm, wˈʌn bI wˈʌn, ðɛɹ lˈæmps swˈɪŋɪŋ ɪn ðə dˈʌsk.",
 )
-"""What each stream says: chunks of the lengths that the engine would cut."""
+"""Phonemes of the lengths that the engine would cut, for what needs no text."""
 SENTENCE = "ɡˌʊd mˈɔɹnɪŋ, jʊɹ tˈAbᵊl ɪz ɹˈɛdi."
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What some streams at once met with: seconds to the first audio of each, and audio and time of all."""
+    """What some streams at once met with: seconds to the first audio of each; audio, time and device's time of all."""
 
     streams: int
     first_audio: tuple[float, ...]
     audio_seconds: float
     wall_seconds: float
+    device_seconds: float
+
+    def __add__(self, other: "Figures") -> "Figures":
+        """Both as if they had been met with one after the other."""
+        return Figures(
+            self.streams,
+            self.first_audio + other.first_audio,
+            self.audio_seconds + other.audio_seconds,
+            self.wall_seconds + other.wall_seconds,
+            self.device_seconds + other.device_seconds,
+        )
 
     def __str__(self) -> str:
         first = [1000 * seconds for seconds in self.first_audio]
         return (
             f"{self.streams:3d} at once: first audio {statistics.median(first):.0f} ms (median), {max(first):.0f} ms "
-            f"(last); real-time factor {self.wall_seconds / self.audio_seconds:.4f}; "
-            f"{self.audio_seconds / self.wall_seconds:.1f} s of audio a second"
+            f"(last); real-time factor {self.wall_seconds / self.audio_seconds:.5f}; "
+            f"{self.audio_seconds / self.wall_seconds:.1f} s of audio a second; "
+            f"device busy {self.device_seconds / self.wall_seconds:.0%}"
         )
 
 
@@ -112,29 +137,21 @@ def _seeded(name: str, shape: torch.Size, chance: torch.Generator) -> Tensor:
     return torch.zeros(shape) if name.endswith("bias") else torch.ones(shape)
 
 
-def read_network(weights: Path) -> Kokoro:
-    """The network of an installed `model.onnx`, or of the released file."""
-    from polyvox.bundles.kokoro_weights import read_kokoro
-
-    return load_kokoro(KokoroConfig(), read_kokoro(weights))
-
-
 def read_style(weights: Path | None) -> Style:
-    """The first voice beside the weights, one row for each length, or noise."""
-    file = weights and weights.parent / "voices" / "af_heart.bin"
+    """The voice beside the weights, one row for each length, or noise."""
+    file = weights and weights.parent / "voices" / f"{VOICE}.bin"
     if file and file.is_file():
         return np.fromfile(file, dtype="<f4").reshape(510, 1, 256)
     return 0.1 * np.random.Generator(np.random.Philox(1)).standard_normal((510, 1, 256), np.float32)
 
 
 def on_device(network: Kokoro, place: Placement, batch: int) -> NativeKokoro:
-    """The network as the engine holds it, everything recorded on a GPU."""
+    """The network as the engine holds it, nothing recorded yet."""
     network.cast(torch.float64, place.dtype)
-    lengths = tuple(round(seconds * SAMPLE_RATE / FRAME) for seconds in GRAPH_SECONDS)
-    shapes = Shapes(CudaGraphs(), lengths) if place.device == "cuda" else None
-    native = NativeKokoro(network.to(place.device), batch, shapes)
-    native.warm()
-    return native
+    network.to(place.device)
+    if place.device == "cuda":
+        fuse_norms(network)
+    return NativeKokoro(network, batch)
 
 
 def calls(style: Style, chunks: Sequence[str], stream: int) -> Iterator[Call]:
@@ -144,27 +161,61 @@ def calls(style: Style, chunks: Sequence[str], stream: int) -> Iterator[Call]:
         yield Call(chunk, ModelInput(tuple(chunk.ids), style[len(chunk.ids) - 1], 1.0 + stream % 7 / 50))
 
 
-async def measured(native: NativeKokoro, style: Style, streams: int, chunks: Sequence[str] = CHUNKS) -> Figures:
-    """Let so many streams start at once and speak all their chunks."""
-    synthesis = Batches(native, None)
+@asynccontextmanager
+async def speaking(native: NativeKokoro, style: Style) -> AsyncIterator[KokoroEngine]:
+    """An engine that speaks with this network, in this style alone."""
+    engine = KokoroEngine(load_settings())
+    with TemporaryDirectory() as folder:
+        style.astype("<f4").tofile(Path(folder) / f"{VOICE}.bin")
+        voices = VoiceBook(Path(folder), [voice for voice in engine.voices if voice.id == VOICE])
+        await engine.start_with(Batches(native, None), voices)
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+def text_of(stream: int) -> str:
+    """What a stream says: the same sentences as the others, but each begins with another."""
+    return " ".join(ENGLISH[(stream + place) % len(ENGLISH)] for place in range(SENTENCES))
+
+
+async def measured(engine: KokoroEngine, texts: Sequence[str]) -> Figures:
+    """Let so many streams start at once, each a little faster or slower than the others."""
     began = time.perf_counter()
 
-    async def stream(number: int) -> tuple[float, float]:
-        plan = calls(style, chunks, number)
-
-        async def read() -> Call | None:
-            return next(plan, None)
-
-        first, samples = 0.0, 0
-        async for told in told_in_order(read, synthesis):
+    async def stream(number: int, text: str) -> tuple[float, float, float]:
+        first, audio, device = 0.0, 0.0, 0.0
+        async for chunk in engine.speak(Utterance(text, VOICE, speed=1.0 + number % 7 / 50)):
             first = first or time.perf_counter() - began
-            samples += len(told.spoken.rendered.pcm)
-        return first, samples / SAMPLE_RATE
+            audio += chunk.duration
+            device += chunk.device_seconds
+        return first, audio, device
 
-    answers = await asyncio.gather(*map(stream, range(streams)))
-    wall = time.perf_counter() - began
-    await synthesis.close()
-    return Figures(streams, tuple(first for first, _ in answers), sum(audio for _, audio in answers), wall)
+    first, audio, device = zip(*await asyncio.gather(*map(stream, range(len(texts)), texts)), strict=True)
+    return Figures(len(texts), first, sum(audio), time.perf_counter() - began, sum(device))
+
+
+async def streamed(native: NativeKokoro, style: Style, counts: Sequence[int]) -> AsyncIterator[Figures]:
+    """Figures for each number of streams, after one round that does not count.
+
+    A GPU loads what a batch of a new shape needs when it first meets one.
+    """
+    async with speaking(native, style) as engine:
+        for count in counts:
+            texts = list(map(text_of, range(count)))
+            await measured(engine, texts)
+            figures = await measured(engine, texts)
+            while len(figures.first_audio) < LEAST_STREAMS:
+                figures += await measured(engine, texts)
+            yield figures
+
+
+async def kept(native: NativeKokoro, style: Style, texts: Sequence[str]) -> list[npt.NDArray[np.int16]]:
+    """What the engine makes of each text, one after the other, in 16 bits."""
+    async with speaking(native, style) as engine:
+        said = [[chunk.pcm async for chunk in engine.speak(Utterance(text, VOICE))] for text in texts]
+    return [(np.concatenate(chunks).clip(-1, 1) * 32767).round().astype(np.int16) for chunks in said]
 
 
 @torch.inference_mode()
@@ -216,8 +267,15 @@ def _arguments() -> argparse.Namespace:
     weights.add_argument("--seeded", action="store_true", help="random weights of the released size")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument(
-        "--precision", choices=sorted(PRECISIONS), help="float16 on a GPU, float32 on the CPU, if not given"
+        "--precision",
+        choices=sorted(PRECISIONS),
+        nargs="+",
+        default=[],
+        help="float16 on a GPU, float32 on the CPU, if not given",
     )
+    parser.add_argument("--unrecorded", action="store_true", help="on a GPU, also launch each kernel by itself")
+    parser.add_argument("--keep", type=Path, metavar="FILE.npz", help="also keep what it says, as PRECISION_NUMBER")
+    parser.add_argument("--texts", type=Path, help="what is kept, one text on each line; an evaluation's if not given")
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--batch", type=int, default=0, help="chunks at once; 32 on a GPU, 1 on the CPU, if not given")
     parser.add_argument(
@@ -229,10 +287,50 @@ def _arguments() -> argparse.Namespace:
 
 
 def _installed() -> Path:
-    from polyvox.bundles.validate import open_bundle
-    from polyvox.config import load as load_settings
-
     return open_bundle("kokoro", load_settings().models_dir).file("model.onnx")
+
+
+def launched(
+    key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
+) -> Tensor:
+    """In the place of a recorder: the same work in the same shapes, each kernel launched by itself."""
+    return work(*given)
+
+
+def _record(native: NativeKokoro, style: Style) -> NativeKokoro:
+    """The same with everything recorded, and how long that took."""
+    began = time.perf_counter()
+    (probe,) = calls(style, [SENTENCE], 0)
+    lengths = lengths_of(load_settings().kokoro_graph_seconds)
+    made = recorded(native, lengths, probe.input, CudaGraphs)
+    took, memory = time.perf_counter() - began, torch.cuda.max_memory_allocated() / 2**30
+    print(f"{'recorded' if made is not native else 'not recorded'} in {took:.1f} s, {memory:.2f} GiB at most")
+    return made
+
+
+async def _report(native: NativeKokoro, style: Style, given: argparse.Namespace, name: str) -> None:
+    print(f"{native.runs_on}, {name}", flush=True)
+    async for figures in streamed(native, style, given.streams):
+        print(figures, flush=True)
+
+
+def _speak(
+    network: Callable[[], Kokoro], place: Placement, style: Style, given: argparse.Namespace
+) -> list[npt.NDArray[np.int16]]:
+    """Print the figures of one precision, and give back what is to be kept."""
+    gpu = place.device == "cuda"
+    native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
+    if gpu and given.unrecorded:
+        lengths = lengths_of(load_settings().kokoro_graph_seconds)
+        boxed = NativeKokoro(native.network, native.batch, Shapes(launched, lengths))
+        asyncio.run(_report(boxed, style, given, "launched kernel by kernel"))
+    if gpu:
+        native = _record(native, style)
+    asyncio.run(_report(native, style, given, "recorded" if gpu else "as it comes"))
+    if given.keep is None:
+        return []
+    texts = ENGLISH if given.texts is None else given.texts.read_text(encoding="utf-8").splitlines()
+    return asyncio.run(kept(native, style, texts))
 
 
 def main() -> None:
@@ -241,27 +339,24 @@ def main() -> None:
         torch.set_num_threads(given.threads)
     weights = None if given.seeded else given.weights or _installed()
     style = read_style(weights)
+    state = None if weights is None else read_kokoro(weights)
 
     def network() -> Kokoro:
-        return seeded_network(KokoroConfig()) if weights is None else read_network(weights)
+        return seeded_network(KokoroConfig()) if state is None else load_kokoro(KokoroConfig(), state)
 
-    gpu = given.device == "cuda"
-    place = Placement(given.device, PRECISIONS[given.precision or ("float16" if gpu else "float32")])
     if given.against_onnx and weights is not None and weights.suffix == ".onnx":
         ratios = against_onnx(on_device(network(), CPU, 1), weights, style, given.against_onnx)
         print(f"CPU time, native / ONNX Runtime: {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
     if given.tolerance:
         for name, distance in tolerance(network(), style, given.device).items():
             print(f"{name} on {given.device}: {distance}")
-    if given.streams:
-        native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
-        print(native.runs_on, "seeded weights" if weights is None else weights.name, sep=", ")
-    for streams in given.streams:
-        # A GPU loads what a batch of a new shape needs when it first meets one; the second time counts.
-        asyncio.run(measured(native, style, streams))
-        print(asyncio.run(measured(native, style, streams)), flush=True)
-    if gpu:
-        print(f"memory: {torch.cuda.max_memory_allocated() / 2**30:.2f} GiB at most")
+    said: dict[str, Any] = {}
+    for precision in given.precision or ["float16" if given.device == "cuda" else "float32"]:
+        if given.streams or given.keep:
+            rows = _speak(network, Placement(given.device, PRECISIONS[precision]), style, given)
+            said |= {f"{precision}_{number:02d}": row for number, row in enumerate(rows)}
+    if given.keep:
+        np.savez_compressed(given.keep, **said)
 
 
 if __name__ == "__main__":
