@@ -238,7 +238,7 @@ def agreement(networks: Networks, recipe: Recipe, load: Load) -> Agreement:
     while not final:
         final = tokens.shape[1] < hops.needed
         now = tokens[:, given : hops.needed]
-        mel, flow = sound.flow.step(now, ours.flow, final=final, solver=sound.solver)
+        mel, flow = sound.flow.step(now, ours.flow, final=final, means=sound.means)
         plain_mel, plain_flow = sound.flow.step(now, theirs.flow, final=final)
         made, vocoder = sound.rendered(plain_mel.float(), ours, final=final)
         plain_made, plain_vocoder = plain.rendered(plain_mel.float(), theirs, final=final)

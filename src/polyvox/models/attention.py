@@ -73,6 +73,10 @@ class Sight:
         self.block = block
         self._masks: dict[tuple[int, int], Tensor] = {}
 
+    def scaled(self, rate: int) -> "Sight":
+        """Of positions of which there are `rate` for each of these."""
+        return Sight(rate * self.end, self.block and rate * self.block)
+
     def positions(self, count: int, device: torch.device) -> Tensor:
         """The last `count` positions."""
         return torch.arange(self.end - count, self.end, device=device)

@@ -59,9 +59,9 @@ class Conformer(nn.Module):
             rows = layer(rows, memory, sight)
         frames = rows.transpose(1, 2).repeat_interleave(_SCALE, dim=2)
         rows = self.up_embed(self.up_conv(frames, memory).transpose(1, 2))
-        sight = Sight(_SCALE * sight.end, sight.block and _SCALE * sight.block)
+        up_sight = sight.scaled(_SCALE)
         for layer in self.up_encoders:
-            rows = layer(rows, memory, sight)
+            rows = layer(rows, memory, up_sight)
         out: Tensor = self.after_norm(rows)
         return out
 

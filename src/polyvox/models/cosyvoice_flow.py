@@ -68,7 +68,7 @@ class FlowState:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Frames `first` to `last` of a stream, of which `block` see each other, and what is to be kept of them."""
+    """Tokens or frames `first` to `last` of a stream, of which `block` see each other, and what is to be kept."""
 
     first: int
     last: int
@@ -77,8 +77,19 @@ class Stretch:
     remember: bool
 
 
+Encoder = Callable[[Tensor, Tensor, Stretch, Kept], tuple[Tensor, Kept]]
+"""Whatever makes mu of a stretch of tokens and of those after it, going on from what was kept of those before it."""
+
 Solver = Callable[[FlowPoint, Stretch, Trail | None], tuple[Tensor, Trail | None]]
 """Whatever leads a stretch from its noise to its mel, going on from what was kept of those before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowMeans:
+    """How the two halves of a flow are run."""
+
+    encoder: Encoder
+    solver: Solver
 
 
 class Flow(nn.Module):
@@ -107,17 +118,17 @@ class Flow(nn.Module):
         return FlowState(prompt.tokens, prompt.mel.to(dtype), speaker, noise, 0, prompt.mel.shape[2], window)
 
     def step(
-        self, tokens: Tensor, state: FlowState, *, final: bool = False, solver: Solver | None = None
+        self, tokens: Tensor, state: FlowState, *, final: bool = False, means: FlowMeans | None = None
     ) -> tuple[Tensor, FlowState]:
         """More tokens [batch, n]; the mel [batch, bins, m] of all blocks that they complete, the prompt's left out.
 
-        The last call of a stream is `final`: what is pending is computed without waiting for more. A `solver` that
-        is not the model's own gives the same, sooner.
+        The last call of a stream is `final`: what is pending is computed without waiting for more. Other `means` than
+        the model's own give the same, sooner.
         """
         state = _told(state, tokens)
         known, block = state.tokens + state.pending.shape[1], self.config.block
         ready = (known if final else (known - self.config.ahead) // block * block) - state.tokens
-        return self._advance(state, ready, block, final=final, remember=not final, solver=solver)
+        return self._advance(state, ready, block, final=final, remember=not final, means=means)
 
     def preview(self, tokens: Tensor, state: FlowState) -> Tensor:
         """The mel that `step` will give for all that is known, a block that is not complete taken as it stands.
@@ -138,6 +149,16 @@ class Flow(nn.Module):
         ready = state.pending.shape[1] - (0 if final else self.config.ahead)
         block = self.config.block if streaming else None
         return self._advance(state, ready, block, final=final, remember=False)[0]
+
+    @property
+    def own_means(self) -> FlowMeans:
+        return FlowMeans(self.encoded, self.solved)
+
+    def encoded(self, tokens: Tensor, context: Tensor, stretch: Stretch, past: Kept) -> tuple[Tensor, Kept]:
+        """Mu of a stretch of tokens that `context` follows, and what is kept after it."""
+        memory = Memory(past, remember=stretch.remember)
+        mu: Tensor = self.front(tokens, context, memory, Sight(stretch.last, stretch.block))
+        return mu, memory.kept()
 
     def solved(self, point: FlowPoint, stretch: Stretch, past: Trail | None) -> tuple[Tensor, Trail | None]:
         """The mel of a stretch, and what is kept after it."""
@@ -161,7 +182,7 @@ class Flow(nn.Module):
         *,
         final: bool,
         remember: bool,
-        solver: Solver | None = None,
+        means: FlowMeans | None = None,
     ) -> tuple[Tensor, FlowState]:
         """Compute the first `ready` pending tokens."""
         if ready <= 0:
@@ -171,9 +192,9 @@ class Flow(nn.Module):
         if last > state.noise.shape[2]:
             raise ValueError(f"The noise given covers {state.noise.shape[2]} frames; {last} are needed.")
         now, later = state.pending[:, :ready], state.pending[:, ready:]
-        memory = Memory(state.front, remember=remember)
+        means = means or self.own_means
         context = later[:, : 0 if final else self.config.ahead]
-        mu: Tensor = self.front(now, context, memory, Sight(end, block))
+        mu, front = means.encoder(now, context, Stretch(done, end, block, None, remember), state.front)
         condition = state.condition[:, :, : last - first]
         point = FlowPoint(
             mel=state.noise[:, :, first:last].expand(mu.shape),
@@ -182,13 +203,13 @@ class Flow(nn.Module):
             condition=functional.pad(condition, (0, last - first - condition.shape[2])),
         )
         stretch = Stretch(first, last, block and FRAMES_PER_TOKEN * block, state.window, remember)
-        mel, steps = (solver or self.solved)(point, stretch, state.steps)
+        mel, steps = means.solver(point, stretch, state.steps)
         after = replace(
             state,
             pending=later,
             condition=state.condition[:, :, last - first :],
             tokens=end,
-            front=memory.kept(),
+            front=front,
             steps=steps,
         )
         return mel[:, :, max(0, state.prompt_frames - first) :], after

@@ -112,7 +112,7 @@ class FlowGraphs:
         """What is recorded: it reads its arguments and the buffers, and leaves in the buffers what is to be kept."""
         size = mel.shape[2]
         memory = _FixedMemory(self._shelf(extent), self._tails, self._new_tails, size)
-        sight = _FixedSight(where, size, extent, self._block, mu.dtype)
+        sight = FixedSight(where, size, extent, self._block, mu.dtype)
         return self._flow.integrated(FlowPoint(mel, mu, speaker, condition), memory, sight)
 
     def _shelf(self, extent: int) -> Tensor:
@@ -178,22 +178,27 @@ class _FixedMemory(Memory):
         return history
 
 
-class _FixedSight(Sight):
+class FixedSight(Sight):
     """The last `size` of `extent` positions see; `where` holds the first of them, how many before it were kept, and
-    how many of them there are indeed.
+    how many of them there are indeed. The mask is of truth values, or holds what is to be added to scores.
     """
 
     def __init__(self, where: Tensor, size: int, extent: int, block: int, dtype: torch.dtype) -> None:
+        self._given = where, size, extent, block, dtype
         first, kept, valid = where.unbind()
         self._positions = first + torch.arange(size - extent, size, device=where.device)
-        self._size = size
         blocks = self._positions // block
         seen = (self._positions >= first - kept) & (self._positions < first + valid)
-        visible = seen & (blocks <= blocks[extent - size :, None])
-        self._mask = torch.zeros(visible.shape, dtype=dtype, device=where.device).masked_fill(~visible, float("-inf"))
+        self._mask: Tensor = seen & (blocks <= blocks[extent - size :, None])
+        if dtype != torch.bool:
+            nothing = torch.zeros(size, extent, dtype=dtype, device=where.device)
+            self._mask = nothing.masked_fill(~self._mask, float("-inf"))
+
+    def scaled(self, rate: int) -> "FixedSight":
+        where, size, extent, block, dtype = self._given
+        return FixedSight(rate * where, rate * size, rate * extent, rate * block, dtype)
 
     def positions(self, count: int, device: torch.device) -> Tensor:
-        assert count == self._size
         last: Tensor = self._positions[len(self._positions) - count :]
         return last
 

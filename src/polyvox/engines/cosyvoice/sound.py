@@ -10,10 +10,12 @@ import torch
 from torch import Tensor
 
 from polyvox.engines.cosyvoice.budget import ByteBudget, Lease
-from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
+from polyvox.engines.cosyvoice.flow_graphs import EXTENTS, FlowGraphs
+from polyvox.engines.cosyvoice.front_graphs import FrontGraphs
 from polyvox.engines.cosyvoice.hops import UsualHops
 from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
-from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowState, Solver
+from polyvox.models.cosyvoice2_flow import ConformerFront
+from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowMeans, FlowPrompt, FlowState
 from polyvox.models.cosyvoice_noise import flow_noise, source_noise
 from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
 from polyvox.models.hift_causal import CausalHift, CausalHiftState
@@ -89,7 +91,7 @@ class Sound:
         self._budget = budget
         self._flow_noise = flow_noise().to(self._device)
         self._source_noise = self._made_source_noise() if isinstance(vocoder, CausalHift) else None
-        self.solver: Solver = self.flow.solved
+        self.means = self.flow.own_means
         self.renderer: Hift | CausalHift | HiftGraphs | CausalHiftGraphs = self.vocoder
 
     @torch.inference_mode()
@@ -99,6 +101,7 @@ class Sound:
         first, later = ([FRAMES_PER_TOKEN * each for each in lengths] for lengths in (hops.first, hops.later))
         blocks = {*_BLOCKS_AT_ONCE, *(each // block for each in hops.later if each < _BLOCKS_AT_ONCE[-1] * block)}
         solver = FlowGraphs(self.flow, replay, [FRAMES_PER_TOKEN * block * each for each in blocks])
+        encoder = self._front_graphs(replay, [block * each for each in blocks])
         renderer: HiftGraphs | CausalHiftGraphs
         if isinstance(self.vocoder, CausalHift):
             # A stream ends with what was left for a chunk and with what that would have looked ahead to.
@@ -106,9 +109,17 @@ class Sound:
             renderer = CausalHiftGraphs(self.vocoder, replay, first, later, last)
         else:
             renderer = HiftGraphs(self.vocoder, replay, first, later)
-        solver.warm()
-        renderer.warm()
-        self.solver, self.renderer = solver, renderer
+        for graphs in (encoder, solver, renderer):
+            if graphs is not None:
+                graphs.warm()
+        self.means = FlowMeans(encoder or self.flow.encoded, solver)
+        self.renderer = renderer
+
+    def _front_graphs(self, replay: Replay, sizes: Sequence[int]) -> FrontGraphs | None:
+        """Only version 2 computes much before its flow is solved."""
+        if not isinstance(self.flow.front, ConformerFront):
+            return None
+        return FrontGraphs(self.flow, replay, sizes, [extent // FRAMES_PER_TOKEN for extent in EXTENTS])
 
     def _made_source_noise(self) -> Tensor:
         flow, source = self.flow.config, self.vocoder.config.source
@@ -129,7 +140,7 @@ class Sound:
         state = SoundState(prompt, flow, None, 0, recomputes=self._memory == "recompute")
         if state.recomputes:
             return state
-        _, flow = self.flow.step(prompt.tokens[:, :0], flow, solver=self.solver)
+        _, flow = self.flow.step(prompt.tokens[:, :0], flow, means=self.means)
         return self._kept(replace(state, flow=flow))
 
     @torch.inference_mode()
@@ -140,7 +151,7 @@ class Sound:
             mel, flow = self._recomputed(known, state, final=final), state.flow
         else:
             new = self._tensor(np.array(tokens, np.int64), torch.long)
-            mel, flow = self.flow.step(new, state.flow, final=final, solver=self.solver)
+            mel, flow = self.flow.step(new, state.flow, final=final, means=self.means)
         samples, vocoder = self.rendered(mel.float(), state, final=final)
         frames = state.frames + mel.shape[2]
         after = replace(state, flow=flow, vocoder=vocoder, steps=state.steps + 1, frames=frames, known=known)
