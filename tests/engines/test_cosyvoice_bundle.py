@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice.bundle import convert, open_model
+from polyvox.engines.cosyvoice.listening import Listener
 from polyvox.errors import BundleError
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -39,7 +40,8 @@ def test_a_model_whose_weights_fit_its_description(tmp_path, version):
     assert bundle.version == version
     assert bundle.recipe.speech_ids == 300
     assert bundle.recipe.highest_hertz == (8000 if version == 2 else None)
-    assert [line.partition(":")[0] for line in bundle.check_weights()] == ["llm", "flow", "hift"]
+    checked = [line.partition(":")[0] for line in bundle.check_weights()]
+    assert checked == ["llm.safetensors", "flow.safetensors", "hift.safetensors"]
 
 
 def test_tags_are_data_and_run_nothing(folder, tmp_path):
@@ -94,6 +96,33 @@ def test_a_wrong_shape_is_found_before_loading(folder):
     publish(folder, 3, "flow", **{"input_embedding.weight": torch.zeros(301, 80)})
     with pytest.raises(BundleError, match=r"flow in .* does not fit .*input_embedding\.weight \(\(301, 80\)"):
         list(open_model(folder).check_weights())
+
+
+def test_the_second_language_model_is_checked_and_converted_where_there_is_one(folder):
+    publish(folder, 3, "llm")
+    (folder / "llm.pt").rename(folder / "llm.rl.pt")
+    with pytest.raises(BundleError, match=r"lacks llm\.pt"):
+        open_model(folder)
+    bundle = open_model(folder, "llm.rl")
+    assert next(bundle.check_weights()).startswith("llm.rl.pt: ")
+    assert convert(bundle) == [folder / "llm.rl.safetensors"]
+    torch.save({"speech_embedding.weight": torch.zeros(2, 2)}, folder / "llm.rl.pt")
+    with pytest.raises(BundleError, match=r"llm in .* does not fit"):
+        convert(bundle)
+
+
+@pytest.mark.parametrize("name", ["campplus.onnx", "speech_tokenizer_v3.onnx"])
+def test_a_graph_cut_short_or_taken_from_elsewhere_is_found(folder, name):
+    whole = (folder / name).read_bytes()
+    other = "speech_tokenizer_v3.onnx" if name == "campplus.onnx" else "campplus.onnx"
+    for content, complaint in ((whole[:3000], f"{name} cannot be opened as a graph"), (None, "not those of CosyVoice")):
+        (folder / name).unlink()
+        (folder / name).write_bytes((folder / other).read_bytes() if content is None else content)
+        with pytest.raises(BundleError, match=complaint):
+            Listener(open_model(folder), 1)
+        found = CliRunner().invoke(app, ["models", "check", str(folder)])
+        assert found.exit_code == 1
+        assert complaint in found.output
 
 
 def test_a_file_that_would_run_code_is_refused(folder):
@@ -151,6 +180,8 @@ def test_the_command_line_gives_a_verdict(folder):
     good = CliRunner().invoke(app, ["models", "check", str(folder)])
     assert good.exit_code == 0, good.output
     assert "CosyVoice 3" in good.output
+    assert "campplus.onnx and speech_tokenizer_v3.onnx: can be opened" in good.output
+    assert "voices: spk_a" in good.output
     assert "can be used" in good.output
     publish(folder, 3, "llm")
     written = CliRunner().invoke(app, ["models", "convert", str(folder)])

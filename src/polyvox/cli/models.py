@@ -79,11 +79,19 @@ def export(
 
 def _check_folder(folder: Path) -> None:
     _require_torch()
+    from polyvox.config import load
     from polyvox.engines.cosyvoice.bundle import open_model
+    from polyvox.engines.cosyvoice.listening import Listener
+    from polyvox.engines.cosyvoice.tags import Tags
+    from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 
-    bundle = open_model(folder)
+    bundle = open_model(folder, load().cosyvoice_lm)
     for line in bundle.check_weights():
         print(line)
+    Listener(bundle, threads=1)
+    print(f"{bundle.speaker_network.name} and {bundle.speech_tokenizer.name}: can be opened, inputs fit")
+    tokenizer = TextTokenizer(bundle.backbone, Tags(bundle.version))
+    print(f"{bundle.backbone.name}: text ids up to {tokenizer.largest}")
     voices = sorted(bundle.voices("check"))
     print(f"voices: {', '.join(voices) or 'none of its own; it speaks with cloned ones'}")
     print(f"CosyVoice {bundle.version} in {folder} can be used: set POLYVOX_COSYVOICE{bundle.version}_DIR to it.")

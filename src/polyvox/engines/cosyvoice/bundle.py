@@ -25,7 +25,8 @@ from polyvox.types import PreparedVoice
 VERSIONS = (3, 2)
 BACKBONE = "CosyVoice-BlankEN"
 _TOKENIZER_FILES = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
-_PARTS = ("llm", "flow", "hift")
+_WEIGHTS = ("llm", "llm.rl", "flow", "hift")
+"""Files of weights, by their names without an ending; of the first two one is enough."""
 _TEXT_HEAD = "llm.model.lm_head.weight"
 
 
@@ -72,11 +73,13 @@ class CosyVoiceBundle:
         return loader(self.recipe.hift, state, dtype)
 
     def check_weights(self) -> Iterator[str]:
-        """Compare names and shapes of all weights with the recipe, part by part; a sentence on each that fits."""
-        for part in _PARTS:
-            state = {name: tensor.to("meta") for name, tensor in self.weights(part).items()}
-            self.build(part, state)
-            yield f"{part}: {len(state)} tensors, names and shapes fit"
+        """Compare names and shapes of all weights with the recipe, file by file; a sentence on each that fits."""
+        for name in _WEIGHTS:
+            path = _weights_file(self.folder, name)
+            if path.is_file():
+                state = {key: tensor.to("meta") for key, tensor in read_weights(path).items()}
+                self.build(_part(name), state)
+                yield f"{path.name}: {len(state)} tensors, names and shapes fit"
 
     def build(self, part: str, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> torch.nn.Module:
         """One part with these weights; BundleError says what does not fit."""
@@ -122,18 +125,18 @@ def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
     return CosyVoiceBundle(folder, recipe, lm_name)
 
 
-def convert(bundle: CosyVoiceBundle, names: tuple[str, ...] = ("llm", "llm.rl", "flow", "hift")) -> list[Path]:
+def convert(bundle: CosyVoiceBundle) -> list[Path]:
     """Write each PyTorch file's weights as safetensors beside it; what speech never uses is left out.
 
     A part that fails its check is not written.
     """
     written = []
-    for name in names:
+    for name in _WEIGHTS:
         source = bundle.folder / f"{name}.pt"
         if not source.is_file():
             continue
         state = without_prefix("generator.", read_weights(source))
-        bundle.build(name.partition(".")[0], {key: tensor.to("meta") for key, tensor in state.items()})
+        bundle.build(_part(name), {key: tensor.to("meta") for key, tensor in state.items()})
         state.pop(_TEXT_HEAD, None)
         target = source.with_suffix(".safetensors")
         unfinished = target.with_suffix(".part")
@@ -158,6 +161,11 @@ def _weights_file(folder: Path, name: str) -> Path:
     """Safetensors where they are, else the published file."""
     converted = folder / f"{name}.safetensors"
     return converted if converted.is_file() else folder / f"{name}.pt"
+
+
+def _part(name: str) -> str:
+    """The network that weights of this name belong to."""
+    return name.partition(".")[0]
 
 
 def _voice(engine: str, name: str, entry: object) -> PreparedVoice:

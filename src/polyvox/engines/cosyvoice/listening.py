@@ -8,7 +8,7 @@ from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
 from polyvox.engines.cosyvoice.features import MEL_RATE, WHISPER_RATE, mel_24k, sinc_resampled, whisper_log_mel
 from polyvox.errors import BundleError, PromptError
 from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN
-from polyvox.runtime.executors.ort import OrtGraph
+from polyvox.runtime.executors.ort import open_graph
 from polyvox.types import Pcm, VoicePrompt
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.5, 30.0
@@ -18,8 +18,8 @@ class Listener:
     """The networks that hear a recording; several threads may use it at once."""
 
     def __init__(self, bundle: CosyVoiceBundle, threads: int) -> None:
-        self._speaker = OrtGraph(bundle.speaker_network, threads)
-        self._tokenizer = OrtGraph(bundle.speech_tokenizer, threads)
+        self._speaker = open_graph(bundle.speaker_network, threads)
+        self._tokenizer = open_graph(bundle.speech_tokenizer, threads)
         if len(self._speaker.inputs) != 1 or len(self._tokenizer.inputs) != 2:
             raise BundleError(f"The ONNX files in {bundle.folder} are not those of CosyVoice; fetch them again.")
         self._highest_hertz = bundle.recipe.highest_hertz

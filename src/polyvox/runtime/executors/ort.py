@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
+from polyvox.errors import BundleError
+
 
 class OrtGraph:
     """One ONNX graph on the CPU. `run` may be called from several threads at once."""
@@ -34,6 +36,16 @@ class OrtGraph:
     def run(self, outputs: Sequence[str], inputs: dict[str, npt.NDArray[Any]]) -> list[npt.NDArray[np.float32]]:
         results: list[npt.NDArray[np.float32]] = self._session.run(list(outputs), inputs)
         return results
+
+
+def open_graph(path: Path, threads: int) -> OrtGraph:
+    """The graph in a file; BundleError says what is wrong with the file."""
+    try:
+        return OrtGraph(path, threads)
+    except Exception as error:
+        # ONNX Runtime raises classes of its own for every kind of broken file, all of them plain exceptions.
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise BundleError(f"{path} cannot be opened as a graph ({reason}); fetch the model again.") from error
 
 
 def share_of_cores(workers: int) -> int:
