@@ -20,7 +20,7 @@ from torch.nn import functional
 from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
 from polyvox.engines.cosyvoice.front_graphs import FrontGraphs
 from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
-from polyvox.models.cosyvoice_flow import FlowMeans
+from polyvox.models.cosyvoice_flow import FlowMeans, FlowPrompt
 from polyvox.models.cosyvoice_noise import flow_noise
 from polyvox.runtime.executors.graphs import bucket_for
 from replaying import Poisoned
@@ -34,10 +34,10 @@ ROUNDING = 2e-4
 class Recorded:
     """A recorded flow whose buffers and results are spoiled before each call."""
 
-    def __init__(self, version, steps=10):
-        model, self.replay = flow(version, steps), Poisoned()
-        self._solver = FlowGraphs(model, self.replay, SIZES, EXTENTS)
-        self._encoder = FrontGraphs(model, self.replay, [size // 2 for size in SIZES], [each // 2 for each in EXTENTS])
+    def __init__(self, version, extents=EXTENTS):
+        model, self.replay = flow(version), Poisoned()
+        self._solver = FlowGraphs(model, self.replay, SIZES, extents)
+        self._encoder = FrontGraphs(model, self.replay, [size // 2 for size in SIZES], [each // 2 for each in extents])
         for graphs in (self._encoder, self._solver):
             graphs.warm()
         self.replay.buffers = (*self._encoder.buffers, *self._solver.buffers)
@@ -97,6 +97,32 @@ def test_a_recorded_stream_is_the_unrecorded_one(version, pieces):
     assert_near(torch.cat(mels, dim=2), golden(version, "flow")["chunked.reference_one_shot"])
     assert graphs.replay.recorded == graphs.shapes
     assert len(graphs.shapes) == 2 * len(SIZES) * len(EXTENTS)
+
+
+@VERSIONS
+@torch.inference_mode()
+def test_a_window_is_the_same_window_recorded(version):
+    graphs, tokens, pieces = recorded(version), golden(version, "flow")["chunked.token"], [40, 25, 25, 25, 25, 25, 34]
+    graphs.replay.calls.clear()
+    mels, states = streamed(version, flow_prompt(version), pieces, tokens, window=100, means=graphs.means)
+    plain, plain_states = streamed(version, flow_prompt(version), pieces, tokens, window=100)
+    assert_same(torch.cat(mels, dim=2), torch.cat(plain, dim=2))
+    assert [state.steps.length for state in states[:-1]] == [state.steps.length for state in plain_states[:-1]]
+    assert states[-2].steps.length == 100
+    assert sum(key[0] == "flow" for key in graphs.replay.calls) == len(pieces)
+
+
+@torch.inference_mode()
+def test_what_fits_no_recorded_shape_is_left_to_the_model():
+    """A stream that has grown too long, and several streams at once."""
+    graphs, tokens, prompt = Recorded(3, extents=(256,)), golden(3, "flow")["chunked.token"], flow_prompt(3)
+    mels, _ = streamed(3, prompt, [40, 50, 109], tokens, means=graphs.means)
+    assert graphs.replay.calls == [("front", 50, 128), ("flow", 100, 256), ("front", 50, 128), ("flow", 100, 256)]
+    assert_near(torch.cat(mels, dim=2), golden(3, "flow")["chunked.reference_one_shot"])
+    twice = FlowPrompt(*(torch.cat((each, each)) for each in (prompt.tokens, prompt.mel, prompt.embedding)))
+    both, _ = streamed(3, twice, [40, 50, 109], torch.cat((tokens, tokens)), means=graphs.means)
+    assert len(graphs.replay.calls) == 4
+    assert_same(torch.cat(both, dim=2)[1:], torch.cat(mels, dim=2))
 
 
 FIRST, LATER, LAST = (24, 50, 56), (20, 30), (12, 24)

@@ -97,29 +97,35 @@ class Sound:
     @torch.inference_mode()
     def record(self, replay: Replay, hops: UsualHops) -> None:
         """From now on replay what chunks of the usual lengths take; RuntimeError where it cannot be recorded."""
-        block, ahead = self.flow.config.block, self.flow.config.ahead
+        # A flow that keeps nothing computes ever longer stretches, of which none is usual.
+        means = self.means if self._memory == "recompute" else self._recorded_means(replay, hops)
+        renderer = self._recorded_renderer(replay, hops)
+        self.means, self.renderer = means, renderer
+
+    def _recorded_means(self, replay: Replay, hops: UsualHops) -> FlowMeans:
+        block, most = self.flow.config.block, _BLOCKS_AT_ONCE[-1]
+        sizes = [block * each for each in {*_BLOCKS_AT_ONCE, *(later // block for later in hops.later)} if each <= most]
+        solver = FlowGraphs(self.flow, replay, [FRAMES_PER_TOKEN * each for each in sizes])
+        solver.warm()
+        # Only version 2 computes much before its flow is solved.
+        if not isinstance(self.flow.front, ConformerFront):
+            return FlowMeans(self.flow.encoded, solver)
+        encoder = FrontGraphs(self.flow, replay, sizes, [extent // FRAMES_PER_TOKEN for extent in EXTENTS])
+        encoder.warm()
+        return FlowMeans(encoder, solver)
+
+    def _recorded_renderer(self, replay: Replay, hops: UsualHops) -> HiftGraphs | CausalHiftGraphs:
         first, later = ([FRAMES_PER_TOKEN * each for each in lengths] for lengths in (hops.first, hops.later))
-        blocks = {*_BLOCKS_AT_ONCE, *(each // block for each in hops.later if each < _BLOCKS_AT_ONCE[-1] * block)}
-        solver = FlowGraphs(self.flow, replay, [FRAMES_PER_TOKEN * block * each for each in blocks])
-        encoder = self._front_graphs(replay, [block * each for each in blocks])
         renderer: HiftGraphs | CausalHiftGraphs
         if isinstance(self.vocoder, CausalHift):
+            block, ahead = self.flow.config.block, self.flow.config.ahead
             # A stream ends with what was left for a chunk and with what that would have looked ahead to.
             last = {FRAMES_PER_TOKEN * (each + ahead) for each in (block, max(hops.first), *hops.later)}
             renderer = CausalHiftGraphs(self.vocoder, replay, first, later, last)
         else:
             renderer = HiftGraphs(self.vocoder, replay, first, later)
-        for graphs in (encoder, solver, renderer):
-            if graphs is not None:
-                graphs.warm()
-        self.means = FlowMeans(encoder or self.flow.encoded, solver)
-        self.renderer = renderer
-
-    def _front_graphs(self, replay: Replay, sizes: Sequence[int]) -> FrontGraphs | None:
-        """Only version 2 computes much before its flow is solved."""
-        if not isinstance(self.flow.front, ConformerFront):
-            return None
-        return FrontGraphs(self.flow, replay, sizes, [extent // FRAMES_PER_TOKEN for extent in EXTENTS])
+        renderer.warm()
+        return renderer
 
     def _made_source_noise(self) -> Tensor:
         flow, source = self.flow.config, self.vocoder.config.source
