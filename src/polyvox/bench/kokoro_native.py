@@ -13,6 +13,7 @@ import asyncio
 import copy
 import math
 import statistics
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -37,9 +38,9 @@ from polyvox.engines.kokoro.native_loading import lengths_of, recorded
 from polyvox.engines.kokoro.norms import fuse_norms
 from polyvox.engines.kokoro.plan import Break, Chunk
 from polyvox.engines.kokoro.voices import VoiceBook
-from polyvox.evaluate.texts import ENGLISH
 from polyvox.models.kokoro import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import load
+from polyvox.runtime.device import HANDOVER_SECONDS
 from polyvox.runtime.executors.graphs import CudaGraphs
 from polyvox.runtime.placing import CPU, PRECISIONS, Placement
 from polyvox.text.spoken import SpokenWord
@@ -48,8 +49,18 @@ from polyvox.types import Span, Utterance
 Style = npt.NDArray[np.float32]
 
 VOICE = "af_heart"
-SENTENCES = 6
-"""Of those that an evaluation says, in each stream's text: some 20 seconds of speech."""
+SENTENCES = (
+    "The last tram leaves at a quarter to twelve.",
+    "Put the small chairs by the window, and the long table where everyone can see it.",
+    "Nobody had counted on rain, so the band played under the bridge.",
+    "My aunt keeps bees, three goats and a very old donkey.",
+    "Is the museum open on Mondays, or only from Tuesday to Sunday?",
+    "He mended the gate with a piece of rope and a bent nail.",
+    "When the lights came on, half of the audience had already gone home.",
+    "A letter from the north took nine days to reach us that winter.",
+)
+STREAM_SENTENCES = 6
+"""Of these in each stream's text: some 20 seconds of speech."""
 LEAST_STREAMS = 4
 """Fewer streams at once are measured several times over, until so many were heard."""
 CHUNKS = (
@@ -177,7 +188,7 @@ async def speaking(native: NativeKokoro, style: Style) -> AsyncIterator[KokoroEn
 
 def text_of(stream: int) -> str:
     """What a stream says: the same sentences as the others, but each begins with another."""
-    return " ".join(ENGLISH[(stream + place) % len(ENGLISH)] for place in range(SENTENCES))
+    return " ".join(SENTENCES[(stream + place) % len(SENTENCES)] for place in range(STREAM_SENTENCES))
 
 
 async def measured(engine: KokoroEngine, texts: Sequence[str]) -> Figures:
@@ -275,7 +286,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--unrecorded", action="store_true", help="on a GPU, also launch each kernel by itself")
     parser.add_argument("--keep", type=Path, metavar="FILE.npz", help="also keep what it says, as PRECISION_NUMBER")
-    parser.add_argument("--texts", type=Path, help="what is kept, one text on each line; an evaluation's if not given")
+    parser.add_argument(
+        "--texts", type=Path, help="what is kept, one text on each line; the streams' sentences if not given"
+    )
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--batch", type=int, default=0, help="chunks at once; 32 on a GPU, 1 on the CPU, if not given")
     parser.add_argument(
@@ -329,12 +342,13 @@ def _speak(
     asyncio.run(_report(native, style, given, "recorded" if gpu else "as it comes"))
     if given.keep is None:
         return []
-    texts = ENGLISH if given.texts is None else given.texts.read_text(encoding="utf-8").splitlines()
+    texts = SENTENCES if given.texts is None else given.texts.read_text(encoding="utf-8").splitlines()
     return asyncio.run(kept(native, style, texts))
 
 
 def main() -> None:
     given = _arguments()
+    sys.setswitchinterval(HANDOVER_SECONDS)
     if given.threads:
         torch.set_num_threads(given.threads)
     weights = None if given.seeded else given.weights or _installed()

@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -17,6 +18,7 @@ from polyvox.cli.hall import build_service
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import UnavailableError
+from polyvox.runtime.device import HANDOVER_SECONDS
 from polyvox.service.logs import configure_logging
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -40,6 +42,7 @@ def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], En
     """Serve until a signal says stop. The address is taken first, so that a second server fails at once."""
     configure_logging(settings)
     _warn_if_open_to_others(settings)
+    sys.setswitchinterval(HANDOVER_SECONDS)
     with (
         _listener(settings.host, settings.port) as listener,
         asyncio.Runner(loop_factory=auto_loop_factory()) as runner,

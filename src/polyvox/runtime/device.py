@@ -10,6 +10,10 @@ from polyvox.errors import UnavailableError
 
 T = TypeVar("T")
 
+HANDOVER_SECONDS = 0.001
+"""After how long a busy thread lets another have the interpreter in a process that serves. Python's own 5 ms would be
+added to every step of every request while some text is being read."""
+
 
 class DeviceExecutor:
     """A fixed number of threads, handed out first come, first served.
