@@ -1,13 +1,16 @@
 """A row in company equals the same row alone: whatever the others' lengths, times, guidance and speeds."""
 
+import contextlib
 import itertools
 
 import pytest
 import torch
 from zipvoice_golden import DISTILLED, STEREO, difference, golden, seeded, solved, vocos, zipvoice
 
+from polyvox.engines.zipvoice.lanes import Lanes
+from polyvox.models.calls import calls_of
 from polyvox.models.zipformer import Extent
-from polyvox.models.zipvoice import Flow, Line, Solver, calls_of, schedule
+from polyvox.models.zipvoice import Flow, Line, Solver, schedule
 
 ROUNDING = 1e-5
 VARIANTS = pytest.mark.parametrize("variant", [DISTILLED, STEREO])
@@ -43,6 +46,25 @@ def test_rows_of_similar_length_share_a_call():
     assert calls_of(lengths, None) == [[2, 1, 3, 0, 4]]
     assert calls_of(lengths, 62) == [[2, 1], [3, 0, 4]]
     assert calls_of(lengths, 1) == [[2], [1], [3], [0], [4]]
+
+
+def test_rows_are_spread_over_the_calls_of_a_time_where_they_are_enough():
+    assert calls_of([9, 9], 100) == [[0, 1]]
+    assert calls_of([9, 9], 100, at_a_time=2) == [[0], [1]]
+    assert calls_of([9, 9, 9, 9], 100, at_a_time=2) == [[0, 1], [2, 3]]
+    assert calls_of([9, 9, 9, 9], 9, at_a_time=2) == [[0], [1], [2], [3]]
+    assert calls_of([9, 9], 100, at_a_time=4) == [[0, 1]]
+    assert calls_of([30, 4, 31, 5], None, at_a_time=2) == [[2], [0], [3, 1]]
+
+
+@VARIANTS
+@pytest.mark.parametrize("together", [1, 2, 3, 7])
+def test_a_row_side_by_side_with_others_equals_the_row_alone(variant, together):
+    flows = [random_flow(variant, 11 + 5 * place, place, place % 5, 1.5) for place in range(together)]
+    with contextlib.closing(Lanes(2)) as lanes:
+        side_by_side = zipvoice(variant).step(flows, 60, lanes)
+    for flow, ours in zip(flows, side_by_side, strict=True):
+        assert difference(ours.mel, zipvoice(variant).step([flow])[0].mel) <= ROUNDING
 
 
 @VARIANTS

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from polyvox.models.calls import ONE_BY_ONE, Each, in_calls
 from polyvox.models.loading import StateDict, load, under
 from polyvox.models.zipformer import Extent, Zipformer, ZipformerConfig, swoosh_r, zipformer_state
 
@@ -104,18 +105,6 @@ def schedule(steps: int, shift: float) -> tuple[float, ...]:
     return tuple(times)
 
 
-def calls_of(lengths: Sequence[int], budget: int | None) -> list[list[int]]:
-    """Which rows share a call: neighbours in length, as many as fill `budget` frames, padding counted."""
-    calls: list[list[int]] = []
-    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-        longest = lengths[calls[-1][0]] if calls else 0
-        if calls and (budget is None or longest * (len(calls[-1]) + 1) <= budget):
-            calls[-1].append(index)
-        else:
-            calls.append([index])
-    return calls
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """What is to be spoken: tokens, and the prompt's tokens and mel [frames, features]."""
@@ -205,13 +194,14 @@ class ZipVoice(nn.Module):
         """Flows at their beginning; each line's noise is [frames, features]."""
         return begun(lines, self.text_conditions(lines), noise, solvers)
 
-    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Flow]:
+    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None, each: Each = ONE_BY_ONE) -> list[Flow]:
         """Each flow one step on, whatever the others' lengths, times and guidance are.
 
         Rows of similar length share calls of the decoder of at most `frames_per_call` frames. A CPU is quickest when
         what a call works on fits its caches: its optimum lies near 1200 frames, that of a GPU where memory ends.
+        `each` makes the calls.
         """
-        velocities = self.velocities(flows, frames_per_call)
+        velocities = self.velocities(flows, frames_per_call, each)
         return [flow.advanced(velocity) for flow, velocity in zip(flows, velocities, strict=True)]
 
     def text_conditions(self, lines: Sequence[Line]) -> list[Tensor]:
@@ -237,18 +227,18 @@ class ZipVoice(nn.Module):
             rows = rows + speakers * (tokens != PAD)[:, :, None]
         return [row[: length + 1] for row, length in zip(rows, lengths, strict=True)]
 
-    def velocities(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Tensor]:
+    def velocities(
+        self, flows: Sequence[Flow], frames_per_call: int | None = None, each: Each = ONE_BY_ONE
+    ) -> list[Tensor]:
         """The guided velocity of each flow, [frames, features]."""
         rows = [_Row(flow.mel, flow.text, flow.speech, flow.time, flow.guidance) for flow in flows]
         guided = [] if self.config.distilled else [index for index, flow in enumerate(flows) if flow.guidance != 0]
         rows += [rows[index].unguided() for index in guided]
-        velocities: dict[int, Tensor] = {}
-        for call in calls_of([len(row.mel) for row in rows], frames_per_call):
-            velocities |= zip(call, self.velocities_of([rows[index] for index in call]), strict=True)
+        velocities = in_calls(self.velocities_of, rows, [len(row.mel) for row in rows], frames_per_call, each)
         for index, other in zip(guided, range(len(flows), len(rows)), strict=True):
             scale = flows[index].guidance * (2 if flows[index].time <= TURNING_POINT else 1)
             velocities[index] = (1 + scale) * velocities[index] - scale * velocities[other]
-        return [velocities[index] for index in range(len(flows))]
+        return velocities[: len(flows)]
 
     def velocities_of(self, rows: Sequence["_Row"]) -> list[Tensor]:
         """One call of the decoder."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from polyvox.errors import BundleError
+from polyvox.models.calls import ONE_BY_ONE, Each
 from polyvox.models.zipvoice import Flow, Line, Solver, begun
 from polyvox.runtime.executors.ort import OrtGraph
 
@@ -27,8 +28,8 @@ class ZipVoiceGraphs:
         """Flows at their beginning; each line's noise is [frames, features]."""
         return begun(lines, [self._text_condition(line) for line in lines], noise, solvers)
 
-    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Flow]:
-        """Each flow one step on; a graph's call is one row whatever the budget is."""
+    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None, each: Each = ONE_BY_ONE) -> list[Flow]:
+        """Each flow one step on; a graph's call is one row whatever the budget is, by threads of its own."""
         return [flow.advanced(self._velocity(flow)) for flow in flows]
 
     def _text_condition(self, line: Line) -> Tensor:

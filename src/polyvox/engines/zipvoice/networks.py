@@ -6,6 +6,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from polyvox.models.calls import ONE_BY_ONE, Each
 from polyvox.models.vocos import Vocos
 from polyvox.models.zipvoice import Flow, Line, Solver
 from polyvox.text.tokenizers.vocabulary import Vocabulary
@@ -16,7 +17,9 @@ class Acoustics(Protocol):
 
     def start(self, lines: Sequence[Line], noise: Sequence[Tensor], solvers: Sequence[Solver]) -> list[Flow]: ...
 
-    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Flow]: ...
+    def step(
+        self, flows: Sequence[Flow], frames_per_call: int | None = None, each: Each = ONE_BY_ONE
+    ) -> list[Flow]: ...
 
 
 @dataclass(frozen=True, slots=True)

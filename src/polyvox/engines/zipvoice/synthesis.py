@@ -10,10 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from polyvox.engines.zipvoice.lanes import Lanes
 from polyvox.engines.zipvoice.manner import Manner
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.voice import ClonedVoice
+from polyvox.models.calls import ONE_BY_ONE, Each, in_calls
 from polyvox.models.zipvoice import Flow, Line, Solver
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
@@ -66,6 +68,8 @@ class Synthesis:
         cpu = device.type == "cpu"
         self._frames_per_call = _CPU_FRAMES_PER_CALL if cpu else _GPU_FRAMES_PER_CALL
         self._executor = DeviceExecutor("zipvoice", 1)
+        self._lanes = Lanes(min(torch.get_num_threads(), _CPU_BATCH)) if cpu else None
+        self._each: Each = ONE_BY_ONE if self._lanes is None else self._lanes
 
         def stage(name: str, work: Callable[[list[Given]], Sequence[Flow | Pcm]]) -> Stage[Given, _Timed]:
             return Stage(
@@ -94,6 +98,8 @@ class Synthesis:
         for stage in (self._encode, self._step, self._vocode):
             await stage.close()
         await asyncio.to_thread(self._executor.close)
+        if self._lanes is not None:
+            await asyncio.to_thread(self._lanes.close)
 
     def _encoded(self, orders: list[Order]) -> list[Flow]:
         lines = [
@@ -105,12 +111,14 @@ class Synthesis:
         return self._networks.acoustics.start(lines, noise, solvers)
 
     def _stepped(self, flows: list[Flow]) -> list[Flow]:
-        return self._networks.acoustics.step(flows, self._frames_per_call)
+        return self._networks.acoustics.step(flows, self._frames_per_call, self._each)
 
     def _vocoded(self, flows: list[Flow]) -> list[Pcm]:
         channels = flows[0].mel.shape[1] // BINS
         mels = [mel for flow in flows for mel in torch.split(flow.spoken / FEATURE_SCALE, BINS, dim=1)]
-        sounds = [sound.cpu().numpy() for sound in self._networks.vocos(mels)]
+        lengths = [len(mel) for mel in mels]
+        rows = in_calls(self._networks.vocos, mels, lengths, self._frames_per_call, self._each)
+        sounds = [row.cpu().numpy() for row in rows]
         if channels == 1:
             return sounds
         return [np.stack(sounds[index : index + channels], axis=1) for index in range(0, len(sounds), channels)]

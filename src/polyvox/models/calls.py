@@ -1,0 +1,61 @@
+"""Rows of many lengths cut into calls of a network, one after another or side by side."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+class Each(Protocol):
+    """How calls are made: as `list(map(work, items))`, `count` of them at a time."""
+
+    @property
+    def count(self) -> int: ...
+
+    def __call__(self, work: Callable[[Given], Made], items: Sequence[Given], /) -> list[Made]: ...
+
+
+class OneByOne:
+    """One call after another, on the caller's thread."""
+
+    count = 1
+
+    def __call__(self, work: Callable[[Given], Made], items: Sequence[Given], /) -> list[Made]:
+        return [work(item) for item in items]
+
+
+ONE_BY_ONE = OneByOne()
+
+
+def calls_of(lengths: Sequence[int], budget: int | None, at_a_time: int = 1) -> list[list[int]]:
+    """Which rows share a call: neighbours in length, as many as fill `budget` frames, padding counted.
+
+    Where there are rows enough for as many calls as are made at a time, none holds more than its share of the frames.
+    """
+    if len(lengths) >= at_a_time > 1:
+        share = -(-sum(lengths) // at_a_time)
+        budget = share if budget is None else min(budget, share)
+    calls: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        longest = lengths[calls[-1][0]] if calls else 0
+        if calls and (budget is None or longest * (len(calls[-1]) + 1) <= budget):
+            calls[-1].append(index)
+        else:
+            calls.append([index])
+    return calls
+
+
+def in_calls(
+    work: Callable[[list[Given]], Sequence[Made]],
+    rows: Sequence[Given],
+    lengths: Sequence[int],
+    budget: int | None,
+    each: Each = ONE_BY_ONE,
+) -> list[Made]:
+    """What `work` makes of each row, in the rows' order, where a call holds at most `budget` frames."""
+    calls = calls_of(lengths, budget, each.count)
+    made: dict[int, Made] = {}
+    for call, results in zip(calls, each(work, [[rows[index] for index in call] for call in calls]), strict=True):
+        made |= zip(call, results, strict=True)
+    return [made[index] for index in range(len(rows))]
