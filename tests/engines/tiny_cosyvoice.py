@@ -1,5 +1,9 @@
-"""Whole CosyVoice models of tiny size, laid out as published ones are."""
+"""Whole CosyVoice models of tiny size, laid out as published ones are.
 
+`python tests/engines/tiny_cosyvoice.py FOLDER 3` makes one to try servers and clients with: it murmurs.
+"""
+
+import sys
 import wave
 from pathlib import Path
 
@@ -32,3 +36,7 @@ def recording() -> np.ndarray:
 def prompt(transcript: str = "a word", seconds: float | None = None) -> VoicePrompt:
     pcm = recording()
     return VoicePrompt(pcm if seconds is None else np.resize(pcm, int(24_000 * seconds)), 24_000, transcript, "d" * 64)
+
+
+if __name__ == "__main__":
+    print(tiny_model(Path(sys.argv[1]), int(sys.argv[2])))
