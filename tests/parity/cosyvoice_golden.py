@@ -29,9 +29,12 @@ TOLERANCE = 1e-4
 END_OF_PROMPT = 500
 SPEECH_IDS = 300
 SAMPLING = SamplingConfig()
+lasting = torch.inference_mode(mode=False)
+"""What is kept for later tests must be of use to those outside inference mode, whichever test asks first."""
 
 
 @cache
+@lasting
 def golden(version: int, part: str) -> dict[str, Tensor]:
     return load_file(FOLDER / f"cosyvoice{version}" / f"{part}.safetensors")
 
@@ -48,6 +51,7 @@ def assert_near(ours: Tensor, theirs: Tensor, tolerance: float = TOLERANCE) -> N
 
 
 @cache
+@lasting
 def lm(version: int) -> SpeechLm:
     config = SpeechLmConfig(
         speech=vocabulary_v2(SPEECH_IDS) if version == 2 else vocabulary_v3(SPEECH_IDS),
@@ -99,6 +103,7 @@ TINY_DIT = DiTConfig(width=64, depth=3, heads=4, head_width=16, feed_forward=128
 
 
 @cache
+@lasting
 def flow(version: int, steps: int = 10, dtype: torch.dtype = torch.float32) -> Flow:
     common, weights = FlowConfig(tokens=SPEECH_IDS, steps=steps), golden(version, "weights_flow")
     if version == 2:
@@ -116,16 +121,19 @@ TINY_HIFT = HiftConfig(SourceConfig(channels=32), FilterConfig(channels=64))
 
 
 @cache
+@lasting
 def hift(dtype: torch.dtype = torch.float32) -> Hift:
     return load_hift(TINY_HIFT, golden(2, "weights_hift"), dtype)
 
 
 @cache
+@lasting
 def causal_hift(dtype: torch.dtype = torch.float32) -> CausalHift:
     return load_causal_hift(TINY_HIFT, golden(3, "weights_hift"), dtype)
 
 
 @cache
+@lasting
 def causal_hift_noise() -> Tensor:
     """Enough for 400 frames, with the sizes of the tiny weights."""
     return source_noise(400 * 480, tokens=SPEECH_IDS, channels=32)
