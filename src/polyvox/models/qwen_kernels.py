@@ -12,12 +12,13 @@ from torch import Tensor
 SPLIT = 128
 """Keys that one program of the attention sees. A row's sums are cut at the same places whatever its neighbours are."""
 
-_KEYS_AT_ONCE = 64
+_KEYS_AT_ONCE = 128
 _LEAST_GROUP = 16  # a product of matrices on the device has at least so many rows
 _GATED_AT_ONCE = 1024
 _FEW = 4
 """Rows of a weight that one program meets a single row of input with; the input is small and read by all of them."""
-_COLUMNS_AT_ONCE = 2048
+_COLUMNS_AT_ONCE = 1024
+_WARPS = 8
 
 
 def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) -> Tensor:
@@ -139,6 +140,7 @@ def norm_and_project(
         BIAS=bias is not None,
         FEW=_FEW,
         BLOCK=triton.next_power_of_2(width),
+        num_warps=_WARPS,
     )
     return total, out
 
@@ -161,6 +163,7 @@ def merge_and_project(parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor:
         WIDTH=width,
         SPLITS=triton.next_power_of_2(splits),
         FEW=_FEW,
+        num_warps=_WARPS,
     )
     return out
 
@@ -169,7 +172,7 @@ def gate_and_project(both: Tensor, weight: Tensor) -> Tensor:
     """For a single row: `gate` of it times a weight."""
     out = both.new_empty(1, len(weight))
     _gate_and_project[(triton.cdiv(len(weight), _FEW),)](
-        both, weight, out, len(weight), WIDTH=weight.shape[1], FEW=_FEW, BLOCK=_COLUMNS_AT_ONCE
+        both, weight, out, len(weight), WIDTH=weight.shape[1], FEW=_FEW, BLOCK=_COLUMNS_AT_ONCE, num_warps=_WARPS
     )
     return out
 

@@ -75,6 +75,12 @@ class Decoder:
         self._prefill_rows = prefill_rows
         weight = model.backbone.norm.weight
         self._device, self._dtype = weight.device, weight.dtype
+        self._idle = {rows: self._nowhere(rows) for rows in self._rows_at_once}
+
+    def _nowhere(self, rows: int) -> tuple[Tensor, Tensor]:
+        """Slots and positions of rows that are nobody's."""
+        slots = torch.full((rows,), self._cache.spare, device=self._device)
+        return slots, torch.zeros_like(slots)
 
     @torch.inference_mode()
     def warm(self, sampling: Sequence[Steps]) -> None:
@@ -86,9 +92,8 @@ class Decoder:
             return
         for steps in sampling:
             for rows in self._rows_at_once:
-                slots = torch.full((rows,), self._cache.spare, device=self._device)
                 for extent in self._extents:
-                    self._next(self._replay, slots, torch.zeros_like(slots), extent, steps)
+                    self._next(self._replay, *self._idle[rows], extent, steps)
             for shape in self._prompt_shapes():
                 self._answers(self._replay, (), shape, steps)
 
@@ -203,8 +208,7 @@ class Decoder:
         work = partial(self._token, extent=extent, steps=steps)
         if replay is None:
             return work(slots, positions)
-        nowhere = torch.full_like(slots, self._cache.spare), torch.zeros_like(positions)
-        return replay(("next", len(slots), extent, steps), work, (slots, positions), nowhere).clone()
+        return replay(("next", len(slots), extent, steps), work, (slots, positions), self._idle[len(slots)]).clone()
 
     def _token(self, slots: Tensor, positions: Tensor, *, extent: int, steps: Steps) -> Tensor:
         """Read the token drawn last of each slot; the one behind it."""

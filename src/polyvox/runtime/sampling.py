@@ -116,6 +116,7 @@ class Sampler:
         self._fused = fused
         self._seed, self._drawn, self._top_k, self._window = self.tables.counts.unbind(1)
         self._temperature, self._penalty, self._top_p, self._tolerated = self.tables.shares.unbind(1)
+        self._penalty.fill_(1.0)
         self._marks: dict[int, tuple[frozenset[int], ...]] = {}
 
     @property

@@ -11,12 +11,14 @@ from torch import Tensor
 
 from polyvox.runtime.sampling import BITS, FIRST, GAMMA, SECOND, Tables
 
-_AT_ONCE = 4096
+_AT_ONCE = 16_384
+_WARPS = 16
 
 
 def draw(scores: Tensor, slots: Tensor, tables: Tables) -> Tensor:
     """A token for each row of `scores` [n, vocabulary], by the rules of its slot, which remembers it."""
     count, vocabulary = scores.shape
+    slots = slots.contiguous()
     tokens = torch.empty_like(slots)
     _draw[(count,)](
         scores,
@@ -41,6 +43,7 @@ def draw(scores: Tensor, slots: Tensor, tables: Tables) -> Tensor:
         FIRST=FIRST,
         SECOND=SECOND,
         BITS=BITS,
+        num_warps=_WARPS,
     )
     return tokens
 
@@ -128,7 +131,8 @@ def _draw(
         reached += tl.sum(weight, axis=0)
     # Sums taken in another order may fall short of the target by their rounding.
     chosen = tl.where(chosen == VOCABULARY, farthest, chosen)
-    token = tl.where(temperature > 0, chosen, likeliest).to(tl.int64)
+    # Among scores that are no numbers there is no greatest, but a token must be one of the vocabulary's.
+    token = tl.minimum(tl.where(temperature > 0, chosen, likeliest), VOCABULARY - 1).to(tl.int64)
 
     tl.store(tokens + row, token)
     tl.store(last + slot, token)
