@@ -37,7 +37,7 @@ def normed_and_bent(rows: Tensor, style: Tensor, ends: Tensor, eps: float, bend:
     return out
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["channels", "time"])
 def _norm_and_bend(
     rows,
     style,
