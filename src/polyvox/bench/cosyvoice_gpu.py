@@ -7,14 +7,14 @@ from ids of text to samples; only the length of its speech is set.
 import argparse
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from polyvox.engines.cosyvoice.casting import Cast, Mode
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
@@ -23,7 +23,7 @@ from polyvox.engines.cosyvoice.hops import Hops, UsualHops, usual_hops
 from polyvox.engines.cosyvoice.loading import Networks
 from polyvox.engines.cosyvoice.piece import Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE, Recipe
-from polyvox.engines.cosyvoice.sound import Sound
+from polyvox.engines.cosyvoice.sound import Sound, SoundState
 from polyvox.models.cosyvoice2_flow import ConformerFront, Flow2Config
 from polyvox.models.cosyvoice3_flow import Flow3Config, LookaheadFront
 from polyvox.models.cosyvoice_flow import Flow
@@ -208,9 +208,10 @@ def deviation(recipe: Recipe, placement: Placement, load: Load) -> float:
     for dtype in (torch.float32, placement.dtype):
         sound = random_networks(recipe, replace(placement, dtype=dtype)).sound
         state = sound.start(_voice(recipe, load))
-        tokens = torch.arange(50, device=placement.device)[None]
-        mel, _ = sound.flow.step(tokens, state.flow, final=True)
-        mels.append(mel.float())
+        with sound.lane():
+            tokens = torch.arange(50, device=placement.device)[None]
+            mel, _ = sound.flow.step(tokens, state.flow, final=True)
+            mels.append(mel.float().cpu())
     return ((mels[0] - mels[1]).square().mean().sqrt() / mels[0].std()).item()
 
 
@@ -231,28 +232,39 @@ def agreement(networks: Networks, recipe: Recipe, load: Load) -> Agreement:
     """Over a stream as the load has it, chunk by chunk both ways."""
     sound, voice = networks.sound, _voice(recipe, load)
     plain = Sound(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
-    ours, theirs = sound.start(voice), plain.start(voice)
     hops = Hops(load.policy, len(voice.arrays["tokens"]), recipe.flow.flow.block, recipe.flow.flow.ahead)
     tokens = torch.arange(int(load.seconds * TOKENS_PER_SECOND), device=networks.lm.marks.device)[None]
-    given, mels, samples, final = 0, [], [], False
+    ours, theirs = sound.start(voice), plain.start(voice)
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    with sound.lane():
+        mels, samples = zip(*_both_ways((sound, ours), (plain, theirs), tokens, hops), strict=True)
+        mel, plain_mel = torch.cat(mels, dim=3)
+        apart = mel - plain_mel
+        spread = apart.square().mean().sqrt() / plain_mel.std()
+        return Agreement((apart.abs().max() / plain_mel.abs().max()).item(), spread.item(), max(samples))
+
+
+def _both_ways(
+    one: tuple[Sound, SoundState], other: tuple[Sound, SoundState], tokens: Tensor, hops: Hops
+) -> Iterator[tuple[Tensor, float]]:
+    """For each chunk the mel frames of both, and how far their vocoders are apart on those of the other."""
+    given, final = 0, False
     while not final:
         final = tokens.shape[1] < hops.needed
-        now = tokens[:, given : hops.needed]
-        mel, flow = sound.flow.step(now, ours.flow, final=final, means=sound.means)
-        plain_mel, plain_flow = sound.flow.step(now, theirs.flow, final=final)
-        made, vocoder = sound.rendered(plain_mel.float(), ours, final=final)
-        plain_made, plain_vocoder = plain.rendered(plain_mel.float(), theirs, final=final)
-        ours, theirs = (
-            replace(ours, flow=flow, vocoder=vocoder),
-            replace(theirs, flow=plain_flow, vocoder=plain_vocoder),
+        frames, flows, rendered = [], [], []
+        for sound, state in (one, other):
+            mel, flow = sound.flow.step(tokens[:, given : hops.needed], state.flow, final=final, means=sound.means)
+            frames.append(mel.float())
+            flows.append(flow)
+        for sound, state in (one, other):
+            rendered.append(sound.rendered(frames[1], state, final=final))
+        yield torch.stack(frames), (rendered[0][0] - rendered[1][0]).abs().max().item()
+        one, other = (
+            (sound, replace(state, flow=flow, vocoder=vocoder))
+            for (sound, state), flow, (_, vocoder) in zip((one, other), flows, rendered, strict=True)
         )
-        mels.append(torch.stack((mel, plain_mel)).float())
-        samples.append((made - plain_made).abs().max())
         given, hops = hops.needed, hops.after()
-    mel, plain_mel = torch.cat(mels, dim=3)
-    apart = mel - plain_mel
-    spread = apart.square().mean().sqrt() / plain_mel.std()
-    return Agreement((apart.abs().max() / plain_mel.abs().max()).item(), spread.item(), max(samples).item())
 
 
 def report(figures: Figures, title: str) -> str:

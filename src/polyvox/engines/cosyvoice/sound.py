@@ -1,6 +1,7 @@
 """From speech tokens to samples: the flow and the vocoder of one model on one device."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -93,14 +94,23 @@ class Sound:
         self._source_noise = self._made_source_noise() if isinstance(vocoder, CausalHift) else None
         self.means = self.flow.own_means
         self.renderer: Hift | CausalHift | HiftGraphs | CausalHiftGraphs = self.vocoder
+        self._lane = _own_lane() if self._device.type == "cuda" else None
 
     @torch.inference_mode()
     def record(self, replay: Replay, hops: UsualHops) -> None:
         """From now on replay what chunks of the usual lengths take; RuntimeError where it cannot be recorded."""
-        # A flow that keeps nothing computes ever longer stretches, of which none is usual.
-        means = self.means if self._memory == "recompute" else self._recorded_means(replay, hops)
-        renderer = self._recorded_renderer(replay, hops)
+        with self.lane():
+            # A flow that keeps nothing computes ever longer stretches, of which none is usual.
+            means = self.means if self._memory == "recompute" else self._recorded_means(replay, hops)
+            renderer = self._recorded_renderer(replay, hops)
         self.means, self.renderer = means, renderer
+
+    def lane(self) -> AbstractContextManager[object]:
+        """On a GPU, a queue of its own, so that sound does not wait for tokens that are being decoded, nor they for it.
+
+        Whoever calls the networks beside this object's own steps does so within it.
+        """
+        return torch.cuda.stream(self._lane)
 
     def _recorded_means(self, replay: Replay, hops: UsualHops) -> FlowMeans:
         block, most = self.flow.config.block, _BLOCKS_AT_ONCE[-1]
@@ -136,6 +146,10 @@ class Sound:
     @torch.inference_mode()
     def start(self, voice: PreparedVoice) -> SoundState:
         """A voice before its first token, what the flow makes of its prompt done; it may be continued many times."""
+        with self.lane():
+            return self._started(voice)
+
+    def _started(self, voice: PreparedVoice) -> SoundState:
         bins = self.flow.config.bins
         tokens = voice.arrays.get("tokens", np.zeros(0, np.int32))
         mel = voice.arrays.get("mel", np.zeros((bins, 0), np.float32))
@@ -152,6 +166,10 @@ class Sound:
     @torch.inference_mode()
     def step(self, tokens: Sequence[int], state: SoundState, *, final: bool) -> Sounded:
         """More tokens; the samples that follow from them so far, all with the `final` call."""
+        with self.lane():
+            return self._stepped(tokens, state, final=final)
+
+    def _stepped(self, tokens: Sequence[int], state: SoundState, *, final: bool) -> Sounded:
         known = (*state.known, *tokens)
         if state.recomputes:
             mel, flow = self._recomputed(known, state, final=final), state.flow
@@ -218,3 +236,9 @@ class Sound:
     def _tensor(self, array: "np.ndarray[Any, Any]", dtype: torch.dtype = torch.float32) -> Tensor:
         """One row of a batch."""
         return torch.from_numpy(np.array(array)).to(self._device, dtype)[None]
+
+
+def _own_lane() -> torch.cuda.Stream:
+    """A queue of work on the GPU, begun when what was put into the common one is done."""
+    torch.cuda.synchronize()
+    return torch.cuda.Stream()  # type: ignore[no-untyped-call]
