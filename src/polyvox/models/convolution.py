@@ -40,7 +40,7 @@ class CenteredConv(_Conv):
 
     def forward(self, samples: Tensor, memory: Memory) -> Tensor:
         """As many samples as came in."""
-        return self.convolved(functional.pad(samples, (self.reach // 2, self.reach // 2)))
+        return self.convolved(functional.pad(memory.within(samples), (self.reach // 2, self.reach // 2)))
 
 
 class CausalDown(_Conv):
@@ -60,7 +60,7 @@ class CenteredDown(CausalDown):
 
     def forward(self, samples: Tensor, memory: Memory) -> Tensor:
         """Of `stride * n + 1` samples, n."""
-        return self.convolved(functional.pad(samples, (self.stride // 2, self.stride // 2)), self.stride)
+        return self.convolved(functional.pad(memory.within(samples), (self.stride // 2, self.stride // 2)), self.stride)
 
 
 class CausalUp(_Conv):
@@ -86,4 +86,5 @@ class TransposedUp(nn.Module):
 
     def forward(self, samples: Tensor, memory: Memory) -> Tensor:
         """`rate` times as many samples."""
+        samples = memory.within(samples)
         return functional.conv_transpose1d(samples, self.weight, self.bias, stride=self.rate, padding=self.cut)

@@ -12,7 +12,7 @@ from polyvox.models.hift_filter import FilterConfig, HiftFilter
 from polyvox.models.hift_source import Pitch, Source, SourceConfig
 from polyvox.models.loading import StateDict, WeightsError, fold_weight_norm, load, renamed, under, without_prefix
 from polyvox.models.memory import Memory
-from polyvox.models.spectrum import analysed, frames_of, overlapped, weights_of
+from polyvox.models.spectrum import analysed, frames_of, mirrored, overlapped, weights_of, without_last
 
 KEPT_FRAMES = 8
 """Mel frames that a piece repeats from the one before it, and over whose samples the two are faded."""
@@ -52,34 +52,54 @@ class Hift(nn.Module):
         self.config = config
         self.pitch, self.source, self.filter = parts
 
-    def excitation(self, mel: Tensor, noise: Tensor) -> Tensor:
+    def excitation(self, mel: Tensor, noise: Tensor, surplus: Tensor | None = None) -> Tensor:
         """The source [batch, 480 frames] of mel [batch, bins, frames]; `noise` [batch, 480 frames, harmonics]."""
-        pitch = self.pitch(mel, Memory(remember=False))
-        excitation: Tensor = self.source(pitch, self.source.turns(pitch), noise)
+        pitch = self.pitch(mel, _memory(mel, surplus))
+        turns = self.source.turns(pitch)
+        if surplus is not None:
+            # Phases between two frames lead from one to the other, and behind the last nowhere.
+            places = torch.arange(turns.shape[1], device=turns.device)
+            turns = turns[:, places.minimum(turns.shape[1] - 1 - surplus)]
+        excitation: Tensor = self.source(pitch, turns, noise)
         return excitation
 
-    def forward(self, mel: Tensor, source: Tensor) -> Tensor:
+    def forward(self, mel: Tensor, source: Tensor, surplus: Tensor | None = None) -> Tensor:
         """The samples [batch, 480 frames]."""
         size, hop = self.config.filter.fft, self.config.filter.hop
-        spectra = analysed(functional.pad(source[:, None], (size // 2, size // 2), mode="reflect")[:, 0], size, hop)
-        magnitude, phase = self.filter(mel, spectra, Memory(remember=False), first=True)
+        ends = (size // 2, 0 if surplus is not None else size // 2)
+        source = functional.pad(source[:, None], ends, mode="reflect")[:, 0]
+        if surplus is not None:
+            source = mirrored(source, surplus * self.config.source.samples_per_frame, size // 2)
+        magnitude, phase = self.filter(mel, analysed(source, size, hop), _memory(mel, surplus), first=True)
         frames = frames_of(magnitude, phase, size)
-        samples = overlapped(frames, hop) / overlapped(weights_of(frames), hop).clamp(min=1e-11)
+        weights = weights_of(frames)
+        if surplus is not None:
+            beyond = surplus * self.config.filter.spectra_per_frame
+            frames, weights = without_last(frames, beyond), without_last(weights, beyond)
+        samples = overlapped(frames, hop) / overlapped(weights, hop).clamp(min=1e-11)
         return samples[:, size // 2 : -(size // 2)].clamp(-self.config.limit, self.config.limit)
 
     def step(
-        self, mel: Tensor, noise: Tensor, state: HiftState | None = None, *, final: bool = False
+        self,
+        mel: Tensor,
+        noise: Tensor,
+        state: HiftState | None = None,
+        *,
+        final: bool = False,
+        surplus: Tensor | None = None,
     ) -> tuple[Tensor, HiftState | None]:
         """More mel frames; the samples up to the last 8 frames, which the next piece renders once more.
 
-        `noise` covers the frames of this call behind those kept from the last.
+        `noise` covers the frames of this call behind those kept from the last. Where the call is `final`, so many of
+        its frames as `surplus` says may be zeros that only fill it up; their samples mean nothing, and those before
+        them are as they would be without.
         """
         if state is not None:
             mel = torch.cat((state.mel, mel), dim=2)
-        source = self.excitation(mel, noise)
+        source = self.excitation(mel, noise, surplus)
         if state is not None:
             source = torch.cat((state.source, source[:, state.source.shape[1] :]), dim=1)
-        samples: Tensor = self(mel, source)
+        samples: Tensor = self(mel, source, surplus)
         if state is not None:
             samples = faded(state.samples, samples)
         if final:
@@ -87,6 +107,23 @@ class Hift(nn.Module):
         kept = KEPT_FRAMES * self.config.source.samples_per_frame
         after = HiftState(mel[:, :, -KEPT_FRAMES:], source[:, -kept:], samples[:, -kept:])
         return samples[:, :-kept], after
+
+
+class _EndedMemory(Memory):
+    """Knows where mel frames end that were filled up, at whatever rate they are looked at."""
+
+    def __init__(self, frames: int, surplus: Tensor) -> None:
+        super().__init__(remember=False)
+        self._frames, self._surplus = frames, surplus
+
+    def within(self, new: Tensor) -> Tensor:
+        length = new.shape[-1]
+        end = length - self._surplus * (length // self._frames)
+        return new * (torch.arange(length, device=new.device) < end)
+
+
+def _memory(mel: Tensor, surplus: Tensor | None) -> Memory:
+    return Memory(remember=False) if surplus is None else _EndedMemory(mel.shape[2], surplus)
 
 
 def faded(before: Tensor, after: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch.nn import functional
 from polyvox.models.hift import HiftConfig, HiftParts, load_parts
 from polyvox.models.loading import StateDict
 from polyvox.models.memory import Kept, Memory
-from polyvox.models.spectrum import analysed, frames_of, overlapped, weights_of
+from polyvox.models.spectrum import analysed, frames_of, mirrored, overlapped, weights_of, without_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,7 @@ class CausalHift(nn.Module):
         if final and surplus is None:
             source = functional.pad(source[:, None], (0, size // 2), mode="reflect")[:, 0]
         elif surplus is not None:
-            last = source.shape[1] - 1 - surplus * self.config.source.samples_per_frame
-            places = torch.arange(source.shape[1] + size // 2, device=source.device)
-            source = source[:, torch.where(places > last, 2 * last - places, places).clamp(min=0)]
+            source = mirrored(source, surplus * self.config.source.samples_per_frame, size // 2)
         count = self._count(state, frames)
         return analysed(source[:, : (count - 1) * hop + size], size, hop)
 
@@ -117,9 +115,8 @@ class CausalHift(nn.Module):
         size, hop = self.config.filter.fft, self.config.filter.hop
         shares = weights_of(frames)
         if surplus is not None:
-            count = frames.shape[1] - surplus * self.config.filter.spectra_per_frame
-            there = (torch.arange(frames.shape[1], device=frames.device) < count)[:, None]
-            frames, shares = frames * there, shares * there
+            beyond = surplus * self.config.filter.spectra_per_frame
+            frames, shares = without_last(frames, beyond), without_last(shares, beyond)
         sums, weights = overlapped(frames, hop), overlapped(shares, hop)
         if state.sums is None or state.weights is None:
             sums, weights = sums[:, size // 2 :], weights[:, size // 2 :]

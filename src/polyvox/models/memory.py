@@ -49,6 +49,10 @@ class Memory:
         self._keep_last(table, table.shape[-2], -2)
         return table[..., :rows, :]
 
+    def within(self, new: Tensor) -> Tensor:
+        """`new` with zeros for what lies beyond the end of what there is indeed; here all of it is there."""
+        return new
+
     def kept(self) -> Kept:
         """What the next call needs."""
         return tuple(self._kept)

@@ -35,3 +35,15 @@ def overlapped(frames: Tensor, hop: int) -> Tensor:
     for index in range(size // hop):
         out[:, index : index + count] += parts[:, :, index]
     return out.flatten(1)
+
+
+def mirrored(samples: Tensor, surplus: Tensor, more: int) -> Tensor:
+    """`samples` [batch, time] and `more` behind them, with those before the last `surplus` mirrored at their end."""
+    last = samples.shape[1] - 1 - surplus
+    places = torch.arange(samples.shape[1] + more, device=samples.device)
+    return samples[:, torch.where(places > last, 2 * last - places, places).clamp(min=0)]
+
+
+def without_last(frames: Tensor, surplus: Tensor) -> Tensor:
+    """Frames [batch, n, size] with zeros for the last `surplus` of them."""
+    return frames * (torch.arange(frames.shape[1], device=frames.device) < frames.shape[1] - surplus)[:, None]

@@ -126,14 +126,14 @@ class Sound:
 
     def _recorded_renderer(self, replay: Replay, hops: UsualHops) -> HiftGraphs | CausalHiftGraphs:
         first, later = ([FRAMES_PER_TOKEN * each for each in lengths] for lengths in (hops.first, hops.later))
+        # A stream ends with what was left for a chunk and with what that would have looked ahead to.
+        ends = (each + self.flow.config.ahead for each in (self.flow.config.block, max(hops.first), *hops.later))
+        last = {FRAMES_PER_TOKEN * each for each in ends}
         renderer: HiftGraphs | CausalHiftGraphs
         if isinstance(self.vocoder, CausalHift):
-            block, ahead = self.flow.config.block, self.flow.config.ahead
-            # A stream ends with what was left for a chunk and with what that would have looked ahead to.
-            last = {FRAMES_PER_TOKEN * (each + ahead) for each in (block, max(hops.first), *hops.later)}
             renderer = CausalHiftGraphs(self.vocoder, replay, first, later, last)
         else:
-            renderer = HiftGraphs(self.vocoder, replay, first, later)
+            renderer = HiftGraphs(self.vocoder, replay, first, later, last)
         renderer.warm()
         return renderer
 

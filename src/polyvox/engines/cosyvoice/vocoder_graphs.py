@@ -1,7 +1,7 @@
 """The vocoders' steps in work of few shapes, each recorded once and then one launch."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import torch
@@ -12,9 +12,6 @@ from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
 from polyvox.models.hift_causal import CausalHift, CausalHiftState
 from polyvox.models.memory import Kept
 from polyvox.runtime.executors.graphs import Replay, bucket_for
-
-_Step = Callable[[Tensor, Tensor, Kept | None], tuple[Tensor, Kept]]
-_Nothing = Callable[[int, bool], tuple[Tensor, Tensor]]
 
 
 class CausalHiftGraphs:
@@ -29,21 +26,16 @@ class CausalHiftGraphs:
         replay: Replay,
         first: Collection[int],
         later: Collection[int],
-        last: Collection[int] = (),
+        last: Collection[int],
     ) -> None:
         """The lengths, in mel frames, of streams' first steps, of those that follow, and of last steps."""
         self._vocoder = vocoder
-        self._replay = replay
-        self._recorded = _RecordedStep(replay, self._step, self._nothing, first, later)
-        self._last = sorted(last)
         self._spread = vocoder.config.source.samples_per_frame
+        self._recorded = _Recorded(replay, self, vocoder.config.source.samples_per_frame, first, later, last)
 
     def warm(self) -> None:
         """Record every shape."""
-        kept = self._recorded.warm()
-        for frames in self._last:
-            for before, unvoiced in ((None, 0), (kept, self._vocoder.pitch.ahead)):
-                self._ended(*_nothing(self._vocoder, frames, frames + unvoiced), before, 0)
+        self._recorded.warm()
 
     def step(self, mel: Tensor, state: CausalHiftState, *, final: bool = False) -> tuple[Tensor, CausalHiftState]:
         """As the vocoder's own."""
@@ -55,42 +47,27 @@ class CausalHiftGraphs:
         voiced = known if final else known - self._vocoder.pitch.ahead
         noise = state.noise[:, start : start + self._spread * (voiced - state.voiced)]
         enough = noise.shape[1] == self._spread * (voiced - state.voiced)
-        if final and enough and self._ends(mel, kept):
-            return self._filled_up(mel, noise, kept), state
-        if final or not enough or not self._recorded.takes(mel, kept):
+        if not enough or not self._recorded.takes(mel, kept, final=final):
             return self._vocoder.step(mel, state, final=final)
-        samples, after = self._recorded(mel, noise, kept)
+        if final:
+            return self._recorded.ended(mel, noise, kept), state
+        samples, after = self._recorded.stepped(mel, noise, kept)
         rendered = voiced - self._vocoder.config.filter.ahead
         return samples, _with_tensors(replace(state, rendered=rendered, voiced=voiced), after)
 
-    def _ends(self, mel: Tensor, kept: Kept | None) -> bool:
-        """Whether such a last step can be filled up to a recorded one."""
-        fits = kept is None or self._recorded.packing.fits(kept)
-        return fits and mel.shape[0] == 1 and 0 < mel.shape[2] <= max(self._last, default=0)
-
-    def _filled_up(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> Tensor:
-        surplus = bucket_for(mel.shape[2], self._last) - mel.shape[2]
-        mel = functional.pad(mel, (0, surplus))
-        noise = functional.pad(noise, (0, 0, 0, self._spread * surplus))
-        samples = self._ended(mel, noise, kept, surplus)
-        return samples[:, : samples.shape[1] - self._spread * surplus].clone()
-
-    def _ended(self, mel: Tensor, noise: Tensor, kept: Kept | None, surplus: int) -> Tensor:
-        given = [mel, noise, torch.tensor(surplus, device=mel.device)]
-        if kept is not None:
-            given.append(self._recorded.packing.packed(kept))
-        return self._replay(("vocoder ends", kept is None, mel.shape[2]), self._end, given)
-
-    def _end(self, mel: Tensor, noise: Tensor, surplus: Tensor, packed: Tensor | None = None) -> Tensor:
-        kept = None if packed is None else self._recorded.packing.unpacked(packed)
-        return self._vocoder.step(mel, self._anywhere(mel, noise, kept), final=True, surplus=surplus)[0]
-
-    def _nothing(self, frames: int, first: bool) -> tuple[Tensor, Tensor]:
-        return _nothing(self._vocoder, frames, frames - self._vocoder.pitch.ahead if first else frames)
-
-    def _step(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> tuple[Tensor, Kept]:
+    def run(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> tuple[Tensor, Kept]:
+        """A step that is to be recorded."""
         samples, after = self._vocoder.step(mel, self._anywhere(mel, noise, kept))
         return samples, _tensors(after)
+
+    def run_last(self, mel: Tensor, noise: Tensor, kept: Kept | None, surplus: Tensor) -> Tensor:
+        """A last step that is to be recorded."""
+        return self._vocoder.step(mel, self._anywhere(mel, noise, kept), final=True, surplus=surplus)[0]
+
+    def nothing(self, frames: int, *, first: bool, final: bool) -> tuple[Tensor, Tensor]:
+        """Mel and noise to try out a step."""
+        ahead = self._vocoder.pitch.ahead
+        return _nothing(self._vocoder, frames, frames + (0 if first else ahead) - (0 if final else ahead))
 
     def _anywhere(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> CausalHiftState:
         """A stream at its start or at some later place: at which does not change what is computed."""
@@ -126,15 +103,17 @@ def _with_tensors(state: CausalHiftState, tensors: Sequence[Tensor]) -> CausalHi
 
 
 class HiftGraphs:
-    """Steps as version 2's vocoder does, by replay where a step is not the last and its length is a recorded one.
+    """Steps as version 2's vocoder does, by replay where a step's length is a recorded one.
 
-    One thread may use it.
+    A stream's last step may have any length: it is filled up to the next recorded one. One thread may use it.
     """
 
-    def __init__(self, vocoder: Hift, replay: Replay, first: Collection[int], later: Collection[int]) -> None:
-        """The lengths, in mel frames, of streams' first steps and of those that follow."""
+    def __init__(
+        self, vocoder: Hift, replay: Replay, first: Collection[int], later: Collection[int], last: Collection[int]
+    ) -> None:
+        """The lengths, in mel frames, of streams' first steps, of those that follow, and of last steps."""
         self._vocoder = vocoder
-        self._recorded = _RecordedStep(replay, self._step, self._nothing, first, later)
+        self._recorded = _Recorded(replay, self, vocoder.config.source.samples_per_frame, first, later, last)
 
     def warm(self) -> None:
         """Record every shape."""
@@ -145,18 +124,27 @@ class HiftGraphs:
     ) -> tuple[Tensor, HiftState | None]:
         """As the vocoder's own."""
         kept: Kept | None = None if state is None else (state.mel, state.source, state.samples)
-        if final or not self._recorded.takes(mel, kept):
+        if not self._recorded.takes(mel, kept, final=final):
             return self._vocoder.step(mel, noise, state, final=final)
-        samples, after = self._recorded(mel, noise, kept)
+        if final:
+            return self._recorded.ended(mel, noise, kept), None
+        samples, after = self._recorded.stepped(mel, noise, kept)
         return samples, HiftState(*after)
 
-    def _nothing(self, frames: int, first: bool) -> tuple[Tensor, Tensor]:
-        return _nothing(self._vocoder, frames, frames if first else frames + KEPT_FRAMES)
-
-    def _step(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> tuple[Tensor, Kept]:
+    def run(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> tuple[Tensor, Kept]:
+        """A step that is to be recorded."""
         samples, after = self._vocoder.step(mel, noise, None if kept is None else HiftState(*kept))
         assert after is not None
         return samples, (after.mel, after.source, after.samples)
+
+    def run_last(self, mel: Tensor, noise: Tensor, kept: Kept | None, surplus: Tensor) -> Tensor:
+        """A last step that is to be recorded."""
+        state = None if kept is None else HiftState(*kept)
+        return self._vocoder.step(mel, noise, state, final=True, surplus=surplus)[0]
+
+    def nothing(self, frames: int, *, first: bool, final: bool) -> tuple[Tensor, Tensor]:
+        """Mel and noise to try out a step."""
+        return _nothing(self._vocoder, frames, frames if first else frames + KEPT_FRAMES)
 
 
 def _nothing(vocoder: Hift | CausalHift, frames: int, noise_frames: int) -> tuple[Tensor, Tensor]:
@@ -166,52 +154,74 @@ def _nothing(vocoder: Hift | CausalHift, frames: int, noise_frames: int) -> tupl
     return noise.new_zeros(1, vocoder.config.filter.bins, frames), noise
 
 
-class _RecordedStep:
-    """A step of mel, noise and what was kept to samples and what is kept now; at the start nothing was kept.
+class _Recorded:
+    """Steps of mel, noise and what was kept to samples and what is kept now; at the start nothing was kept.
 
-    A replay takes few tensors and gives one, so what is kept travels as one. `nothing` gives mel and noise to try out
-    a step of so many frames, a first one or not.
+    A replay takes few tensors and gives one, so what is kept travels as one.
     """
 
     def __init__(
-        self, replay: Replay, step: _Step, nothing: _Nothing, first: Collection[int], later: Collection[int]
+        self,
+        replay: Replay,
+        steps: CausalHiftGraphs | HiftGraphs,
+        spread: int,
+        first: Collection[int],
+        later: Collection[int],
+        last: Collection[int],
     ) -> None:
         self._replay = replay
-        self._step = step
-        self._nothing = nothing
-        self._first, self._later = sorted(first), sorted(later)
-        self.packing = _Packing(step(*nothing(self._first[0], True), None)[1])
+        self._steps, self._spread = steps, spread
+        self._first, self._later, self._last = sorted(first), sorted(later), sorted(last)
+        kept = steps.run(*steps.nothing(self._first[0], first=True, final=False), None)[1]
+        self._packing = _Packing(kept)
 
-    def warm(self) -> Kept:
-        """Record every shape; what a step keeps."""
+    def warm(self) -> None:
+        """Record every shape."""
+        nothing = self._steps.nothing
         for frames in self._first:
-            _, kept = self(*self._nothing(frames, True), None)
+            _, kept = self.stepped(*nothing(frames, first=True, final=False), None)
         for frames in self._later:
-            self(*self._nothing(frames, False), kept)
-        return kept
+            self.stepped(*nothing(frames, first=False, final=False), kept)
+        for frames in self._last:
+            self.ended(*nothing(frames, first=True, final=True), None)
+            self.ended(*nothing(frames, first=False, final=True), kept)
 
-    def takes(self, mel: Tensor, kept: Kept | None) -> bool:
+    def takes(self, mel: Tensor, kept: Kept | None, *, final: bool) -> bool:
         """Whether such a step is recorded."""
-        if kept is None:
-            return mel.shape[0] == 1 and mel.shape[2] in self._first
-        return mel.shape[0] == 1 and mel.shape[2] in self._later and self.packing.fits(kept)
+        batch, _, frames = mel.shape
+        if batch != 1 or (kept is not None and not self._packing.fits(kept)):
+            return False
+        if final:
+            return 0 < frames <= self._last[-1]
+        return frames in (self._first if kept is None else self._later)
 
-    def __call__(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> tuple[Tensor, Kept]:
-        frames, size = mel.shape[2], self.packing.size
-        if kept is None:
-            made = self._replay(("vocoder starts", frames), self._begun, (mel, noise)).clone()
-        else:
-            packed = self.packing.packed(kept)
-            made = self._replay(("vocoder", frames), self._continued, (mel, noise, packed)).clone()
-        return made[None, size:], self.packing.unpacked(made[:size])
+    def stepped(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> tuple[Tensor, Kept]:
+        given = [mel, noise, *self._packed(kept)]
+        size = self._packing.size
+        made = self._replay(("vocoder starts" if kept is None else "vocoder", mel.shape[2]), self._step, given).clone()
+        return made[None, size:], self._packing.unpacked(made[:size])
 
-    def _begun(self, mel: Tensor, noise: Tensor) -> Tensor:
-        samples, kept = self._step(mel, noise, None)
-        return torch.cat((self.packing.packed(kept), samples[0]))
+    def ended(self, mel: Tensor, noise: Tensor, kept: Kept | None) -> Tensor:
+        """The samples of a last step, filled up to a recorded length."""
+        frames = bucket_for(mel.shape[2], self._last)
+        surplus = frames - mel.shape[2]
+        beyond = surplus * self._spread
+        filled = functional.pad(mel, (0, surplus)), functional.pad(noise, (0, 0, 0, beyond))
+        given = [*filled, torch.tensor(surplus, device=mel.device), *self._packed(kept)]
+        samples = self._replay(("vocoder ends", kept is None, frames), self._end, given)
+        return samples[:, : samples.shape[1] - beyond].clone()
 
-    def _continued(self, mel: Tensor, noise: Tensor, packed: Tensor) -> Tensor:
-        samples, kept = self._step(mel, noise, self.packing.unpacked(packed))
-        return torch.cat((self.packing.packed(kept), samples[0]))
+    def _packed(self, kept: Kept | None) -> list[Tensor]:
+        return [] if kept is None else [self._packing.packed(kept)]
+
+    def _step(self, mel: Tensor, noise: Tensor, packed: Tensor | None = None) -> Tensor:
+        kept = None if packed is None else self._packing.unpacked(packed)
+        samples, after = self._steps.run(mel, noise, kept)
+        return torch.cat((self._packing.packed(after), samples[0]))
+
+    def _end(self, mel: Tensor, noise: Tensor, surplus: Tensor, packed: Tensor | None = None) -> Tensor:
+        kept = None if packed is None else self._packing.unpacked(packed)
+        return self._steps.run_last(mel, noise, kept, surplus)
 
 
 class _Packing:
