@@ -1,7 +1,7 @@
 """From speech tokens to samples: the flow and the vocoder of one model on one device."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -110,7 +110,7 @@ class Sound:
 
         Whoever calls the networks beside this object's own steps does so within it.
         """
-        return torch.cuda.stream(self._lane)
+        return nullcontext() if self._lane is None else torch.cuda.stream(self._lane)
 
     def _recorded_means(self, replay: Replay, hops: UsualHops) -> FlowMeans:
         block, most = self.flow.config.block, _BLOCKS_AT_ONCE[-1]
