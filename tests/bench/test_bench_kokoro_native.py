@@ -1,5 +1,7 @@
 """The native benchmark's own arithmetic, at toy size."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from polyvox.bench import kokoro_native  # noqa: E402
 from polyvox.bench.kokoro_native import (  # noqa: E402
     Distance,
     Figures,
+    in_company,
     kept,
     measured,
     on_device,
@@ -44,6 +47,16 @@ async def test_few_streams_are_heard_several_times(monkeypatch):
     native = on_device(seeded_network(TINY), CPU, batch=4)
     found = [figures async for figures in streamed(native, STYLE, [3, 5])]
     assert [(figures.streams, len(figures.first_audio)) for figures in found] == [(3, 6), (5, 5)]
+
+
+@pytest.mark.anyio
+async def test_a_stream_in_company_is_compared_with_itself_alone(monkeypatch):
+    monkeypatch.setattr(kokoro_native, "text_of", lambda stream: ("No, no.", "Why?", "Yes.")[stream])
+    native = on_device(seeded_network(TINY), CPU, batch=4)
+    assert await in_company(native, STYLE, 3) > 60
+    right, drift = native.sound, itertools.count()
+    monkeypatch.setattr(native, "sound", lambda planned: [pcm + 0.01 * next(drift) for pcm in right(planned)])
+    assert await in_company(native, STYLE, 3) < 60, "nothing is the same twice"
 
 
 @pytest.mark.anyio

@@ -15,10 +15,12 @@ from fixed_shapes import Fixed  # noqa: E402
 from polyvox import config  # noqa: E402
 from polyvox.engines.base import Cautioned  # noqa: E402
 from polyvox.engines.kokoro.batches import Batches  # noqa: E402
-from polyvox.engines.kokoro.call import ModelInput  # noqa: E402
+from polyvox.engines.kokoro.call import Call, ModelInput  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
 from polyvox.engines.kokoro.native import LOUDER, NativeKokoro, Shapes, line_of, noise_seed  # noqa: E402
-from polyvox.types import Utterance  # noqa: E402
+from polyvox.engines.kokoro.plan import Break, Chunk  # noqa: E402
+from polyvox.text.spoken import SpokenWord  # noqa: E402
+from polyvox.types import Span, Utterance  # noqa: E402
 from tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 
 pytestmark = pytest.mark.anyio
@@ -37,6 +39,8 @@ TEXTS = (
 )
 PARAGRAPH = "The sun rose. It is far too warm in here. Wait for me, please. Nobody asked why."
 TOKENS = (12, 24)
+COMMA = Break.COMMA
+STYLE = np.full((1, 256), 0.1, np.float32)
 SETTINGS = {"first_chunk_phonemes": 10, "max_chunk_phonemes": 20}
 
 
@@ -77,7 +81,7 @@ class Running:
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
     engine, replay, sizes = KokoroEngine(config.load(**SETTINGS)), Fixed(), defaultdict(list)
-    network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(replay, lengths, TOKENS))
+    network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(lambda: replay, lengths, TOKENS))
     network.warm()
     synthesis = Batches(network, lambda report: sizes[report.stage].append(report.size))
     await engine.start_with(synthesis, tiny_voices(folder))
@@ -153,6 +157,40 @@ async def test_sentences_of_one_request_share_batches_on_an_idle_machine(tmp_pat
     assert idle.sizes["kokoro-plan"][:2] == [1, Batches.ahead - 1], "the first chunk goes at once, the next together"
     assert max(idle.sizes["kokoro-sound"]) > 1
     assert alike(ahead, one_by_one)
+
+
+class Beside(NativeKokoro):
+    """Plans beside sounding, as on a GPU, and sounds nothing before it is let through."""
+
+    plans_aside = True
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.planned, self.passage = [], threading.Event()
+
+    def plan(self, items):
+        self.planned += items
+        return super().plan(items)
+
+    def sound(self, planned):
+        assert self.passage.wait(60)
+        return super().sound(planned)
+
+
+async def test_where_the_device_allows_it_one_line_is_planned_while_another_sounds():
+    network = Beside(tiny_kokoro(), 1)
+    synthesis = Batches(network, None)
+    words = [SpokenWord("", phonemes, Span(0, 1), False) for phonemes in ("nˈO.", "wˈA.")]
+    calls = [
+        Call(chunk, ModelInput(tuple(chunk.ids), STYLE, 1.0)) for word in words for chunk in [Chunk((word,), COMMA)]
+    ]
+    async with asyncio.timeout(60):
+        spoken = asyncio.gather(*(synthesis.speak(call, 0.0) for call in calls))
+        while len(network.planned) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        network.passage.set()
+        assert all(len(each.rendered.pcm) for each in await spoken)
+        await synthesis.close()
 
 
 async def test_the_same_request_gives_the_same_samples_whatever_came_before_it(tmp_path):

@@ -222,6 +222,18 @@ async def streamed(native: NativeKokoro, style: Style, counts: Sequence[int]) ->
             yield figures
 
 
+async def in_company(native: NativeKokoro, style: Style, streams: int) -> float:
+    """How far the first stream's samples beside all others stand above their difference from those alone, in dB."""
+    async with speaking(native, style) as engine:
+
+        async def said(text: str) -> Tensor:
+            chunks = [chunk.pcm async for chunk in engine.speak(Utterance(text, VOICE))]
+            return torch.from_numpy(np.concatenate(chunks))
+
+        together = await asyncio.gather(*(said(text_of(stream)) for stream in range(streams)))
+        return Distance.between(together[0], await said(text_of(0))).snr
+
+
 async def kept(native: NativeKokoro, style: Style, texts: Sequence[str]) -> list[npt.NDArray[np.int16]]:
     """What the engine makes of each text, one after the other, in 16 bits."""
     async with speaking(native, style) as engine:
@@ -325,6 +337,10 @@ async def _report(native: NativeKokoro, style: Style, given: argparse.Namespace,
     print(f"{native.runs_on}, {name}", flush=True)
     async for figures in streamed(native, style, given.streams):
         print(figures, flush=True)
+    most = max(given.streams, default=1)
+    if most > 1:
+        snr = await in_company(native, style, most)
+        print(f"one of {most} is what it is alone with an SNR of {snr:.1f} dB", flush=True)
 
 
 def _speak(
@@ -335,7 +351,7 @@ def _speak(
     native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
     if gpu and given.unrecorded:
         lengths = lengths_of(load_settings().kokoro_graph_seconds)
-        boxed = NativeKokoro(native.network, native.batch, Shapes(launched, lengths))
+        boxed = NativeKokoro(native.network, native.batch, Shapes(lambda: launched, lengths))
         asyncio.run(_report(boxed, style, given, "launched kernel by kernel"))
     if gpu:
         native = _record(native, style)

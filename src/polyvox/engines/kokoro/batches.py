@@ -32,19 +32,21 @@ class _Timed(Generic[Made]):
 class Batches:
     """Lines of any lengths are planned together, and sounded beside those of about their length.
 
-    So a short first chunk never waits for a long one to be sounded along with it. Trimming is done on a thread of its
-    own, which keeps the device free for the next batch.
+    So a short first chunk never waits for a long one to be sounded along with it. A GPU plans while it sounds. Trimming
+    is done on a thread of its own, which keeps the device free for the next batch.
     """
 
     ahead = _AHEAD
 
     def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
         self._device = DeviceExecutor("kokoro", 1)
+        planner = DeviceExecutor("kokoro-plan", 1) if network.plans_aside else self._device
         self._finish = DeviceExecutor("kokoro-finish", 1)
+        self._executors = {self._device, planner, self._finish}
         self._plan = Stage[ModelInput, _Timed[Planned]](
             "kokoro-plan",
             partial(_timed, network.plan),
-            executor=self._device,
+            executor=planner,
             max_batch=network.batch,
             observer=observer,
         )
@@ -69,7 +71,7 @@ class Batches:
     async def close(self) -> None:
         for stage in (self._plan, self._sound):
             await stage.close()
-        for executor in (self._device, self._finish):
+        for executor in self._executors:
             await asyncio.to_thread(executor.close)
 
 

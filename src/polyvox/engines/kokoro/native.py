@@ -2,9 +2,10 @@
 
 import hashlib
 import struct
-from collections.abc import Hashable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +30,9 @@ _SHORTEST = 32
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The numbers of tokens for which understanding, and of frames for which sounding, are recorded by `replay`."""
+    """The numbers of tokens for which planning, and of frames for which sounding, are recorded, each by a recorder."""
 
-    replay: Replay
+    recorder: Callable[[], Replay]
     lengths: tuple[int, ...]
     tokens: tuple[int, ...] = (32, 48, 64, 96, 128, 192, 256)
 
@@ -46,9 +47,10 @@ class Planned:
 
 
 class NativeKokoro:
-    """The network as an engine calls it, from one thread.
+    """The network as an engine calls it: from one thread, or on a GPU from one that plans and one that sounds.
 
-    Lines longer than any that was recorded, and all lines where nothing is, are spoken as they come.
+    Planning is a long row of small steps, which leave most of a GPU free. Lines longer than any that was recorded, and
+    all lines where nothing is, are spoken as they come.
     """
 
     def __init__(self, network: Kokoro, batch: int, shapes: Shapes | None = None) -> None:
@@ -57,6 +59,15 @@ class NativeKokoro:
         self.dtype = network.decoder.reminder.weight.dtype
         self.batch = batch
         self._shapes = shapes
+        if shapes is not None:
+            self._planner, self._speaker = shapes.recorder(), shapes.recorder()
+        self._aside = None if self.device.type == "cpu" else _stream_beside(self.device)
+        self._unrecorded = Lock()
+
+    @property
+    def plans_aside(self) -> bool:
+        """Whether it may plan and sound at once."""
+        return self._aside is not None
 
     @property
     def runs_on(self) -> str:
@@ -78,13 +89,13 @@ class NativeKokoro:
     def plan(self, items: Sequence[ModelInput]) -> list[Planned]:
         """How long each input will be."""
         lines = [line_of(item) for item in items]
-        with torch.inference_mode(), self._exactly():
+        with torch.inference_mode(), torch.cuda.stream(self._aside):
             tokens = self._understood(lines)
         return [Planned(item, *each) for item, each in zip(items, tokens, strict=True)]
 
     def sound(self, planned: Sequence[Planned]) -> list[Pcm]:
         """The samples of each line; all are of one bucket, and no more than it has room for."""
-        with torch.inference_mode(), self._exactly():
+        with torch.inference_mode():
             rows = self._samples(planned)
         return [row[: each.tokens.frames * FRAME] for row, each in zip(rows, planned, strict=True)]
 
@@ -95,18 +106,19 @@ class NativeKokoro:
         with torch.inference_mode(), self._exactly():
             for count in self._shapes.tokens:
                 for rows in buckets(self.batch):
-                    self._told(self._shapes, self._page(rows, count))
+                    self._told(self._page(rows, count))
             for length in self._shapes.lengths:
                 for rows in buckets(self.room(length)):
-                    self._spoken(self._shapes, self._box(rows, length))
+                    self._spoken(self._box(rows, length))
 
     def _understood(self, lines: Sequence[Line]) -> list[tuple[Tokens, npt.NDArray[np.int64]]]:
         longest = max(len(line.ids) for line in lines)
         if self._shapes is None or longest > self._shapes.tokens[-1]:
-            return [(tokens, tokens.told[:, -1].long().cpu().numpy()) for tokens in self.network.understood(lines)]
+            with self._exactly():
+                return [(tokens, tokens.told[:, -1].long().cpu().numpy()) for tokens in self.network.understood(lines)]
         page = self._page(bucket_for(len(lines), buckets(self.batch)), bucket_for(longest, self._shapes.tokens), lines)
         # The next call will write over it.
-        told = self._told(self._shapes, page)[: len(lines)].clone()
+        told = self._told(page)[: len(lines)].clone()
         # In one piece: each crossing waits for the device.
         frames = told[:, :, -1].long().cpu().numpy()
         durations = [row[: len(line.ids)] for row, line in zip(frames, lines, strict=True)]
@@ -120,18 +132,19 @@ class NativeKokoro:
             noise = [torch.empty(each.tokens.noise_shape, device=self.device) for each in planned]
             for rows, each in zip(noise, planned, strict=True):
                 self._breathe(rows, each.item)
-            plan = self.network.intoned([each.tokens for each in planned])
-            return [(row.float() * LOUDER).cpu().numpy() for row in self.network.sound(plan, noise)]
+            with self._exactly():
+                plan = self.network.intoned([each.tokens for each in planned])
+                return [(row.float() * LOUDER).cpu().numpy() for row in self.network.sound(plan, noise)]
         length = bucket_for(longest, self._shapes.lengths)
         box = self._box(bucket_for(len(planned), buckets(self.room(length))), length, planned)
-        samples: npt.NDArray[np.float32] = (self._spoken(self._shapes, box)[: len(planned)] * LOUDER).cpu().numpy()
+        samples: npt.NDArray[np.float32] = (self._spoken(box)[: len(planned)] * LOUDER).cpu().numpy()
         return list(samples)
 
-    def _told(self, shapes: Shapes, page: "_Page") -> Tensor:
-        return shapes.replay(("tokens", *page.ids.shape), self._understand, page.tensors)
+    def _told(self, page: "_Page") -> Tensor:
+        return self._planner(("tokens", *page.ids.shape), self._understand, page.tensors)
 
-    def _spoken(self, shapes: Shapes, box: "_Box") -> Tensor:
-        return shapes.replay(("sound", *box.told.shape[:2]), self._speak, box.tensors)
+    def _spoken(self, box: "_Box") -> Tensor:
+        return self._speaker(("sound", *box.told.shape[:2]), self._speak, box.tensors)
 
     def _understand(self, ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor) -> Tensor:
         """What is recorded first: the tokens of a page."""
@@ -172,17 +185,25 @@ class NativeKokoro:
         """Fill in the noise of an input: always the same on one kind of device."""
         noise.normal_(generator=torch.Generator(self.device).manual_seed(noise_seed(item)))
 
-    def _exactly(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def _exactly(self) -> Iterator[None]:
         """On a GPU, the same sums in the same order every time, and single precision where it is asked for.
 
-        The library's defaults allow neither. They hold for the process, so they are set for a call only.
+        The library's defaults allow neither. They hold for the process, so they are set for a call only, and for one
+        call at a time; what is recorded keeps to what held then.
         """
         if self.device.type == "cpu":
-            return nullcontext()
-        flags: AbstractContextManager[None] = torch.backends.cudnn.flags(
-            enabled=True, deterministic=True, allow_tf32=False
-        )
-        return flags
+            yield
+            return
+        with self._unrecorded, torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
+            yield
+
+
+def _stream_beside(device: torch.device) -> torch.cuda.Stream:
+    """A stream whose work waits for no other, but comes after all that was asked of the device so far."""
+    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    stream.wait_stream(torch.cuda.current_stream(device))
+    return stream
 
 
 @dataclass(frozen=True, slots=True, eq=False)

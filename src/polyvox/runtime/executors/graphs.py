@@ -27,7 +27,8 @@ class _Recorded:
 class CudaGraphs:
     """One graph for each key, recorded when it is first asked for. A result stands until the key is run again.
 
-    All graphs share one stretch of memory for what they need in between; one thread may use them.
+    All graphs share one stretch of memory for what they need in between; one thread may use them. Beside them, another
+    thread may use graphs that another recorder made.
     """
 
     _TRIALS = 2
@@ -35,6 +36,8 @@ class CudaGraphs:
     def __init__(self) -> None:
         self._recorded: dict[Hashable, _Recorded] = {}
         self._pool = torch.cuda.graph_pool_handle()
+        # A library's scratch memory belongs to the stream on which it was first needed, and then to the graphs.
+        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
     def __call__(
         self, key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
@@ -58,7 +61,7 @@ class CudaGraphs:
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         # Other threads go on using the GPU while this one records.
-        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"):
             made = work(*held)
         return _Recorded(graph, held, made)
 
