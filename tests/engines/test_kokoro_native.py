@@ -39,8 +39,6 @@ TEXTS = (
 )
 PARAGRAPH = "The sun rose. It is far too warm in here. Wait for me, please. Nobody asked why."
 TOKENS = (12, 24)
-COMMA = Break.COMMA
-STYLE = np.full((1, 256), 0.1, np.float32)
 SETTINGS = {"first_chunk_phonemes": 10, "max_chunk_phonemes": 20}
 
 
@@ -177,19 +175,42 @@ class Beside(NativeKokoro):
         return super().sound(planned)
 
 
+def call_of(phonemes):
+    chunk = Chunk((SpokenWord("", phonemes, Span(0, 1), False),), Break.COMMA)
+    return Call(chunk, ModelInput(tuple(chunk.ids), np.full((1, 256), 0.1, np.float32), 1.0))
+
+
 async def test_where_the_device_allows_it_one_line_is_planned_while_another_sounds():
     network = Beside(tiny_kokoro(), 1)
     synthesis = Batches(network, None)
-    words = [SpokenWord("", phonemes, Span(0, 1), False) for phonemes in ("nˈO.", "wˈA.")]
-    calls = [
-        Call(chunk, ModelInput(tuple(chunk.ids), STYLE, 1.0)) for word in words for chunk in [Chunk((word,), COMMA)]
-    ]
     async with asyncio.timeout(60):
-        spoken = asyncio.gather(*(synthesis.speak(call, 0.0) for call in calls))
+        spoken = asyncio.gather(*(synthesis.speak(call_of(phonemes), 0.0) for phonemes in ("nˈO.", "wˈA.")))
         while len(network.planned) < 2:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         network.passage.set()
         assert all(len(each.rendered.pcm) for each in await spoken)
+        await synthesis.close()
+
+
+async def test_a_chunk_is_trimmed_before_all_waiting_texts_are_read():
+    synthesis = Batches(NativeKokoro(tiny_kokoro(), 1), None)
+    gates = [threading.Event() for _ in range(3)]
+
+    def plan(gate):
+        assert gate.wait(60)
+        yield call_of("nˈO.")
+
+    async with asyncio.timeout(60):
+        reads = asyncio.gather(*(synthesis.read(plan(gate)) for gate in gates))
+        spoken = asyncio.create_task(synthesis.speak(call_of("wˈA."), 0.0))
+        while not len(synthesis._finish):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        for gate in gates[:2]:
+            gate.set()
+        assert len((await spoken).rendered.pcm)
+        assert not reads.done()
+        gates[2].set()
+        assert len(await reads) == 3
         await synthesis.close()
 
 

@@ -10,9 +10,9 @@ from polyvox.errors import UnavailableError
 
 T = TypeVar("T")
 
-HANDOVER_SECONDS = 0.001
-"""After how long a busy thread lets another have the interpreter in a process that serves. Python's own 5 ms would be
-added to every step of every request while some text is being read."""
+HANDOVER_SECONDS = 1e-4
+"""After how long a busy thread lets another have the interpreter in a process that serves. Who calls a library asks
+for it after every call: Python's own 5 ms would be added to each, while some text is being read."""
 
 
 class DeviceExecutor:

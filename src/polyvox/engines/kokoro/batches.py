@@ -2,14 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
 from polyvox.engines.kokoro.call import Call, ModelInput, ModelOutput
 from polyvox.engines.kokoro.native import NativeKokoro, Planned
-from polyvox.engines.kokoro.render import render
+from polyvox.engines.kokoro.render import Rendered, render
 from polyvox.engines.kokoro.synthesis import Spoken, paused
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
@@ -32,8 +32,8 @@ class _Timed(Generic[Made]):
 class Batches:
     """Lines of any lengths are planned together, and sounded beside those of about their length.
 
-    So a short first chunk never waits for a long one to be sounded along with it. A GPU plans while it sounds. Trimming
-    is done on a thread of its own, which keeps the device free for the next batch.
+    So a short first chunk never waits for a long one to be sounded along with it. A GPU plans while it sounds. Another
+    thread reads texts and trims chunks by turns: two would wait for each other's turn of the interpreter at every step.
     """
 
     ahead = _AHEAD
@@ -41,8 +41,10 @@ class Batches:
     def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
         self._device = DeviceExecutor("kokoro", 1)
         planner = DeviceExecutor("kokoro-plan", 1) if network.plans_aside else self._device
-        self._finish = DeviceExecutor("kokoro-finish", 1)
-        self._executors = {self._device, planner, self._finish}
+        desk = DeviceExecutor("kokoro-desk", 1)
+        self._executors = {self._device, planner, desk}
+        self._read = Stage[Iterator[Call], Call | None]("kokoro-read", _read_on, executor=desk)
+        self._finish = Stage[tuple[Call, ModelOutput], Rendered]("kokoro-finish", _rendered, executor=desk)
         self._plan = Stage[ModelInput, _Timed[Planned]](
             "kokoro-plan",
             partial(_timed, network.plan),
@@ -59,20 +61,31 @@ class Batches:
             observer=observer,
         )
 
+    async def read(self, plan: Iterator[Call]) -> Call | None:
+        return await self._read(plan)
+
     async def speak(self, call: Call, due: float) -> Spoken:
         if not call.input.ids:
             return Spoken(paused(call), 0.0)
         planned = await self._plan(call.input, due)
         sounded = await self._sound(planned.value, due)
         output = ModelOutput(sounded.value, planned.value.durations)
-        rendered = await self._finish.run(partial(render, call.chunk, output, call.input.speed))
+        rendered = await self._finish((call, output), due)
         return Spoken(rendered, planned.seconds + sounded.seconds)
 
     async def close(self) -> None:
-        for stage in (self._plan, self._sound):
+        for stage in (self._read, self._plan, self._sound, self._finish):
             await stage.close()
         for executor in self._executors:
             await asyncio.to_thread(executor.close)
+
+
+def _read_on(plans: Sequence[Iterator[Call]]) -> list[Call | None]:
+    return [next(plan, None) for plan in plans]
+
+
+def _rendered(sounded: Sequence[tuple[Call, ModelOutput]]) -> list[Rendered]:
+    return [render(call.chunk, output, call.input.speed) for call, output in sounded]
 
 
 def _timed(work: Callable[[Sequence[Given]], Sequence[Made]], items: list[Given]) -> list[_Timed[Made]]:

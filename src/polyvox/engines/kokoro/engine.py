@@ -23,7 +23,6 @@ from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import EngineError, InvalidRequestError, TextError, UnavailableError
 from polyvox.runtime.chunking import ChunkPolicy
-from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.stage import Observer
 from polyvox.text.reading import Readers
 from polyvox.text.spoken import SpokenWord
@@ -49,7 +48,6 @@ class _Loaded:
     """What exists between `start` and `close`."""
 
     styles: book.VoiceBook
-    text: DeviceExecutor
     synthesis: Synthesis
 
 
@@ -89,7 +87,7 @@ class KokoroEngine:
 
     async def start_with(self, synthesis: Synthesis, styles: book.VoiceBook) -> None:
         """As `start`, with a network and voices that are loaded already."""
-        self._loaded = _Loaded(styles, DeviceExecutor("kokoro-text", 1), synthesis)
+        self._loaded = _Loaded(styles, synthesis)
         async for _ in self.speak(Utterance("Ready.", "af_heart")):
             continue
 
@@ -97,7 +95,6 @@ class KokoroEngine:
         if self._loaded is not None:
             loaded, self._loaded = self._loaded, None
             await loaded.synthesis.close()
-            await asyncio.to_thread(loaded.text.close)
 
     def check(self, utterance: Utterance) -> None:
         self._language(utterance)
@@ -109,7 +106,7 @@ class KokoroEngine:
         loaded = self._started()
         plan = self.plan(utterance)
         place = _Place()
-        chunks = told_in_order(lambda: loaded.text.run(lambda: next(plan, None)), loaded.synthesis)
+        chunks = told_in_order(lambda: loaded.synthesis.read(plan), loaded.synthesis)
         async with aclosing(chunks):
             async for told in chunks:
                 yield place.next(told, utterance)

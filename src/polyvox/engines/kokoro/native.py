@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.vocabulary import PADDING
@@ -62,6 +63,7 @@ class NativeKokoro:
         if shapes is not None:
             self._planner, self._speaker = shapes.recorder(), shapes.recorder()
         self._aside = None if self.device.type == "cpu" else _stream_beside(self.device)
+        self._chance = torch.Generator(self.device)
         self._unrecorded = Lock()
 
     @property
@@ -174,16 +176,17 @@ class NativeKokoro:
         told = torch.zeros(rows, length, config.told, dtype=exact, device=self.device)
         style = torch.zeros(rows, 2 * config.style, dtype=exact, device=self.device)
         noise = torch.zeros(rows, length * FRAME, HARMONICS, device=self.device)
-        for row, each in enumerate(planned):
-            told[row, : len(each.tokens.told)] = each.tokens.told
-            self._breathe(noise[row, : each.tokens.frames * FRAME], each.item)
         if planned:
+            lines = pad_sequence([each.tokens.told for each in planned], batch_first=True)
+            told[: len(planned), : lines.shape[1]] = lines
             style[: len(planned)] = torch.stack([each.tokens.style for each in planned])
+        for row, each in zip(noise.unbind(), planned, strict=False):
+            self._breathe(row[: each.tokens.frames * FRAME], each.item)
         return _Box(ends.to(self.device), told, style, noise)
 
     def _breathe(self, noise: Tensor, item: ModelInput) -> None:
         """Fill in the noise of an input: always the same on one kind of device."""
-        noise.normal_(generator=torch.Generator(self.device).manual_seed(noise_seed(item)))
+        noise.normal_(generator=self._chance.manual_seed(noise_seed(item)))
 
     @contextmanager
     def _exactly(self) -> Iterator[None]:

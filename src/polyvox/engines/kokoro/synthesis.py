@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -29,6 +29,9 @@ class Synthesis(Protocol):
     def ahead(self) -> int:
         """How many chunks of one utterance may be under way at once."""
 
+    async def read(self, plan: Iterator[Call]) -> Call | None:
+        """The next call of an utterance's plan, off the event loop; None at its end."""
+
     async def speak(self, call: Call, due: float) -> Spoken:
         """The call's chunk, by the time its player runs dry if the device can do it."""
 
@@ -45,13 +48,18 @@ class OneByOne:
         self._device = DeviceExecutor("kokoro", workers)
         work = partial(_synthesize_all, run)
         self._stage = Stage[Call, Spoken]("kokoro", work, executor=self._device, observer=observer)
+        self._text = DeviceExecutor("kokoro-text", 1)
+
+    async def read(self, plan: Iterator[Call]) -> Call | None:
+        return await self._text.run(lambda: next(plan, None))
 
     async def speak(self, call: Call, due: float) -> Spoken:
         return await self._stage(call, due=due)
 
     async def close(self) -> None:
         await self._stage.close()
-        await asyncio.to_thread(self._device.close)
+        for executor in (self._device, self._text):
+            await asyncio.to_thread(executor.close)
 
 
 def paused(call: Call) -> Rendered:
