@@ -229,9 +229,13 @@ async def test_no_prompt_is_kept_where_there_is_no_room_for_it():
     assert sum(report.read for report in reports) == 60
 
 
-async def test_a_sequence_goes_on_when_more_input_comes():
+IN_STEPS_AND_IN_BURSTS = pytest.mark.parametrize("replay", [None, Fixed()], ids=["in steps", "in bursts"])
+
+
+@IN_STEPS_AND_IN_BURSTS
+async def test_a_sequence_goes_on_when_more_input_comes(replay):
     first, second = ids(6), ids(4, seed=1)
-    async with runtime() as (lm, _), lm.open(GREEDY) as sequence:
+    async with runtime(replay=replay) as (lm, _), lm.open(GREEDY) as sequence:
         told = [token async for token in sequence.go_on(Prompt(first), limits(most=5))]
         more = [token async for token in sequence.go_on(Prompt(second), limits(most=12))]
     model = tiny_lm()
@@ -241,9 +245,10 @@ async def test_a_sequence_goes_on_when_more_input_comes():
     assert more == by_hand(rows, 12)
 
 
-async def test_an_end_is_not_read_when_the_sequence_goes_on():
+@IN_STEPS_AND_IN_BURSTS
+async def test_an_end_is_not_read_when_the_sequence_goes_on(replay):
     first, second = ids(6), ids(4, seed=1)
-    async with runtime() as (lm, _):
+    async with runtime(replay=replay) as (lm, _):
         told = await spoken(lm, Prompt(first))
         end = told[4]
         kept = told[: told.index(end)]
@@ -254,6 +259,36 @@ async def test_an_end_is_not_read_when_the_sequence_goes_on():
     model = tiny_lm()
     rows = torch.cat((model.embed_ids(torch.tensor(first)), model.embed_tokens(torch.tensor(kept, dtype=torch.long))))
     assert more == by_hand(torch.cat((rows, model.embed_ids(torch.tensor(second))))[None], 12)
+
+
+async def test_the_chances_of_a_sequence_do_not_move_while_others_of_its_burst_go_on():
+    rule, first, second = Sampling(seed=4, repetition_penalty=1.3), ids(6), ids(4, seed=1)
+
+    async def told(lm):
+        async with lm.open(rule) as sequence:
+            return [
+                [token async for token in sequence.go_on(Prompt(prompt), Limits(most=3))] for prompt in (first, second)
+            ]
+
+    async with runtime() as (lm, _):
+        alone = await told(lm)
+    async with runtime(replay=Fixed(), burst=8) as (lm, reports):
+        assert (await asyncio.gather(told(lm), spoken(lm, Prompt(ids(5)), until=Limits(most=60))))[0] == alone
+    assert max(report.drawn for report in reports) >= 8
+
+
+async def test_bursts_draw_about_what_the_first_reader_waits_for_and_single_tokens_while_prompts_wait():
+    async with (
+        runtime(replay=Fixed(), burst=8, prefill_rows=8) as (lm, reports),
+        lm.generate(Prompt(ids(5)), GREEDY, Limits(most=200)) as stream,
+    ):
+        await stream.read(6)
+        assert [report.drawn for report in reports][:2] == [1, 5]
+        async with lm.generate(Prompt(ids(40)), GREEDY, Limits(most=1)) as long:
+            await asyncio.gather(stream.read(30), long.read())
+    reading = [report.drawn for report in reports if report.read]
+    assert len(reading) == 6
+    assert max(reading) <= 2
 
 
 async def test_a_sequence_that_is_left_takes_no_part_in_the_next_step():

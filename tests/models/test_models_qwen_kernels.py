@@ -1,0 +1,87 @@
+"""The GPU's kernels for one token of a language model, interpreted: what the plain network makes of the same rows."""
+
+import pytest
+
+pytest.importorskip("triton")
+torch = pytest.importorskip("torch")
+
+from polyvox.models import qwen_kernels  # noqa: E402
+from polyvox.models.qwen import Qwen, QwenConfig  # noqa: E402
+from polyvox.models.qwen_step import QwenStep  # noqa: E402
+from polyvox.runtime.kv_cache import KvCache, Places  # noqa: E402
+
+QWEN3 = QwenConfig(
+    vocabulary=8,
+    hidden=48,
+    feed_forward=80,
+    layers=2,
+    heads=6,
+    key_heads=2,
+    head_width=16,
+    qk_norm=True,
+    qkv_bias=False,
+)
+QWEN2 = QwenConfig(vocabulary=8, hidden=24, feed_forward=40, layers=2, heads=14, key_heads=2, head_width=8)
+CLOSE = {torch.float32: 1e-5, torch.float16: 1e-2}
+CAPACITY = 200
+
+
+def network(config, dtype=torch.float32):
+    chance = torch.Generator().manual_seed(1)
+    made = Qwen(config).requires_grad_(False).eval()
+    for parameter in made.parameters():
+        if parameter.dim() > 1:
+            parameter.normal_(std=parameter.shape[1] ** -0.5, generator=chance)
+        else:
+            parameter.normal_(mean=1.0, std=0.3, generator=chance)
+    return made.to(dtype)
+
+
+def filled(config, dtype=torch.float32, slots=5):
+    """A memory whose every place holds something, so that a look at the wrong one tells."""
+    cache = KvCache(config, slots, CAPACITY, dtype, torch.device("cpu"))
+    chance = torch.Generator().manual_seed(2)
+    for tensor in cache.tensors:
+        tensor.copy_(torch.randn(tensor.shape, generator=chance))
+    return cache
+
+
+@torch.inference_mode()
+def both(config, slots, positions, dtype=torch.float32, extent=CAPACITY):
+    """What the plain network and the kernels make of the same rows, and of their memories."""
+    model, plain, fused = network(config, dtype), filled(config, dtype), filled(config, dtype)
+    rows = torch.randn(len(slots), config.hidden, generator=torch.Generator().manual_seed(3)).to(dtype)
+    slots, positions = torch.tensor(slots), torch.tensor(positions)
+    places = Places(slots, slots[:, None], positions[:, None], extent)
+    wanted = model.decode(rows[:, None], plain.memory(places), places.positions, places.mask)[:, 0]
+    got = QwenStep(model, fused.tensors, qwen_kernels)(rows.clone(), slots, positions, extent)
+    return wanted, got, plain.tensors, fused.tensors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("config", "dtype"), [(QWEN2, torch.float32), (QWEN3, torch.float32), (QWEN3, torch.float16)])
+@pytest.mark.parametrize("rows", [([3, 0, 5], [130, 0, 198]), ([2], [199]), ([2], [0])], ids=["many", "last", "first"])
+def test_the_kernels_are_the_network(config, dtype, rows):
+    wanted, got, plain, fused = both(config, *rows, dtype)
+    assert got.dtype == dtype
+    assert (got - wanted).abs().max() <= CLOSE[dtype] * wanted.abs().max()
+    for theirs, ours in zip(plain, fused, strict=True):
+        assert (theirs - ours).abs().max() <= CLOSE[dtype] * theirs.abs().max()
+
+
+def test_a_row_does_not_depend_on_how_far_others_reach():
+    _, short, _, _ = both(QWEN3, [1, 4], [60, 3], extent=61)
+    _, long, _, _ = both(QWEN3, [1, 4], [60, 3], extent=CAPACITY)
+    assert torch.equal(short, long)
+
+
+def test_the_model_goes_on_working_on_weights_that_lie_side_by_side():
+    model = network(QWEN2)
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    QwenStep(model, filled(QWEN2).tensors, qwen_kernels)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+
+
+def test_a_memory_of_another_depth_is_refused():
+    with pytest.raises(ValueError, match="keys and values for each layer"):
+        QwenStep(network(QWEN2), filled(QWEN2).tensors[:2], qwen_kernels)
