@@ -53,6 +53,7 @@ def test_rows_are_spread_over_the_calls_of_a_time_where_they_are_enough():
     assert calls_of([9, 9], 100, at_a_time=2) == [[0], [1]]
     assert calls_of([9, 9, 9, 9], 100, at_a_time=2) == [[0, 1], [2, 3]]
     assert calls_of([9, 9, 9, 9], 9, at_a_time=2) == [[0], [1], [2], [3]]
+    assert calls_of([9] * 8, 30, at_a_time=2) == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert calls_of([9, 9], 100, at_a_time=4) == [[0, 1]]
     assert calls_of([30, 4, 31, 5], None, at_a_time=2) == [[2], [0], [3, 1]]
 

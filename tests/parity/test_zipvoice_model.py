@@ -23,7 +23,7 @@ from zipvoice_golden import (
 )
 
 from polyvox.models.loading import WeightsError
-from polyvox.models.zipformer import Extent, distance_code
+from polyvox.models.zipformer import Extent, distance_code, swoosh_r
 from polyvox.models.zipvoice import (
     Flow,
     Line,
@@ -38,6 +38,26 @@ from polyvox.models.zipvoice import (
 
 VARIANTS = pytest.mark.parametrize("variant", [BASE, DISTILLED, STEREO])
 CPU = torch.device("cpu")
+
+
+@pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])
+def threads(request):
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+def test_the_activation_is_the_published_one_for_numbers_of_every_size(threads):
+    values = torch.cat([torch.linspace(-30, 30, 70_001), torch.tensor([-1e4, -100.0, 88.0, 89.0, 100.0, 1e4])])
+    exactly = torch.logaddexp(torch.zeros(()).double(), values.double() - 1) - 0.08 * values - 0.313261687
+    torch.testing.assert_close(swoosh_r(values).double(), exactly, atol=1e-6, rtol=1e-6)
+    assert swoosh_r(torch.tensor([math.nan])).isnan().all()
+
+
+def test_the_activation_takes_rows_that_lie_across_memory(threads):
+    rows = torch.linspace(-5, 5, 24).view(2, 3, 4)
+    assert difference(swoosh_r(rows.transpose(1, 2)), swoosh_r(rows).transpose(1, 2)) <= 1e-6
 
 
 def recorded_flows(variant, guidance=None, time=None):
@@ -126,7 +146,7 @@ def test_guidance_turns_at_exactly_one_half():
 
 
 @pytest.mark.parametrize(("variant", "name"), SAMPLES)
-def test_whole_samples(variant, name):
+def test_whole_samples(variant, name, threads):
     recorded, flows = golden(variant, name), sample_start(variant, name)
     assert flows[0].times == pytest.approx(recorded["timesteps"].tolist(), abs=1e-7)
     for flow, out, prompt, frames in zip(

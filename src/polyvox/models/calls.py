@@ -31,11 +31,13 @@ ONE_BY_ONE = OneByOne()
 def calls_of(lengths: Sequence[int], budget: int | None, at_a_time: int = 1) -> list[list[int]]:
     """Which rows share a call: neighbours in length, as many as fill `budget` frames, padding counted.
 
-    Where there are rows enough for as many calls as are made at a time, none holds more than its share of the frames.
+    Where several calls are made at a time and there are rows enough for them, all calls get about the same share of the
+    frames, and there are enough of them that each time is full.
     """
     if len(lengths) >= at_a_time > 1:
-        share = -(-sum(lengths) // at_a_time)
-        budget = share if budget is None else min(budget, share)
+        frames = sum(lengths)
+        times = 1 if budget is None else -(-frames // (budget * at_a_time))
+        budget = -(-frames // (times * at_a_time))
     calls: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         longest = lengths[calls[-1][0]] if calls else 0

@@ -23,7 +23,7 @@ from polyvox.types import Pcm
 
 FEATURE_SCALE = 0.1
 """The network works on mels of a tenth of their size."""
-_CPU_FRAMES_PER_CALL = 1_200
+_CPU_FRAMES_PER_CALL = 2_400
 _GPU_FRAMES_PER_CALL = 60_000
 _CPU_BATCH, _GPU_BATCH = 8, 64
 
