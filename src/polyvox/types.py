@@ -38,11 +38,30 @@ class WordTiming:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkPolicy:
+    """Chunk sizes of one session, in the engine's own unit (phonemes, tokens).
+
+    The first chunk is short so that audio starts. A later one may be `growth` times as long as the one before it, so
+    that it is ready before that one has been played, up to `maximum`. The policy never changes while a session speaks.
+    """
+
+    first: int
+    growth: float
+    maximum: int
+
+    def size(self, previous: int | None) -> int:
+        """How long the next chunk should be, given the length of the one before it."""
+        if previous is None:
+            return self.first
+        return max(self.first, min(self.maximum, int(previous * self.growth)))
+
+
+@dataclass(frozen=True, slots=True)
 class AudioChunk:
     """A stretch of speech and where it stands in its utterance.
 
     `start` is the chunk's first sample counted from the utterance's first, at `sample_rate`; `index` counts chunks from
-    0. Boundaries are a pure function of text, voice, seed and chunk policy.
+    0. Boundaries are a pure function of text, voice, seed and `policy`, by which the utterance was cut.
     """
 
     pcm: Pcm
@@ -56,6 +75,7 @@ class AudioChunk:
     frames: Span | None = None
     wall_seconds: float = 0.0
     device_seconds: float = 0.0
+    policy: ChunkPolicy | None = None
 
     @property
     def end(self) -> int:

@@ -28,8 +28,8 @@ from polyvox.models.hift_filter import FilterConfig
 from polyvox.models.hift_source import SourceConfig
 from polyvox.models.qwen import QwenConfig
 from polyvox.models.unet import UNetConfig
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.placing import Placement
+from polyvox.types import ChunkPolicy
 from replaying import Poisoned
 
 pytestmark = pytest.mark.anyio

@@ -27,8 +27,7 @@ from polyvox.errors import (
     TextError,
     UnknownVoiceError,
 )
-from polyvox.runtime.chunking import ChunkPolicy
-from polyvox.types import PreparedVoice, Utterance
+from polyvox.types import ChunkPolicy, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
 VERSIONS = pytest.mark.parametrize("version", [2, 3])

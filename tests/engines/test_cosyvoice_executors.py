@@ -24,12 +24,11 @@ from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.piece import PieceMaker, sampling_of
 from polyvox.models.cosyvoice_flow import Flow, FlowPrompt
 from polyvox.models.cosyvoice_noise import flow_noise
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.placing import Placement
 from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.tokens import Limits, Prompt, Sampling
-from polyvox.types import PreparedVoice, Utterance
+from polyvox.types import ChunkPolicy, PreparedVoice, Utterance
 from replaying import Poisoned
 
 pytestmark = pytest.mark.anyio

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 
 from polyvox.engines.kokoro.plan import Break, cut
 from polyvox.engines.kokoro.vocabulary import MAX_PHONEMES
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.text.spoken import Pause, Sentence, SpokenWord
-from polyvox.types import Span
+from polyvox.types import ChunkPolicy, Span
 
 POLICY = ChunkPolicy(first=32, growth=2.0, maximum=200)
 MARKS = ",.;:!?…—"

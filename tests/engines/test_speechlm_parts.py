@@ -14,10 +14,9 @@ from polyvox.engines.speechlm.manner import Manner
 from polyvox.engines.speechlm.prompts import LONGEST_VOICE, CodeVoice, Prompts
 from polyvox.engines.speechlm.windows import WindowPolicy
 from polyvox.errors import BundleError, InvalidRequestError, PromptError
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.text.script import PIECE_CHARS, Script
 from polyvox.text.spoken import Pause
-from polyvox.types import NormalizationOptions
+from polyvox.types import ChunkPolicy, NormalizationOptions
 from tiny_speechlm import BYTES, CODES, tiny_speechlm_settings, write_tiny_codec, write_tiny_lm, write_tiny_model
 
 AS_WRITTEN = NormalizationOptions(normalize=False)

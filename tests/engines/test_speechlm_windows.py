@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from polyvox.engines.speechlm.windows import Cursor, Joiner, WindowPolicy
 from polyvox.models.neucodec import NeuCodecConfig
-from polyvox.runtime.chunking import ChunkPolicy
+from polyvox.types import ChunkPolicy
 from seeded_codec import seeded_codec
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from polyvox.engines.zipvoice.joining import Joiner
 from polyvox.engines.zipvoice.plan import Chunk, cut
 from polyvox.engines.zipvoice.script import Piece, parse, pieces
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.text.markup import Spelled
 from polyvox.text.spoken import Pause
-from polyvox.types import NormalizationOptions
+from polyvox.types import ChunkPolicy, NormalizationOptions
 
 POLICY = ChunkPolicy(40, 2.0, 250)
 

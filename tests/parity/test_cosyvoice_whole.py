@@ -25,7 +25,7 @@ from polyvox.models.cosyvoice_flow import FlowPrompt
 from polyvox.models.cosyvoice_lm import SpeechPrompt, limits_for
 from polyvox.models.cosyvoice_noise import flow_noise
 from polyvox.models.silence import SilentRun
-from polyvox.runtime.chunking import ChunkPolicy
+from polyvox.types import ChunkPolicy
 
 RUNS = json.loads((FOLDER / "frontend" / "cosyvoice_text.json").read_text())["e2e"]
 HEARD = np.load(FOLDER / "frontend" / "cosyvoice_features.npz")

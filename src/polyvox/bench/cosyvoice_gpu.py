@@ -37,7 +37,6 @@ from polyvox.models.hift_source import Pitch, Source
 from polyvox.models.sampling import SamplingConfig
 from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.unet import UNet, UNetTime
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.runtime.placing import Placement
@@ -45,7 +44,7 @@ from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.speech_lm import SpeechLm as SharedLm
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import Limits
-from polyvox.types import PreparedVoice
+from polyvox.types import ChunkPolicy, PreparedVoice
 
 Module = TypeVar("Module", bound=nn.Module)
 

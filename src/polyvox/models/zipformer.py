@@ -330,7 +330,7 @@ def _shifted_swoosh(rows: Tensor) -> Tensor:
 
 
 def _in_pieces(rows: Tensor) -> Sequence[Tensor]:
-    return rows.view(-1).split(_PIECE)
+    return torch.split(rows.view(-1), _PIECE)
 
 
 def zipformer_state(state: StateDict) -> dict[str, Tensor]:

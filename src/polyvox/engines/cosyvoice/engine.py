@@ -23,7 +23,6 @@ from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
 from polyvox.engines.cosyvoice.sound import SoundState
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.runtime.speech_lm import LmSizes, SpeechLm
@@ -31,6 +30,7 @@ from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
     AudioChunk,
     Capabilities,
+    ChunkPolicy,
     NormalizationOptions,
     PreparedVoice,
     Streaming,
@@ -224,7 +224,7 @@ class CosyVoiceEngine:
         seed = secrets.randbits(63) if utterance.seed is None else utterance.seed
         log.debug("cosyvoice speaks", engine=self.name, mode=str(role.mode), seed=seed, policy=self._policy)
         async with running.streams:
-            place = Place()
+            place = Place(self._policy)
             base = asyncio.create_task(running.device.run(partial(running.model.networks.sound.start, role.voice)))
             hops = Hops(self._policy, len(role.flow_tokens), running.pieces.block, running.pieces.ahead)
             try:

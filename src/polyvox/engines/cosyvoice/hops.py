@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from polyvox.runtime.chunking import ChunkPolicy
+from polyvox.types import ChunkPolicy
 
 
 @dataclass(frozen=True, slots=True)

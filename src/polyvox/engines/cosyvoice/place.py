@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from polyvox.engines.cosyvoice.piece import Chunk
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
-from polyvox.types import AudioChunk, Span
+from polyvox.types import AudioChunk, ChunkPolicy, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,9 @@ SILENT = Wording()
 
 @dataclass(slots=True)
 class Place:
-    """Chunks, samples, tokens and frames so far."""
+    """Chunks, samples, tokens and frames so far, cut by one policy."""
 
+    policy: ChunkPolicy
     index: int = 0
     samples: int = 0
     tokens: int = 0
@@ -43,6 +44,7 @@ class Place:
             frames=Span(self.frames, self.frames + chunk.frames),
             wall_seconds=now - self.asked,
             device_seconds=chunk.seconds,
+            policy=self.policy,
         )
         self.index, self.samples = self.index + 1, result.end
         self.tokens, self.frames = self.tokens + chunk.tokens, self.frames + chunk.frames

@@ -22,13 +22,13 @@ from polyvox.engines.kokoro.synthesis import Synthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import EngineError, InvalidRequestError, TextError, UnavailableError
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.stage import Observer
 from polyvox.text.reading import Readers
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
     AudioChunk,
     Capabilities,
+    ChunkPolicy,
     NormalizationOptions,
     PreparedVoice,
     Span,
@@ -105,7 +105,7 @@ class KokoroEngine:
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         loaded = self._started()
         plan = self.plan(utterance)
-        place = _Place()
+        place = _Place(self._policy)
         chunks = told_in_order(lambda: loaded.synthesis.read(plan), loaded.synthesis)
         async with aclosing(chunks):
             async for told in chunks:
@@ -150,8 +150,9 @@ class KokoroEngine:
 
 @dataclass(slots=True)
 class _Place:
-    """How far an utterance has come: chunks, samples and tokens."""
+    """How far an utterance has come: chunks, samples and tokens, cut by one policy."""
 
+    policy: ChunkPolicy
     index: int = 0
     samples: int = 0
     tokens: int = 0
@@ -172,6 +173,7 @@ class _Place:
             tokens=tokens,
             wall_seconds=told.wall_seconds,
             device_seconds=told.spoken.seconds,
+            policy=self.policy,
         )
         self.index, self.samples, self.tokens = self.index + 1, result.end, tokens.end
         return result

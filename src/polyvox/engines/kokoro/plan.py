@@ -7,9 +7,8 @@ from enum import IntEnum
 from itertools import pairwise
 
 from polyvox.engines.kokoro.vocabulary import IDS, MAX_PHONEMES
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.text.spoken import Pause, Sentence, SpokenWord
-from polyvox.types import Span
+from polyvox.types import ChunkPolicy, Span
 
 # A cut is looked for from SHORTEST to LONGEST times the size aimed at; where no mark of punctuation stands there, a
 # later chunk may run on to PATIENCE times its size before it is cut between two plain words.

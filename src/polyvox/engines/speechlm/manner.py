@@ -8,8 +8,8 @@ from polyvox.config import Settings
 from polyvox.engines.speechlm.prompts import TOKENS_PER_SECOND
 from polyvox.engines.speechlm.windows import WindowPolicy
 from polyvox.errors import InvalidRequestError
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.tokens import Sampling
+from polyvox.types import ChunkPolicy
 
 MOST_TOKENS = 65_536
 MOST_CONTEXT = 5.0

@@ -86,6 +86,7 @@ class Speech:
             tokens=tokens,
             wall_seconds=now - self.asked,
             device_seconds=device_seconds,
+            policy=self.manner.windows.chunks,
         )
         # The player starts with the first chunk; from then on each next one is due when this one has been heard.
         self.due = (_now() if self.index == 0 else self.due) + chunk.duration

@@ -5,8 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from polyvox.runtime.chunking import ChunkPolicy
-from polyvox.types import Pcm, Span
+from polyvox.types import ChunkPolicy, Pcm, Span
 
 FADE_SECONDS = 0.012
 

@@ -25,12 +25,11 @@ from polyvox.engines.zipvoice.synthesis import Order, Spoken, Synthesis
 from polyvox.engines.zipvoice.variants import Variant
 from polyvox.engines.zipvoice.voice import ClonedVoice, duet, tagged
 from polyvox.errors import EngineError, PromptError, TextError, UnavailableError, UnknownVoiceError
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
 from polyvox.text.spoken import Pause
-from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Span, Utterance, Voice, VoicePrompt
+from polyvox.types import AudioChunk, Capabilities, ChunkPolicy, Pcm, PreparedVoice, Span, Utterance, Voice, VoicePrompt
 
 VOCODER = "vocos"
 FADE_SECONDS = 0.1
@@ -157,9 +156,8 @@ class ZipVoiceEngine:
 
     def _plan(self, speech: "_Speech") -> Iterator[Reading | Pause]:
         utterance = speech.utterance
-        policy = chunk_policy(speech.voice, speech.manner, utterance.speed)
         language = known_language(utterance.language)
-        return self._started().reader.read(utterance.text, utterance.normalization, language, policy)
+        return self._started().reader.read(utterance.text, utterance.normalization, language, speech.policy)
 
     def _prepared(self, prompt: VoicePrompt) -> PreparedVoice:
         ids = self._started().reader.transcript_ids(prompt.transcript)
@@ -213,6 +211,7 @@ class _Speech:
         self.utterance = utterance
         self.manner = manner
         self.voice, self._gain = voice.at(manner.target_rms)
+        self.policy = chunk_policy(self.voice, manner, utterance.speed)
         self.spoke = False
         self._seed = secrets.randbits(63) if utterance.seed is None else utterance.seed % (1 << 63)
         self._joiner = Joiner(round(FADE_SECONDS * SAMPLE_RATE))
@@ -248,6 +247,7 @@ class _Speech:
             tokens=Span(self._tokens, self._tokens + len(ids)),
             wall_seconds=wall_seconds,
             device_seconds=spoken.seconds if spoken else 0.0,
+            policy=self.policy,
         )
         self._index, self._samples, self._tokens = self._index + 1, chunk.end, self._tokens + len(ids)
         return chunk

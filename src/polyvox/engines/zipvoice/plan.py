@@ -8,10 +8,9 @@ from functools import reduce
 from itertools import chain
 
 from polyvox.engines.zipvoice.script import Piece
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.text.phonemes.scripts import HAN
 from polyvox.text.spoken import Pause
-from polyvox.types import Span
+from polyvox.types import ChunkPolicy, Span
 
 # Chinese is written, and was learned, without spaces.
 _SPACE_BEFORE_HAN = re.compile(rf"(?<=[,.;:?!…{HAN}])\s+(?=[{HAN}])")

@@ -9,12 +9,11 @@ import structlog
 from polyvox.engines.zipvoice.plan import Chunk, cut
 from polyvox.engines.zipvoice.script import Script, parse, pieces
 from polyvox.errors import InvalidRequestError
-from polyvox.runtime.chunking import ChunkPolicy
 from polyvox.text.markup import Spelled
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
 from polyvox.text.tokenizers.vocabulary import Vocabulary
-from polyvox.types import NormalizationOptions, Span
+from polyvox.types import ChunkPolicy, NormalizationOptions, Span
 
 LANGUAGES = frozenset(("en-us", "zh"))
 
