@@ -161,7 +161,7 @@ class Kokoro(nn.Module):
     def contoured(self, told: Tensor, style: Tensor, frames: Ragged) -> tuple[Tensor, Tensor, Tensor]:
         """Over all frames, text [batch, width, frames], pitch and energy [batch, 2 frames] of what `told` gives."""
         config = self.config
-        rows, text, durations = torch.split(told, (config.width + config.style, config.width, 1), dim=2)
+        rows, text, durations = torch.split(told, [config.width + config.style, config.width, 1], dim=2)
         tokens = _tokens_of_frames(durations[:, :, 0].long().cumsum(dim=1), frames.longest)
         manner = style.chunk(2, dim=1)[1]
         pitch, energy = self.predictor.contours(picked(rows, tokens).to(style.dtype), manner, frames)
