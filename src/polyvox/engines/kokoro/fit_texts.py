@@ -1,21 +1,5 @@
 """What is said while a voice is fitted and tried, in Kokoro's phonemes; an evaluation says none of it."""
 
-SHORT = (
-    "ðə skˈI wʌz klˈɪɹ.",
-    "bɹˈɪŋ mˌi ðə blˈu kˈʌp.",
-    "wˌi ɡˌO hˈOm æt nˈun.",
-    "ˌɪz ðˈæt jʊɹ ˈOld kˈɑɹ?",
-    "hˌi fˈWnd ɐ pˈɛni.",
-    "plˈiz wˈAt fɔɹ ˌʌs.",
-    "tˈɛn bˈYz ʤˈʌmpt ˌʌp.",
-    "wˌʌt ɐ lˈʌvli ɡˈɑɹdən.",
-    "ʃˌi nˈɛvəɹ sˈɛd sˌO.",
-    "ʧˈuz ði ˈʌðəɹ wˈʌn.",
-    "mˌI fˈɑðəɹ wˈɜɹks hˈɑɹd.",
-    "ðˌA θˈɔt ʌv ju.",
-)
-"""Two seconds each: what is learned by gradients costs as much for every second."""
-
 USUAL = (
     "ˌI hæv nˈɛvəɹ tˈAstᵻd sˈup æz ɡˈʊd æz jˈɔɹz.",
     "ʃˌi lˈæft, pˈɪkt ˌʌp hɜɹ kˈOt ænd wˈɔkt ˈWt.",
@@ -30,7 +14,7 @@ USUAL = (
     "plˈiz ˈæsk ðˌɛm tə mˈuv ðə piˈænO əwˈA fɹʌm ðə wˈɔl.",
     "bəhˈInd ðə bˈɑɹn ðɛɹ wʌz ɐ fˈild ʌv tˈɔl jˈɛlO kˈɔɹn.",
 )
-"""Three seconds each, as long as sentences mostly are."""
+"""Three seconds each, as long as sentences mostly are; what is learned from shorter ones does for shorter ones."""
 
 LONG = (
     "ɡˈʊd ˈivnɪŋ, ænd wˈɛlkəm hˈOm.",

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.audio.hearing import HEARING_RATE
-from polyvox.engines.kokoro.fit_texts import LONG, SHORT
+from polyvox.engines.kokoro.fit_texts import LONG, USUAL
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.vocabulary import IDS, PADDING
 from polyvox.models.campplus import CampPlus
@@ -30,6 +31,9 @@ _LEAST_PITCH = 50.0
 # Lines of so many phonemes the rows of a style are drawn from, short lines as often as long ones.
 _FEWEST, _MOST = 12, 160
 _MOST_QUALITY = 3.0
+# Half a second. A GPU's library prepares each convolution anew for every length that it has not met before, which takes
+# longer than the convolution does; so there are few lengths.
+_GRAIN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +42,9 @@ class FitPlan:
 
     steps: int = 60
     seed: int = 0
-    sentences: tuple[str, ...] = SHORT
+    sentences: tuple[str, ...] = USUAL
     batch: int = 1
-    """Sentences in one step; they are cut to the length of the shortest."""
+    """Sentences in one step; they are cut to one length, the shortest's or up to half a second less."""
     mixed_rows: bool = True
     """Whether a sentence is said in the style of any length of line, and not only in that of its own."""
     rate: float = 0.3
@@ -131,7 +135,7 @@ class Fit:
         self._long = [line_ids(line) for line in LONG]
         self._place = torch.zeros(base.shape[1], requires_grad=True, device=base.device)
         self._last: deque[Tensor] = deque(maxlen=plan.averaged)
-        self._chance = torch.Generator().manual_seed(plan.seed)
+        self._chance = torch.Generator(base.device).manual_seed(plan.seed)
         self._unchanged: dict[int, Tensor] = {}
         self._quality = plan.quality_weight
 
@@ -193,8 +197,9 @@ class Fit:
     def _said(self, lines: Sequence[Sequence[int]], styles: Tensor) -> tuple[list[Prosody], Heard]:
         plan = self._kokoro.plan([Line(ids, style) for ids, style in zip(lines, styles, strict=True)])
         even = _even(plan)
-        noise = [torch.randn(prosody.noise_shape, generator=self._chance) for prosody in even]
-        return plan, self._listeners.hear(torch.stack(self._kokoro.sound(even, noise)))
+        shape = len(even), *even[0].noise_shape
+        noise = torch.randn(shape, generator=self._chance, device=self._base.device)
+        return plan, self._listeners.hear(torch.stack(self._kokoro.sound(even, list(noise))))
 
     def _own_rows(self, style: Tensor, lines: Sequence[Sequence[int]]) -> Tensor:
         return torch.stack([style[phonemes_of(ids) - 1] for ids in lines])
@@ -203,8 +208,8 @@ class Fit:
         """Rows of the start for lines: what is found must do for all of them, and short lines are cheaper to say."""
         if not self._plan.mixed_rows:
             return self._own_rows(self._base, lines)
-        exponents = torch.rand(len(lines), generator=self._chance)
-        return self._base[(_FEWEST * (_MOST / _FEWEST) ** exponents).long().to(self._base.device) - 1]
+        exponents = torch.rand(len(lines), generator=self._chance, device=self._base.device)
+        return self._base[(_FEWEST * (_MOST / _FEWEST) ** exponents).long() - 1]
 
     def _quality_loss(self, which: int, opinions: Tensor) -> Tensor:
         """How far opinions have fallen behind those of the built-in voice, at a price that follows the fall."""
@@ -221,12 +226,13 @@ class Fit:
 
     def _pitch_loss(self, plan: Sequence[Prosody]) -> Tensor:
         """The squares of how far off the lines' mean pitches are, in natural logarithms; none is voiced: nothing."""
-        wanted = self._speaker.log_pitch
-        voiced = [curve for line in plan if len(curve := line.pitch[line.pitch > _LEAST_PITCH])]
-        if wanted is None or not voiced:
-            return self._place.sum() * 0.0
-        means = torch.stack([curve.log().mean() for curve in voiced])
-        return self._plan.pitch_weight * (means - wanted).square().mean()
+        assert self._speaker.log_pitch is not None
+        pitch = pad_sequence([line.pitch for line in plan], batch_first=True)
+        voiced = pitch > _LEAST_PITCH
+        counts = voiced.sum(dim=1)
+        means = (pitch.clamp(min=_LEAST_PITCH).log() * voiced).sum(dim=1) / counts.clamp(min=1)
+        squares = (means - self._speaker.log_pitch).square() * (counts > 0)
+        return self._plan.pitch_weight * squares.sum() / (counts > 0).sum().clamp(min=1)
 
 
 def _batches(lines: Sequence[Sequence[int]], size: int) -> list[Sequence[Sequence[int]]]:
@@ -236,8 +242,9 @@ def _batches(lines: Sequence[Sequence[int]], size: int) -> list[Sequence[Sequenc
 
 
 def _even(plan: Sequence[Prosody]) -> list[Prosody]:
-    """Lines cut to the length of the shortest: so they need no masks, and the listeners hear them in one batch."""
-    frames = min(line.frames for line in plan)
+    """Lines cut to one length, so that they need no masks and the listeners hear them in one batch."""
+    shortest = min(line.frames for line in plan)
+    frames = shortest // _GRAIN * _GRAIN or shortest
     return [
         replace(line, text=line.text[:, :frames], pitch=line.pitch[: 2 * frames], energy=line.energy[: 2 * frames])
         for line in plan
