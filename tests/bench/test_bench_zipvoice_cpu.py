@@ -1,5 +1,7 @@
 """The CPU benchmark of ZipVoice at toy size: what is compared says the same, and every figure is reported."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -35,11 +37,44 @@ async def test_all_figures_are_reported(distilled: bool) -> None:
         f"{model}, 1 steps: ours / original's order",
         f"{model}, 1 steps: ours / original's, straightened",
     ]
-    assert f"{model}: 8 at once / one" in names
+    assert names[8:12] == [
+        f"{model}, 4 steps: 8 at once, CPU",
+        f"{model}, 4 steps: one on one thread, CPU",
+        f"{model}: 8 at once / one",
+        f"{model}: 8 at once / one on one thread",
+    ]
     assert [check.limit for check in checks if check.limit] == [0.8, 0.8, 0.9] + [1.0, 1.0] * distilled
     assert any("8 bits" in name for name in names) == distilled
     assert all(check.low <= check.value <= check.high for check in checks)
     assert f"{model}, 8 at once, round 2 of 2" in steps
+
+
+@pytest.mark.anyio
+async def test_what_runs_on_one_thread_leaves_the_others_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    bench = Bench(distilled=True, rounds=1, progress=lambda _: None)
+    velocities = bench.network.velocities_of
+
+    def watched(rows):
+        seen.append(torch.get_num_threads())
+        return velocities(rows)
+
+    monkeypatch.setattr(bench.network, "velocities_of", watched)
+    networks = replace(zipvoice.random_networks(torch.device("cpu"), distilled=True), acoustics=bench.network)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        async with (
+            zipvoice_cpu.synthesis_on_one_thread(networks) as narrow,
+            zipvoice_cpu.synthesis_of(networks) as wide,
+        ):
+            assert torch.get_num_threads() == 2
+            for synthesis, threads in ((narrow, 1), (wide, 2)):
+                seen.clear()
+                await zipvoice.figures(synthesis, 1, zipvoice_cpu.manner_of(1, distilled=True), 0.4)
+                assert set(seen) == {threads}
+    finally:
+        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("distilled", [True, False])

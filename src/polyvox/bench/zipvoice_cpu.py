@@ -125,15 +125,26 @@ class Bench:
         ]
 
     async def in_company(self) -> list[Check]:
-        """Eight requests at once beside one, at few steps: each further step costs the same again."""
+        """Eight requests at once beside one, at few steps: each further step costs the same again.
+
+        One request has all the threads to itself, which speak sooner than a single one but wait for each other. What it
+        costs a single thread is shown beside it.
+        """
         manner = manner_of(FEW_STEPS, distilled=self._distilled)
-        alone, together = [], []
-        async with synthesis_of(self._networks) as synthesis:
+        alone, single, together = [], [], []
+        async with synthesis_of(self._networks) as synthesis, synthesis_on_one_thread(self._networks) as narrow:
             for turn in range(self._rounds):
                 self._progress(f"{self._name}, {COMPANY} at once, round {turn + 1} of {self._rounds}")
                 alone.append(cost(await figures(synthesis, 1, manner, PROMPT_SECONDS)))
+                single.append(cost(await figures(narrow, 1, manner, PROMPT_SECONDS)))
                 together.append(cost(await figures(synthesis, COMPANY, manner, PROMPT_SECONDS)))
-        return [Check.of(f"{self._name}: {COMPANY} at once / one", "", ratios(together, alone), COMPANY_LIMIT)]
+        name = f"{self._name}, {FEW_STEPS} steps"
+        return [
+            Check.of(f"{name}: {COMPANY} at once, CPU", "s/s", together),
+            Check.of(f"{name}: one on one thread, CPU", "s/s", single),
+            Check.of(f"{self._name}: {COMPANY} at once / one", "", ratios(together, alone), COMPANY_LIMIT),
+            Check.of(f"{self._name}: {COMPANY} at once / one on one thread", "", ratios(together, single)),
+        ]
 
     async def by_graphs(self, threads: int) -> list[Check]:
         """One request by the graphs in 8-bit precision, at few steps."""
@@ -162,6 +173,16 @@ async def synthesis_of(networks: Networks) -> AsyncIterator[Synthesis]:
     await figures(synthesis, 1, manner_of(1, distilled=True), PROMPT_SECONDS)
     yield synthesis
     await synthesis.close()
+
+
+@asynccontextmanager
+async def synthesis_on_one_thread(networks: Networks) -> AsyncIterator[Synthesis]:
+    """The same, on threads which begin while one thread is all there is."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    async with synthesis_of(networks) as synthesis:
+        torch.set_num_threads(threads)
+        yield synthesis
 
 
 def cost(figures: Figures) -> float:
