@@ -69,6 +69,22 @@ def test_the_kernels_are_the_network(config, dtype, rows):
         assert (theirs - ours).abs().max() <= CLOSE[dtype] * theirs.abs().max()
 
 
+@pytest.mark.slow
+@torch.inference_mode()
+def test_pieces_of_prompts_are_read_as_by_the_network():
+    model, plain, fused = network(QWEN3), filled(QWEN3), filled(QWEN3)
+    rows = torch.randn(2, 3, QWEN3.hidden, generator=torch.Generator().manual_seed(4))
+    slots, positions = torch.tensor([4, 1]), torch.tensor([[60, 61, 62], [0, 1, 1]])
+    written = torch.tensor([[4, 4, 4], [1, 1, plain.spare]])
+    places = Places(slots, written, positions, 70)
+    wanted = model.decode(rows, plain.memory(places), positions, places.mask)
+    got = QwenStep(model, fused.tensors, qwen_kernels).read(rows.clone(), slots, written, positions, 70, places.mask)
+    there = written != plain.spare
+    assert (got - wanted)[there].abs().max() <= 1e-5 * wanted.abs().max()
+    for theirs, ours in zip(plain.tensors, fused.tensors, strict=True):
+        assert (theirs - ours)[: plain.spare].abs().max() <= 1e-5 * theirs.abs().max()
+
+
 def test_a_row_does_not_depend_on_how_far_others_reach():
     _, short, _, _ = both(QWEN3, [1, 4], [60, 3], extent=61)
     _, long, _, _ = both(QWEN3, [1, 4], [60, 3], extent=CAPACITY)

@@ -24,6 +24,7 @@ _WARPS = 8
 def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) -> Tensor:
     """Add to `rows` [n, width] where they stand, and return them normalised by their root mean square."""
     normed = torch.empty_like(rows)
+    assert rows.is_contiguous()
     count, width = rows.shape
     block = triton.next_power_of_2(width)
     _add_and_norm[(count,)](
@@ -60,8 +61,8 @@ def place(
         queries,
         keys,
         values,
-        slots,
-        positions,
+        slots.contiguous(),
+        positions.contiguous(),
         heads,
         key_heads,
         capacity,
@@ -101,8 +102,8 @@ def attend_in_parts(
         queries,
         keys,
         values,
-        slots,
-        positions,
+        slots.contiguous(),
+        positions.contiguous(),
         partial,
         weights[0],
         weights[1],

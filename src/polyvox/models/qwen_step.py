@@ -1,4 +1,4 @@
-"""The Qwen decoders by one token for each of many rows, in few kernels: what a GPU does most."""
+"""The Qwen decoders in few kernels, on keys and values that lie in slots: what a GPU does most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.attention import attend, merge_heads
 from polyvox.models.qwen import Qwen, QwenConfig, rotary
 
 
@@ -62,7 +63,7 @@ class _Layer:
 
 
 class QwenStep:
-    """A step of `Qwen.decode` for one new position a row, on keys and values that lie in slots.
+    """`Qwen.decode` for one new position a row, or for pieces of prompts, on keys and values that lie in slots.
 
     `memory` holds each layer's keys and then its values, [slots, key heads, capacity, width]. The model's weights are
     laid side by side where they are used together; the model goes on working, on the same memory.
@@ -99,6 +100,28 @@ class QwenStep:
             normed = do.add_and_norm(rows, added, layer.behind, eps)
             added = functional.linear(do.gate(functional.linear(normed, layer.gate_and_up)), layer.down)
         return do.add_and_norm(rows, added, self._last, eps)
+
+    def read(
+        self, rows: Tensor, slots: Tensor, written: Tensor, positions: Tensor, extent: int, mask: Tensor
+    ) -> Tensor:
+        """The hidden states of pieces `rows` [n, m, hidden] of `slots` [n], at `positions` [n, m] of `written` [n, m].
+
+        `mask` [n, 1, m, extent] says which of a slot's first positions each sees. What is in `rows` is lost.
+        """
+        do, eps = self._arithmetic, self._config.norm_eps
+        pieces, width, hidden = rows.shape
+        rows, written, positions = rows.contiguous().view(-1, hidden), written.reshape(-1), positions.reshape(-1)
+        added: Tensor | None = None
+        for layer in self._layers:
+            normed = do.add_and_norm(rows, added, layer.before, eps)
+            projected = functional.linear(normed, layer.projection, layer.bias)
+            queries = do.place(projected, layer.norms, eps, self._rotation, layer.memory, written, positions)
+            keys, values = (each[:, :, :extent].index_select(0, slots) for each in layer.memory)
+            heard = attend(queries.view(pieces, width, *queries.shape[1:]).transpose(1, 2), keys, values, mask)
+            added = functional.linear(merge_heads(heard).flatten(0, 1), layer.out)
+            normed = do.add_and_norm(rows, added, layer.behind, eps)
+            added = functional.linear(do.gate(functional.linear(normed, layer.gate_and_up)), layer.down)
+        return do.add_and_norm(rows, added, self._last, eps).view(pieces, width, hidden)
 
     def _alone(self, row: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
         """A single row takes as long as its weights take to be read, so whatever stands before one is done with it."""

@@ -39,11 +39,16 @@ class DecoderModel(Protocol):
     def scores(self, hidden: Tensor) -> Tensor: ...
 
 
-class TokenStep(Protocol):
-    """The backbone by one position for each of many slots."""
+class FusedBackbone(Protocol):
+    """The backbone in few kernels: by one position for each of many slots, or by pieces of prompts."""
 
     def __call__(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
         """Hidden states behind `rows`, both [n, hidden], at `positions` of `slots`, all of them before `extent`."""
+
+    def read(
+        self, rows: Tensor, slots: Tensor, written: Tensor, positions: Tensor, extent: int, mask: Tensor
+    ) -> Tensor:
+        """Hidden states behind pieces, both [n, m, hidden], at the places that `Places` tells."""
 
 
 class Decoder:
@@ -61,13 +66,13 @@ class Decoder:
         *,
         prefill_rows: int,
         replay: Replay | None = None,
-        token_step: TokenStep | None = None,
+        fused: FusedBackbone | None = None,
     ) -> None:
         self._model = model
         self._cache = cache
         self._sampler = sampler
         self._replay = replay
-        self._token_step = token_step or self._plain_token_step
+        self._fused = fused
         self._rows_at_once = buckets(cache.slots)
         self._extents = buckets(cache.capacity, start=min(_SHORTEST_EXTENT, cache.capacity))
         self._widths = buckets(prefill_rows, start=min(_SHORTEST_PIECE, prefill_rows))
@@ -184,6 +189,8 @@ class Decoder:
         # Behind its end a row stays at its last position, and so inside its slot.
         positions = table.starts[:, None] + offsets.minimum(table.lengths[:, None] - 1)
         places = Places(table.slots, written, positions, extent)
+        if self._fused is not None:
+            return self._fused.read(rows, table.slots, written, positions, extent, places.mask)
         return self._model.backbone.decode(rows, self._cache.memory(places), places.positions, places.mask)
 
     def _decode(self, step: Step) -> list[list[int]]:
@@ -214,10 +221,10 @@ class Decoder:
         """Read the token drawn last of each slot; the one behind it."""
         going = torch.where(self._sampler.ended[slots], self._cache.spare, slots)
         rows = self._model.embed_tokens(self._sampler.last[going])
-        hidden = self._token_step(rows, going, positions, extent)
+        hidden = (self._fused or self._plain_step)(rows, going, positions, extent)
         return self._sampler.draw(self._model.scores(hidden), going, steps)
 
-    def _plain_token_step(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+    def _plain_step(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
         places = Places(slots, slots[:, None], positions[:, None], extent)
         memory = self._cache.memory(places)
         return self._model.backbone.decode(rows[:, None], memory, places.positions, places.mask)[:, 0]

@@ -80,12 +80,10 @@ class SpeechLm:
     ) -> None:
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, sizes.slots, sizes.capacity, weight.dtype, weight.device)
-        token_step = None if replay is None else fused_step(model.backbone, cache)
+        fused = None if replay is None else fused_step(model.backbone, cache)
         draw = None if replay is None else fused_draw(model.vocabulary, weight.device)
         sampler = Sampler(sizes.slots + 1, model.vocabulary, weight.device, draw)
-        self._decoder = Decoder(
-            model, cache, sampler, prefill_rows=sizes.prefill_rows, replay=replay, token_step=token_step
-        )
+        self._decoder = Decoder(model, cache, sampler, prefill_rows=sizes.prefill_rows, replay=replay, fused=fused)
         self._burst = 1 if replay is None else sizes.burst
         self._vocabulary = model.vocabulary
         self._sizes = sizes
