@@ -3,6 +3,7 @@
 import hashlib
 import struct
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -105,13 +106,22 @@ class NativeKokoro:
         """Record every shape."""
         if self._shapes is None:
             return
-        with torch.inference_mode(), self._exactly():
-            for count in self._shapes.tokens:
-                for rows in buckets(self.batch):
-                    self._told(self._page(rows, count))
-            for length in self._shapes.lengths:
-                for rows in buckets(self.room(length)):
-                    self._spoken(self._box(rows, length))
+        # The GPU's libraries keep scratch memory for each thread. What two threads have recorded may run at once.
+        with self._exactly(), ThreadPoolExecutor(1) as another:
+            another.submit(self._record_plans, self._shapes).result()
+            self._record_sounds(self._shapes)
+
+    @torch.inference_mode()
+    def _record_plans(self, shapes: Shapes) -> None:
+        for count in shapes.tokens:
+            for rows in buckets(self.batch):
+                self._told(self._page(rows, count))
+
+    @torch.inference_mode()
+    def _record_sounds(self, shapes: Shapes) -> None:
+        for length in shapes.lengths:
+            for rows in buckets(self.room(length)):
+                self._spoken(self._box(rows, length))
 
     def _understood(self, lines: Sequence[Line]) -> list[tuple[Tokens, npt.NDArray[np.int64]]]:
         longest = max(len(line.ids) for line in lines)
