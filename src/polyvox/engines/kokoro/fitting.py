@@ -40,7 +40,7 @@ _GRAIN = 20
 class FitPlan:
     """How a fit proceeds; the defaults are those that were tuned."""
 
-    steps: int = 60
+    steps: int = 48
     seed: int = 0
     sentences: tuple[str, ...] = USUAL
     batch: int = 1
