@@ -79,7 +79,7 @@ class Running:
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
     engine, replay, sizes = KokoroEngine(config.load(**SETTINGS)), Fixed(), defaultdict(list)
-    network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(lambda: replay, lengths, TOKENS))
+    network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(replay, lengths, TOKENS))
     network.warm()
     synthesis = Batches(network, lambda report: sizes[report.stage].append(report.size))
     await engine.start_with(synthesis, tiny_voices(folder))
@@ -157,39 +157,9 @@ async def test_sentences_of_one_request_share_batches_on_an_idle_machine(tmp_pat
     assert alike(ahead, one_by_one)
 
 
-class Beside(NativeKokoro):
-    """Plans beside sounding, as on a GPU, and sounds nothing before it is let through."""
-
-    plans_aside = True
-
-    def __init__(self, *given):
-        super().__init__(*given)
-        self.planned, self.passage = [], threading.Event()
-
-    def plan(self, items):
-        self.planned += items
-        return super().plan(items)
-
-    def sound(self, planned):
-        assert self.passage.wait(60)
-        return super().sound(planned)
-
-
 def call_of(phonemes):
     chunk = Chunk((SpokenWord("", phonemes, Span(0, 1), False),), Break.COMMA)
     return Call(chunk, ModelInput(tuple(chunk.ids), np.full((1, 256), 0.1, np.float32), 1.0))
-
-
-async def test_where_the_device_allows_it_one_line_is_planned_while_another_sounds():
-    network = Beside(tiny_kokoro(), 1)
-    synthesis = Batches(network, None)
-    async with asyncio.timeout(60):
-        spoken = asyncio.gather(*(synthesis.speak(call_of(phonemes), 0.0) for phonemes in ("nˈO.", "wˈA.")))
-        while len(network.planned) < 2:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
-        network.passage.set()
-        assert all(len(each.rendered.pcm) for each in await spoken)
-        await synthesis.close()
 
 
 async def test_a_chunk_is_trimmed_before_all_waiting_texts_are_read():

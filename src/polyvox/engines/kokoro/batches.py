@@ -32,23 +32,22 @@ class _Timed(Generic[Made]):
 class Batches:
     """Lines of any lengths are planned together, and sounded beside those of about their length.
 
-    So a short first chunk never waits for a long one to be sounded along with it. A GPU plans while it sounds. Another
-    thread reads texts and trims chunks by turns: two would wait for each other's turn of the interpreter at every step.
+    So a short first chunk never waits for a long one to be sounded along with it. Another thread reads texts and trims
+    chunks by turns: two would wait for each other's turn of the interpreter at every step.
     """
 
     ahead = _AHEAD
 
     def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
         self._device = DeviceExecutor("kokoro", 1)
-        planner = DeviceExecutor("kokoro-plan", 1) if network.plans_aside else self._device
         desk = DeviceExecutor("kokoro-desk", 1)
-        self._executors = {self._device, planner, desk}
+        self._executors = (self._device, desk)
         self._read = Stage[Iterator[Call], Call | None]("kokoro-read", _read_on, executor=desk)
         self._finish = Stage[tuple[Call, ModelOutput], Rendered]("kokoro-finish", _rendered, executor=desk)
         self._plan = Stage[ModelInput, _Timed[Planned]](
             "kokoro-plan",
             partial(_timed, network.plan),
-            executor=planner,
+            executor=self._device,
             max_batch=network.batch,
             observer=observer,
         )

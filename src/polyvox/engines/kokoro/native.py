@@ -2,11 +2,9 @@
 
 import hashlib
 import struct
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +30,9 @@ _SHORTEST = 32
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The numbers of tokens for which planning, and of frames for which sounding, are recorded, each by a recorder."""
+    """The numbers of tokens for which understanding, and of frames for which sounding, are recorded by `replay`."""
 
-    recorder: Callable[[], Replay]
+    replay: Replay
     lengths: tuple[int, ...]
     tokens: tuple[int, ...] = (32, 48, 64, 96, 128, 192, 256)
 
@@ -49,10 +47,9 @@ class Planned:
 
 
 class NativeKokoro:
-    """The network as an engine calls it: from one thread, or on a GPU from one that plans and one that sounds.
+    """The network as an engine calls it, from one thread.
 
-    Planning is a long row of small steps, which leave most of a GPU free. Lines longer than any that was recorded, and
-    all lines where nothing is, are spoken as they come.
+    Lines longer than any that was recorded, and all lines where nothing is, are spoken as they come.
     """
 
     def __init__(self, network: Kokoro, batch: int, shapes: Shapes | None = None) -> None:
@@ -61,16 +58,7 @@ class NativeKokoro:
         self.dtype = network.decoder.reminder.weight.dtype
         self.batch = batch
         self._shapes = shapes
-        if shapes is not None:
-            self._planner, self._speaker = shapes.recorder(), shapes.recorder()
-        self._aside = None if self.device.type == "cpu" else _stream_beside(self.device)
         self._chance = torch.Generator(self.device)
-        self._unrecorded = Lock()
-
-    @property
-    def plans_aside(self) -> bool:
-        """Whether it may plan and sound at once."""
-        return self._aside is not None
 
     @property
     def runs_on(self) -> str:
@@ -92,13 +80,13 @@ class NativeKokoro:
     def plan(self, items: Sequence[ModelInput]) -> list[Planned]:
         """How long each input will be."""
         lines = [line_of(item) for item in items]
-        with torch.inference_mode(), torch.cuda.stream(self._aside):
+        with torch.inference_mode(), self._exactly():
             tokens = self._understood(lines)
         return [Planned(item, *each) for item, each in zip(items, tokens, strict=True)]
 
     def sound(self, planned: Sequence[Planned]) -> list[Pcm]:
         """The samples of each line; all are of one bucket, and no more than it has room for."""
-        with torch.inference_mode():
+        with torch.inference_mode(), self._exactly():
             rows = self._samples(planned)
         return [row[: each.tokens.frames * FRAME] for row, each in zip(rows, planned, strict=True)]
 
@@ -106,31 +94,21 @@ class NativeKokoro:
         """Record every shape."""
         if self._shapes is None:
             return
-        # The GPU's libraries keep scratch memory for each thread. What two threads have recorded may run at once.
-        with self._exactly(), ThreadPoolExecutor(1) as another:
-            another.submit(self._record_plans, self._shapes).result()
-            self._record_sounds(self._shapes)
-
-    @torch.inference_mode()
-    def _record_plans(self, shapes: Shapes) -> None:
-        for count in shapes.tokens:
-            for rows in buckets(self.batch):
-                self._told(self._page(rows, count))
-
-    @torch.inference_mode()
-    def _record_sounds(self, shapes: Shapes) -> None:
-        for length in shapes.lengths:
-            for rows in buckets(self.room(length)):
-                self._spoken(self._box(rows, length))
+        with torch.inference_mode(), self._exactly():
+            for count in self._shapes.tokens:
+                for rows in buckets(self.batch):
+                    self._told(self._shapes, self._page(rows, count))
+            for length in self._shapes.lengths:
+                for rows in buckets(self.room(length)):
+                    self._spoken(self._shapes, self._box(rows, length))
 
     def _understood(self, lines: Sequence[Line]) -> list[tuple[Tokens, npt.NDArray[np.int64]]]:
         longest = max(len(line.ids) for line in lines)
         if self._shapes is None or longest > self._shapes.tokens[-1]:
-            with self._exactly():
-                return [(tokens, tokens.told[:, -1].long().cpu().numpy()) for tokens in self.network.understood(lines)]
+            return [(tokens, tokens.told[:, -1].long().cpu().numpy()) for tokens in self.network.understood(lines)]
         page = self._page(bucket_for(len(lines), buckets(self.batch)), bucket_for(longest, self._shapes.tokens), lines)
         # The next call will write over it.
-        told = self._told(page)[: len(lines)].clone()
+        told = self._told(self._shapes, page)[: len(lines)].clone()
         # In one piece: each crossing waits for the device.
         frames = told[:, :, -1].long().cpu().numpy()
         durations = [row[: len(line.ids)] for row, line in zip(frames, lines, strict=True)]
@@ -144,19 +122,18 @@ class NativeKokoro:
             noise = [torch.empty(each.tokens.noise_shape, device=self.device) for each in planned]
             for rows, each in zip(noise, planned, strict=True):
                 self._breathe(rows, each.item)
-            with self._exactly():
-                plan = self.network.intoned([each.tokens for each in planned])
-                return [(row.float() * LOUDER).cpu().numpy() for row in self.network.sound(plan, noise)]
+            plan = self.network.intoned([each.tokens for each in planned])
+            return [(row.float() * LOUDER).cpu().numpy() for row in self.network.sound(plan, noise)]
         length = bucket_for(longest, self._shapes.lengths)
         box = self._box(bucket_for(len(planned), buckets(self.room(length))), length, planned)
-        samples: npt.NDArray[np.float32] = (self._spoken(box)[: len(planned)] * LOUDER).cpu().numpy()
+        samples: npt.NDArray[np.float32] = (self._spoken(self._shapes, box)[: len(planned)] * LOUDER).cpu().numpy()
         return list(samples)
 
-    def _told(self, page: "_Page") -> Tensor:
-        return self._planner(("tokens", *page.ids.shape), self._understand, page.tensors)
+    def _told(self, shapes: Shapes, page: "_Page") -> Tensor:
+        return shapes.replay(("tokens", *page.ids.shape), self._understand, page.tensors)
 
-    def _spoken(self, box: "_Box") -> Tensor:
-        return self._speaker(("sound", *box.told.shape[:2]), self._speak, box.tensors)
+    def _spoken(self, shapes: Shapes, box: "_Box") -> Tensor:
+        return shapes.replay(("sound", *box.told.shape[:2]), self._speak, box.tensors)
 
     def _understand(self, ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor) -> Tensor:
         """What is recorded first: the tokens of a page."""
@@ -198,25 +175,17 @@ class NativeKokoro:
         """Fill in the noise of an input: always the same on one kind of device."""
         noise.normal_(generator=self._chance.manual_seed(noise_seed(item)))
 
-    @contextmanager
-    def _exactly(self) -> Iterator[None]:
+    def _exactly(self) -> AbstractContextManager[None]:
         """On a GPU, the same sums in the same order every time, and single precision where it is asked for.
 
-        The library's defaults allow neither. They hold for the process, so they are set for a call only, and for one
-        call at a time; what is recorded keeps to what held then.
+        The library's defaults allow neither. They hold for the process, so they are set for a call only.
         """
         if self.device.type == "cpu":
-            yield
-            return
-        with self._unrecorded, torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
-            yield
-
-
-def _stream_beside(device: torch.device) -> torch.cuda.Stream:
-    """A stream whose work waits for no other, but comes after all that was asked of the device so far."""
-    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
-    stream.wait_stream(torch.cuda.current_stream(device))
-    return stream
+            return nullcontext()
+        flags: AbstractContextManager[None] = torch.backends.cudnn.flags(
+            enabled=True, deterministic=True, allow_tf32=False
+        )
+        return flags
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -80,7 +80,7 @@ def recorded(
     plain: NativeKokoro, lengths: tuple[int, ...], item: ModelInput, recorder: Callable[[], Replay]
 ) -> NativeKokoro:
     """The same network with all its shapes recorded; as it was where that fails, or changes what it says."""
-    native = NativeKokoro(plain.network, plain.batch, Shapes(recorder, lengths))
+    native = NativeKokoro(plain.network, plain.batch, Shapes(recorder(), lengths))
     try:
         native.warm()
         check_alike(_heard(native, item), _heard(plain, item))
