@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.attention import attend, merge_heads, split_heads
+from polyvox.models.lookup import lookup
 from polyvox.models.ragged import Ragged
 
 _EPS = 1e-12
@@ -39,9 +40,9 @@ class Albert(nn.Module):
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
         self.config = config
-        self.word = nn.Embedding(config.tokens, config.embedding)
-        self.position = nn.Embedding(config.positions, config.embedding)
-        self.kind = nn.Embedding(2, config.embedding)
+        self.word = lookup(config.tokens, config.embedding)
+        self.position = lookup(config.positions, config.embedding)
+        self.kind = lookup(2, config.embedding)
         self.norm = nn.LayerNorm(config.embedding, eps=_EPS)
         self.widen = nn.Linear(config.embedding, config.hidden)
         self.layer = _Layer(config)

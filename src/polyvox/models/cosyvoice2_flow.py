@@ -11,6 +11,7 @@ from polyvox.models.attention import Sight
 from polyvox.models.conformer import Conformer, ConformerConfig
 from polyvox.models.cosyvoice_flow import Flow, FlowConfig, FlowParts, load_flow
 from polyvox.models.loading import StateDict
+from polyvox.models.lookup import lookup
 from polyvox.models.memory import Memory
 from polyvox.models.unet import UNet, UNetConfig, UNetTime
 
@@ -29,7 +30,7 @@ class ConformerFront(nn.Module):
 
     def __init__(self, config: Flow2Config) -> None:
         super().__init__()
-        self.input_embedding = nn.Embedding(config.flow.tokens, config.encoder.width)
+        self.input_embedding = lookup(config.flow.tokens, config.encoder.width)
         self.encoder = Conformer(config.encoder)
         self.encoder_proj = nn.Linear(config.encoder.width, config.flow.bins)
 

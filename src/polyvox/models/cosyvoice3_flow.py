@@ -12,6 +12,7 @@ from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowConfig, Fl
 from polyvox.models.dit import DiT, DiTConfig, DiTTime
 from polyvox.models.loading import StateDict
 from polyvox.models.lookahead import Lookahead
+from polyvox.models.lookup import lookup
 from polyvox.models.memory import Memory
 
 
@@ -30,7 +31,7 @@ class LookaheadFront(nn.Module):
 
     def __init__(self, config: Flow3Config) -> None:
         super().__init__()
-        self.input_embedding = nn.Embedding(config.flow.tokens, config.flow.bins)
+        self.input_embedding = lookup(config.flow.tokens, config.flow.bins)
         self.lookahead = Lookahead(config.flow.bins, config.lookahead, config.flow.ahead)
 
     def look(self, tokens: Tensor, context: Tensor, memory: Memory) -> Tensor:

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from polyvox.models.bistream import Feed, Kind
 from polyvox.models.loading import StateDict, WeightsError, load, under
+from polyvox.models.lookup import lookup
 from polyvox.models.qwen import Qwen, QwenConfig, QwenState
 from polyvox.models.speech_vocabulary import SpeechVocabulary
 
@@ -57,7 +58,7 @@ class SpeechLm(nn.Module):
         self.config = config
         hidden = config.backbone.hidden
         self.backbone = Qwen(config.backbone)
-        self.speech_embedding = nn.Embedding(config.speech.rows, hidden)
+        self.speech_embedding = lookup(config.speech.rows, hidden)
         self.llm_decoder = nn.Linear(hidden, config.speech.rows, bias=config.head_bias)
         self.marks = nn.Parameter(torch.empty(2, hidden))
 

@@ -3,6 +3,7 @@
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.lookup import lookup
 from polyvox.models.ragged import Ragged, through_lstm
 
 _EPS = 1e-5
@@ -15,7 +16,7 @@ class TextEncoder(nn.Module):
 
     def __init__(self, tokens: int, width: int, layers: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(tokens, width)
+        self.embedding = lookup(tokens, width)
         self.convs = nn.ModuleList(nn.Conv1d(width, width, _KERNEL, padding=_KERNEL // 2) for _ in range(layers))
         self.norms = nn.ModuleList(nn.LayerNorm(width, eps=_EPS) for _ in range(layers))
         self.lstm = nn.LSTM(width, width // 2, batch_first=True, bidirectional=True)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.attention import attend, causal_mask, merge_heads, split_heads
+from polyvox.models.lookup import lookup
 from polyvox.models.memory import Kept, Memory
 
 
@@ -43,7 +44,7 @@ class Qwen(nn.Module):
     def __init__(self, config: QwenConfig) -> None:
         super().__init__()
         self.config = config
-        self.embed_tokens = nn.Embedding(config.vocabulary, config.hidden)
+        self.embed_tokens = lookup(config.vocabulary, config.hidden)
         self.layers = nn.ModuleList(_Layer(config) for _ in range(config.layers))
         self.norm = nn.RMSNorm(config.hidden, config.norm_eps)
 

@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.calls import ONE_BY_ONE, Each, in_calls
 from polyvox.models.loading import StateDict, load, under
+from polyvox.models.lookup import lookup
 from polyvox.models.zipformer import Extent, Zipformer, ZipformerConfig, swoosh_r, zipformer_state
 
 PAD = 0
@@ -183,12 +184,12 @@ class ZipVoice(nn.Module):
         super().__init__()
         assert config.decoder.time is not None
         self.config = config
-        self.embed = nn.Embedding(config.vocabulary, config.text.inputs)
+        self.embed = lookup(config.vocabulary, config.text.inputs)
         self.text_encoder = Zipformer(config.text)
         self.clock = Clock(config.decoder.time, distilled=config.distilled)
         self.decoder = Zipformer(config.decoder)
         if config.speaker_tags is not None or config.channels > 1:
-            self.speakers = nn.Embedding(2, config.bins)
+            self.speakers = lookup(2, config.bins)
 
     def start(self, lines: Sequence[Line], noise: Sequence[Tensor], solvers: Sequence[Solver]) -> list[Flow]:
         """Flows at their beginning; each line's noise is [frames, features]."""
