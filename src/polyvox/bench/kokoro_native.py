@@ -351,7 +351,7 @@ def _speak(
     native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
     if gpu and given.unrecorded:
         lengths = lengths_of(load_settings().kokoro_graph_seconds)
-        boxed = NativeKokoro(native.network, native.batch, Shapes(lambda: launched, lengths))
+        boxed = NativeKokoro(native.network, native.batch, Shapes(launched, lengths))
         asyncio.run(_report(boxed, style, given, "launched kernel by kernel"))
     if gpu:
         native = _record(native, style)
