@@ -205,8 +205,8 @@ class Settings(BaseSettings):
     cosyvoice_flow_bytes: int = Field(
         0,
         ge=0,
-        description="Memory for what all streams keep; 0: half of what is free at start on a GPU, of all else. A stream "
-        "for which there is none left computes all again.",
+        description="Memory for what all streams keep; 0: half of what is free at start on a GPU, of all else. "
+        "A stream for which there is none left computes all again.",
     )
     cosyvoice_original_least: bool = Field(
         False,
