@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -46,12 +47,15 @@ class Trial:
         self._kokoro, self._listeners, self._recogniser = kokoro, listeners, recogniser
 
     def verdict(self, base: Tensor, offset: Tensor, stock: Tensor, speaker: Speaker) -> Verdict:
-        """As much of an offset from `base` as sounds nearly as good as `stock` does and loses hardly a word."""
+        """As much of an offset from `base` as sounds nearly as good as `stock` does and loses hardly a word.
+
+        Less of its colour is tried first, then less of everything.
+        """
         before = self.account(stock, speaker).opinion
         passed: dict[float, Verdict] = {}
 
-        def clear(share: float) -> bool:
-            part = coloured(offset, share)
+        def clear(lessened: Callable[[Tensor, float], Tensor], share: float) -> bool:
+            part = lessened(offset, share)
             account = self.account(base + part, speaker)
             if before is not None and account.opinion is not None and before - account.opinion > _MOST_WORSE:
                 return False
@@ -61,10 +65,10 @@ class Trial:
             passed[share] = Verdict(part, account.likeness, lost)
             return True
 
-        share = largest_share(clear)
-        if not share:
-            raise PromptError("No clear voice could be fitted to the recording; send a longer or cleaner one.")
-        return passed[share]
+        for lessened in (coloured, torch.mul):
+            if share := largest_share(partial(clear, lessened)):
+                return passed[share]
+        raise PromptError("No clear voice could be fitted to the recording; send a longer or cleaner one.")
 
     @torch.no_grad()
     def account(self, style: Tensor, speaker: Speaker) -> Account:
