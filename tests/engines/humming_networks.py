@@ -8,6 +8,7 @@ import torch
 
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import Networks
+from polyvox.models.calls import ONE_BY_ONE, Each
 from polyvox.models.zipvoice import Flow, Line, Solver, begun
 from polyvox.text.tokenizers.vocabulary import read_vocabulary
 
@@ -25,7 +26,7 @@ class HummingAcoustics:
         self.lines += lines
         return begun(lines, [torch.zeros(line.frames, BINS) for line in lines], noise, solvers)
 
-    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None) -> list[Flow]:
+    def step(self, flows: Sequence[Flow], frames_per_call: int | None = None, each: Each = ONE_BY_ONE) -> list[Flow]:
         self.steps += 1
         return [flow.advanced(torch.zeros(())) for flow in flows]
 
