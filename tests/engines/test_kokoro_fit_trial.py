@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from polyvox.engines.kokoro.fit_plan import Speaker
 from polyvox.engines.kokoro.fit_texts import LONG, TRIAL, USUAL
-from polyvox.engines.kokoro.fit_trial import Account, Trial, coloured, largest_share
-from polyvox.engines.kokoro.fitting import Speaker
+from polyvox.engines.kokoro.fit_trial import Account, Trial, coloured, lesser, words_wrong
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import PromptError
 from polyvox.evaluate.cloning import SENTENCES
@@ -21,7 +21,7 @@ class Recogniser:
     def __init__(self, misses: int = 0) -> None:
         self._misses = misses
 
-    def transcribe(self, pcm: np.ndarray, rate: int) -> str:
+    def transcribe(self, pcm: np.ndarray, sample_rate: int) -> str:
         sentence = list(TRIAL)[int(pcm[0])]
         return " ".join(sentence.split()[self._misses :])
 
@@ -50,15 +50,17 @@ def test_a_voice_that_is_clear_is_kept_whole():
     trial = Scripted(fall=0.1, recogniser=Recogniser())
     verdict = trial.decide()
     assert torch.equal(verdict.offset, OFFSET)
-    assert (verdict.likeness, verdict.lost) == (pytest.approx(0.6), 0.0)
+    assert (verdict.likeness, verdict.word_errors) == (pytest.approx(0.6), 0.0)
     assert trial.accounts == 2
 
 
 def test_of_one_that_is_not_so_much_is_kept_as_is_clear_and_its_manner_whole():
-    verdict = Scripted(fall=0.5).decide()
+    trial = Scripted(fall=0.5)
+    verdict = trial.decide()
     assert torch.equal(verdict.offset, torch.tensor([0.375, 0.375, 1.0, 1.0]))
     assert verdict.likeness == pytest.approx(0.1 + 0.5 * 0.375)
-    assert verdict.lost is None
+    assert verdict.word_errors is None
+    assert trial.accounts == 3
 
 
 def test_where_its_manner_is_what_is_not_clear_less_of_everything_is_kept():
@@ -67,9 +69,11 @@ def test_where_its_manner_is_what_is_not_clear_less_of_everything_is_kept():
     assert verdict.likeness == pytest.approx(0.1 + 0.5 * 0.5)
 
 
-def test_one_of_which_hardly_anything_is_clear_is_none():
+def test_one_of_which_hardly_anything_is_clear_is_none_after_six_accounts_at_most():
+    trial = Scripted(fall=5.0)
     with pytest.raises(PromptError, match="cleaner"):
-        Scripted(fall=5.0).decide()
+        trial.decide()
+    assert trial.accounts == 6
 
 
 def test_words_that_are_not_made_out_count_however_it_sounds():
@@ -78,10 +82,18 @@ def test_words_that_are_not_made_out_count_however_it_sounds():
 
 
 @pytest.mark.parametrize(
-    ("border", "share"), [(1.0, 1.0), (0.99, 0.875), (0.5, 0.5), (0.3, 0.25), (0.13, 0.125), (0.1, 0.0)]
+    ("share", "fall", "less"),
+    [(1.0, 0.25, 0.75), (1.0, 0.4, 0.5), (0.5, 0.3, 0.25), (1.0, 0.1, 0.5), (1.0, 9.0, 0.125)],
 )
-def test_the_largest_share_is_found_to_an_eighth(border, share):
-    assert largest_share(lambda tried: tried <= border) == share
+def test_what_is_tried_next_follows_from_how_far_the_opinion_fell(share, fall, less):
+    assert lesser(share, fall) == less
+
+
+def test_words_count_as_wrong_if_they_are_missed_or_heard_on_top():
+    assert words_wrong("my cousin keeps two horses", "My cousin keeps two horses.") == 0
+    assert words_wrong("my cousin keeps two horses", "'Cause my cousin keeps two horses.") == 1
+    assert words_wrong("my cousin keeps two horses", "My cousin keeps to horses.") == 1
+    assert words_wrong("my cousin keeps two horses", "") == 5
 
 
 def test_a_share_is_one_of_the_colour():

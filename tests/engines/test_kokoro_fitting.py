@@ -6,8 +6,10 @@ import torch
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.listener_weights import read_campplus
+from polyvox.engines.kokoro.fit_listeners import Listeners
+from polyvox.engines.kokoro.fit_plan import FitPlan, Speaker
 from polyvox.engines.kokoro.fit_texts import LONG
-from polyvox.engines.kokoro.fitting import Directions, Fit, FitPlan, Listeners, Speaker, line_ids
+from polyvox.engines.kokoro.fitting import Directions, Fit, line_ids
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.speakers import SENTENCE, measure_speaker, read_speakers
 from polyvox.engines.kokoro.voices import VoiceBook, catalogue, parse

@@ -101,3 +101,12 @@ def test_a_fit_ends_when_its_server_is_killed(models_dir, installed, tmp_path):
         server.kill()
     wait_for(lambda: not alive(child), 10.0)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_that_is_printed_in_the_child_stands_among_its_answers():
+    code = (
+        "from polyvox.engines.kokoro.fit_child import answers_alone\n"
+        "answers = answers_alone(); print('a remark', flush=True); answers.write(b'an answer'); answers.flush()"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == (b"an answer", b"a remark\n")

@@ -25,7 +25,7 @@ _KAISER = 13.0
 class Resampler:
     """Samples [batch, time] from one rate to another by a windowed sinc, one filter for each phase of the output."""
 
-    def __init__(self, source_rate: int, target_rate: int) -> None:
+    def __init__(self, source_rate: int, target_rate: int, device: torch.device | None = None) -> None:
         ratio = Fraction(target_rate, source_rate)
         self._up, self._down = ratio.numerator, ratio.denominator
         cutoff = min(1.0, float(ratio)) * _ROLL_OFF
@@ -36,7 +36,7 @@ class Resampler:
         inside = (1 - (distance / _CROSSINGS).square()).clamp(min=0).sqrt()
         window = torch.special.i0(_KAISER * inside) / torch.special.i0(torch.tensor(_KAISER, dtype=torch.float64))
         window = window * (distance.abs() <= _CROSSINGS)
-        self._filters = (torch.sinc(distance) * window * cutoff).float()[:, None]
+        self._filters = (torch.sinc(distance) * window * cutoff).float()[:, None].to(device)
 
     def __call__(self, samples: Tensor) -> Tensor:
         padded = functional.pad(samples, (self._reach, self._reach + self._down))
@@ -48,11 +48,12 @@ class Resampler:
 class Fbank:
     """Samples [batch, time] to `kaldi_fbank`'s energies [batch, frames, bins], each bin's mean over time removed."""
 
-    def __init__(self, sample_rate: int, bins: int = 80) -> None:
+    def __init__(self, sample_rate: int, bins: int = 80, device: torch.device | None = None) -> None:
         self._length, self._hop = round(FRAME_SECONDS * sample_rate), round(HOP_SECONDS * sample_rate)
         self._size = 1 << (self._length - 1).bit_length()
-        self._filters = torch.from_numpy(kaldi_filters(sample_rate, self._size, bins)).float().T.contiguous()
-        self._window = torch.from_numpy(povey_window(self._length))
+        filters = torch.from_numpy(kaldi_filters(sample_rate, self._size, bins))
+        self._filters = filters.float().T.contiguous().to(device)
+        self._window = torch.from_numpy(povey_window(self._length)).to(device)
 
     def __call__(self, samples: Tensor) -> Tensor:
         frames = samples.unfold(1, self._length, self._hop)

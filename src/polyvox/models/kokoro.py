@@ -152,11 +152,19 @@ class Kokoro(nn.Module):
 
     def told(self, ids: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
         """Of each of ids [batch, time], side by side: what makes its prosody, what makes its sound, and its frames."""
+        return self.timed(*self.read(ids, ragged), style, speeds, ragged)
+
+    def read(self, ids: Tensor, ragged: Ragged) -> tuple[Tensor, Tensor]:
+        """What ids [batch, time] mean, and how they sound, [batch, time, width] each, in whatever style."""
+        return self.bert_encoder(self.bert(ids, ragged)), self.text_encoder(ids, ragged).transpose(1, 2)
+
+    def timed(self, meaning: Tensor, sounds: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
+        """What `told` gives, of ids that have been read."""
         manner = style.chunk(2, dim=1)[1]
-        rows = self.predictor.tokens(self.bert_encoder(self.bert(ids, ragged)), manner, ragged)
+        rows = self.predictor.tokens(meaning, manner, ragged)
         unrounded = self.predictor.durations(rows, ragged) / speeds[:, None]
         durations = ragged.masked(unrounded.round().clamp(min=1)[:, None])
-        return torch.cat((rows, self.text_encoder(ids, ragged).transpose(1, 2), durations.transpose(1, 2)), dim=2)
+        return torch.cat((rows, sounds, durations.transpose(1, 2)), dim=2)
 
     def contoured(self, told: Tensor, style: Tensor, frames: Ragged) -> tuple[Tensor, Tensor, Tensor]:
         """Over all frames, text [batch, width, frames], pitch and energy [batch, 2 frames] of what `told` gives."""

@@ -79,6 +79,13 @@ def _end_with(source: BinaryIO) -> None:
     os._exit(1)
 
 
+def answers_alone() -> BinaryIO:
+    """This process's output, for answers and nothing else: what anybody prints from now on goes where errors go."""
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return output
+
+
 if __name__ == "__main__":
     os.nice(_NICENESS)
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve(sys.stdin.buffer, answers_alone())

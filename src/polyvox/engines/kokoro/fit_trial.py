@@ -1,8 +1,9 @@
 """The trial that a fitted voice stands before it is anybody's: as much of it is kept as leaves speech clear."""
 
 import difflib
+import math
 import re
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,16 +11,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from polyvox.engines.kokoro.fit_listeners import Listeners
+from polyvox.engines.kokoro.fit_plan import Speaker
 from polyvox.engines.kokoro.fit_texts import TRIAL
-from polyvox.engines.kokoro.fitting import Listeners, Speaker, line_ids, phonemes_of
+from polyvox.engines.kokoro.fitting import line_ids, phonemes_of
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.errors import PromptError
 from polyvox.models.kokoro import Kokoro, Line
 from polyvox.types import Pcm
 from polyvox.voices.transcribe import Moonshine
 
-_MOST_LOST, _MOST_WORSE = 0.07, 0.2
-_HALVINGS = 3
+_MOST_WRONG, _MOST_WORSE = 0.04, 0.2
+# Of how many lesser shares one is looked for, in either way; to try one takes a CPU twelve seconds.
+_TRIES = 2
+_GRAIN = 1 / 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +38,11 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is kept of an offset, how like the speaker it sounds, and the share of words that are not made out."""
+    """What is kept of an offset, how like the speaker it sounds, and the share of words that are heard wrongly."""
 
     offset: Tensor
     likeness: float
-    lost: float | None
+    word_errors: float | None
 
 
 class Trial:
@@ -47,28 +52,33 @@ class Trial:
         self._kokoro, self._listeners, self._recogniser = kokoro, listeners, recogniser
 
     def verdict(self, base: Tensor, offset: Tensor, stock: Tensor, speaker: Speaker) -> Verdict:
-        """As much of an offset from `base` as sounds nearly as good as `stock` does and loses hardly a word.
+        """As much of an offset from `base` as sounds nearly as good as `stock` does and is understood.
 
-        Less of its colour is tried first, then less of everything.
+        If not all of it does, less of its colour is tried, then less of everything.
         """
-        before = self.account(stock, speaker).opinion
-        passed: dict[float, Verdict] = {}
-
-        def clear(lessened: Callable[[Tensor, float], Tensor], share: float) -> bool:
-            part = lessened(offset, share)
-            account = self.account(base + part, speaker)
-            if before is not None and account.opinion is not None and before - account.opinion > _MOST_WORSE:
-                return False
-            lost = self.lost(account)
-            if (lost or 0.0) > _MOST_LOST:
-                return False
-            passed[share] = Verdict(part, account.likeness, lost)
-            return True
-
+        judged = partial(self._judged, base, speaker, self.account(stock, speaker).opinion)
+        verdict, fall = judged(offset)
+        if verdict is not None:
+            return verdict
         for lessened in (coloured, torch.mul):
-            if share := largest_share(partial(clear, lessened)):
-                return passed[share]
+            share = lesser(1.0, fall)
+            for _ in range(_TRIES):
+                verdict, fell = judged(lessened(offset, share))
+                if verdict is not None:
+                    return verdict
+                share = lesser(share, fell)
         raise PromptError("No clear voice could be fitted to the recording; send a longer or cleaner one.")
+
+    def _judged(
+        self, base: Tensor, speaker: Speaker, before: float | None, offset: Tensor
+    ) -> tuple[Verdict | None, float]:
+        """The verdict if a voice is clear, and how far the opinion of it falls behind the one `before`."""
+        account = self.account(base + offset, speaker)
+        fall = 0.0 if before is None or account.opinion is None else before - account.opinion
+        if fall > _MOST_WORSE:
+            return None, fall
+        wrong = self.word_errors(account)
+        return (None if (wrong or 0.0) > _MOST_WRONG else Verdict(offset, account.likeness, wrong)), fall
 
     @torch.no_grad()
     def account(self, style: Tensor, speaker: Speaker) -> Account:
@@ -86,18 +96,15 @@ class Trial:
             opinion=float(np.mean(opinions)) if opinions else None,
         )
 
-    def lost(self, account: Account) -> float | None:
-        """The share of words that a recogniser does not find in what was said."""
+    def word_errors(self, account: Account) -> float | None:
+        """The share of words that a recogniser misses in what was said, or hears on top."""
         if self._recogniser is None:
             return None
-        wanted = [word for sentence in TRIAL for word in sentence.split()]
-        heard = [
-            word
-            for pcm in account.spoken
-            for word in re.findall("[a-z]+", self._recogniser.transcribe(pcm, SAMPLE_RATE).lower())
-        ]
-        found = difflib.SequenceMatcher(None, wanted, heard, autojunk=False).get_matching_blocks()
-        return 1 - sum(block.size for block in found) / len(wanted)
+        hear = partial(self._recogniser.transcribe, sample_rate=SAMPLE_RATE)
+        with ThreadPoolExecutor(len(TRIAL)) as listeners:
+            texts = list(listeners.map(hear, account.spoken))
+        wrong = sum(words_wrong(*pair) for pair in zip(TRIAL, texts, strict=True))
+        return wrong / sum(len(sentence.split()) for sentence in TRIAL)
 
 
 def coloured(offset: Tensor, share: float) -> Tensor:
@@ -106,12 +113,14 @@ def coloured(offset: Tensor, share: float) -> Tensor:
     return torch.cat((share * colour, manner))
 
 
-def largest_share(clear: Callable[[float], bool]) -> float:
-    """The largest share that is clear, to an eighth, if less of it is never worse; 0 where none is found."""
-    if clear(1.0):
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if clear(middle) else (low, middle)
-    return low
+def lesser(share: float, fall: float) -> float:
+    """What to try where a share is not clear: what the opinion should bear, or half if it did bear it; in eighths."""
+    less = share * _MOST_WORSE / fall if fall > _MOST_WORSE else share / 2
+    return max(_GRAIN, math.floor(less / _GRAIN) * _GRAIN)
+
+
+def words_wrong(wanted: str, heard: str) -> int:
+    """How many words of a sentence are missing from what was heard, or are in it and should not be."""
+    said, found = wanted.split(), re.findall("[a-z]+", heard.lower())
+    blocks = difflib.SequenceMatcher(None, said, found, autojunk=False).get_matching_blocks()
+    return max(len(said), len(found)) - sum(block.size for block in blocks)

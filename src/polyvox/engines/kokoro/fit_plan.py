@@ -1,0 +1,45 @@
+"""How a fit proceeds, and whom it is to sound like."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from polyvox.engines.kokoro.fit_texts import USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class FitPlan:
+    """The defaults are those that were tuned."""
+
+    steps: int = 48
+    seed: int = 0
+    sentences: tuple[str, ...] = USUAL
+    batch: int = 1
+    """Sentences in one step."""
+    window: int | None = None
+    """Frames that are heard of each sentence: of a longer one the first, and behind a shorter one its silence goes on.
+
+    If none is given, it is as many as the shortest of a step's sentences has before the fit, in whole half seconds.
+    """
+    rate: float = 0.3
+    """How far a step goes at first, in standard deviations of the built-in voices."""
+    last_rate: float = 0.01
+    pitch_steps: int = 12
+    pitch_weight: float = 16.0
+    quality_weight: float = 0.3
+    """What it costs at first to fall by one point of the opinion scale behind a built-in voice."""
+    quality_gain: float = 0.05
+    """By how much that rises in a step for each point that the fall is deeper than allowed; it sinks likewise."""
+    allowed_fall: float = 0.1
+    closeness: float = 0.01
+    """What it costs to lie one standard deviation away in every direction."""
+    averaged: int = 15
+    """Over how many of the last steps the result is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Whom to sound like: an embedding of unit length, and the pitch to plan with, if it is known, as a logarithm."""
+
+    embedding: Tensor
+    log_pitch: float | None
