@@ -39,8 +39,8 @@ class ScriptedFits:
         self.most_open = max(self.most_open, self.open)
         self.seeds.append(seed)
         try:
-            yield FitStep(0, None)
-            yield FitStep(1, 0.3)
+            yield FitStep(0, 4, None)
+            yield FitStep(1, 4, 0.3)
             await self.go.wait()
             if self.error is not None:
                 raise self.error

@@ -163,7 +163,12 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default_factory=_data_home, description="Folder of registered voices; on a local disk.")
     max_voices: int = Field(1_000, ge=0, description="Voices that one key may register, or everyone without keys.")
     max_fits: int = Field(4, ge=0, le=100, description="Fits of voices that may run or wait; one runs at a time.")
-    fit_steps: int = Field(48, ge=1, le=1_000, description="Steps of a fit; more take longer and come closer.")
+    fit_steps: int = Field(
+        0,
+        ge=0,
+        le=1_000,
+        description="Steps of a fit; more take longer and come closer; 0 suits the device.",
+    )
     fit_threads: int = Field(0, ge=0, le=1_024, description="CPU threads of a fit; 0 takes all cores.")
     recording_cache_bytes: int = Field(
         67_108_864, ge=0, description="Memory for recordings that were fetched, and as much for those sent inline."

@@ -59,7 +59,7 @@ def given(kokoro, base) -> tuple[torch.Tensor, ...]:
 
 
 def step(kokoro, directions, box: int | None) -> Step:
-    return Step(kokoro, Ears(), directions.matrix, SPEAKER, FitPlan(), box)
+    return Step(kokoro, Ears(), directions.matrix, SPEAKER, FitPlan(steps=1), box)
 
 
 def test_in_a_box_a_step_is_what_it_is_without(kokoro, directions, given):
@@ -73,7 +73,7 @@ def test_in_a_box_a_step_is_what_it_is_without(kokoro, directions, given):
 def test_the_slope_is_that_of_what_is_to_become_less(kokoro, directions, given):
     """In the directions of the sound's colour, which leave the pitch alone: through phases nothing is learned."""
     place, price, before, noise, *lines = given
-    plan = FitPlan(pitch_weight=0.0)
+    plan = FitPlan(steps=1, pitch_weight=0.0)
     one = Step(kokoro, Ears(), directions.matrix, SPEAKER, plan, None)
     _, dearer, *slope = one.heard(*given)
 

@@ -60,7 +60,7 @@ async def test_a_fit_ends_as_a_registered_voice_with_its_style_and_consent(studi
     assert job.state is FitState.QUEUED
     steps = []
     record = await fits.finished(job, lambda job: steps.append(job.step), every=0.01)
-    assert (job.state, job.similarity) == (FitState.DONE, 0.6)
+    assert (job.state, job.steps, job.similarity) == (FitState.DONE, 4, 0.6)
     assert (record.name, record.consent, record.consent_note) == ("Anna", True, "On paper.")
     assert record.report["score"] == 1.0
     found = await studio.voices.get(record.id, OWNER)

@@ -39,11 +39,11 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
 class _Bar:
     def __init__(self, progress: Progress, job: FitJob) -> None:
         self._progress = progress
-        self._task = progress.add_task("loading", total=job.steps)
+        self._task = progress.add_task("loading", total=None)
 
     def __call__(self, job: FitJob) -> None:
         what = "loading" if job.similarity is None else f"similarity {job.similarity:.2f}"
-        self._progress.update(self._task, completed=job.step, description=what)
+        self._progress.update(self._task, total=job.steps or None, completed=job.step, description=what)
 
 
 @contextmanager

@@ -111,11 +111,12 @@ class Bench:
         )
 
 
-def fitted(bench: Bench, clip: Clip, folder: Path, steps: int) -> tuple[Result, npt.NDArray[np.float32]]:
+def fitted(bench: Bench, clip: Clip, folder: Path) -> tuple[Result, npt.NDArray[np.float32]]:
     """Fit one clip and measure; the style comes along."""
     pcm, rate = clip.read(folder)
     began, worked = time.perf_counter(), time.process_time()
-    style = Fitter(bench.models_dir).fit(pcm, rate, steps=steps, seed=0, told=lambda step, likeness: None)
+    fitter = Fitter(bench.models_dir)
+    style = fitter.fit(pcm, rate, steps=fitter.usual_steps, seed=0, told=lambda step, likeness: None)
     seconds, processor_seconds = time.perf_counter() - began, time.process_time() - worked
     embedding = bench.encoder.embed(pcm, rate)
     pitch = float(np.median(voiced_pitches(pcm, rate)))
@@ -143,7 +144,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m polyvox.evaluate.cloning", description=__doc__)
     parser.add_argument("clips", nargs="*", help="names of clips, such as librivox")
     parser.add_argument("--folder", type=Path, default=Path("clips"), help="where the packages with the clips are put")
-    parser.add_argument("--steps", type=int, default=load().fit_steps)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--plots", type=Path, help="folder for pictures of the similarities and of one clip")
     chosen = parser.parse_args(arguments)
@@ -153,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     styles: dict[str, npt.NDArray[np.float32]] = {}
     for clip in CLIPS:
         if not chosen.clips or clip.name in chosen.clips:
-            result, styles[clip.name] = fitted(bench, clip, chosen.folder, chosen.steps)
+            result, styles[clip.name] = fitted(bench, clip, chosen.folder)
             results.append(result)
             print(json.dumps(asdict(result)), flush=True)
     if chosen.plots is not None:

@@ -31,9 +31,10 @@ _ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", 
 
 @dataclass(frozen=True, slots=True)
 class FitStep:
-    """A step that is done, and how alike its sentence was; step 0 is the start, when all is loaded."""
+    """A step that is done, of how many, and how alike its sentences were; step 0 is the start, when all is loaded."""
 
     step: int
+    steps: int
     similarity: float | None
 
 
@@ -66,7 +67,7 @@ def _news(told: Mapping[str, Any]) -> FitStep | FittedStyle:
         style = fitted_style({KEY: told["style"]})
         assert style is not None
         return style
-    return FitStep(told["step"], told["similarity"])
+    return FitStep(told["step"], told["steps"], told["similarity"])
 
 
 @asynccontextmanager

@@ -56,12 +56,15 @@ class FitState(StrEnum):
 
 @dataclass(slots=True)
 class FitJob:
-    """One fit. `similarity` is that of the last step's sentence, and at the end that of sentences never fitted to."""
+    """One fit. `similarity` is that of the last step's sentences, and at the end that of sentences never fitted to.
+
+    How many `steps` there are is known when it has begun, and until then 0.
+    """
 
     id: str
     owner: str
     name: str
-    steps: int
+    steps: int = 0
     created: float = field(default_factory=time.time)
     state: FitState = FitState.QUEUED
     step: int = 0
@@ -117,7 +120,7 @@ class FittingService:
         taken = await self._voices.take(reference, details, owner)
         self._check_room()
         assert details.name is not None
-        job = FitJob(f"fit_{uuid4().hex}", owner, details.name, self._settings.fit_steps)
+        job = FitJob(f"fit_{uuid4().hex}", owner, details.name)
         self._jobs[job.id] = job
         self._forget_oldest()
         recording = taken.recording
@@ -193,7 +196,7 @@ class FittingService:
             async for news in told:
                 if isinstance(news, FittedStyle):
                     return news
-                job.step, job.similarity = news.step, news.similarity
+                job.step, job.steps, job.similarity = news.step, news.steps, news.similarity
         raise EngineError("The fit ended without a result; the server's log has the cause.")
 
     async def _end(self, job: FitJob) -> None:

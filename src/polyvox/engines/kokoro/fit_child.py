@@ -22,7 +22,10 @@ _MOST_SAMPLES = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class FitRequest:
-    """What is to be fitted and how; `samples` float32 samples follow. `threads` 0 takes all cores."""
+    """What is to be fitted and how; `samples` float32 samples follow.
+
+    0 `steps` are as many as suit the device, and 0 `threads` one for each core.
+    """
 
     models_dir: str
     sample_rate: int
@@ -57,13 +60,14 @@ def _fit(request: FitRequest, pcm: Pcm, sink: BinaryIO) -> None:
 
         torch.set_num_threads(request.threads)
     fitter = Fitter(Path(request.models_dir))
-    _tell(sink, {"step": 0, "similarity": None})
+    steps = request.steps or fitter.usual_steps
+    _tell(sink, {"step": 0, "steps": steps, "similarity": None})
     style = fitter.fit(
         pcm,
         request.sample_rate,
-        steps=request.steps,
+        steps=steps,
         seed=request.seed,
-        told=lambda step, likeness: _tell(sink, {"step": step, "similarity": round(likeness, 4)}),
+        told=lambda step, likeness: _tell(sink, {"step": step, "steps": steps, "similarity": round(likeness, 4)}),
     )
     _tell(sink, {"style": style.as_report()})
 

@@ -9,17 +9,17 @@ from polyvox.engines.kokoro.fit_texts import USUAL
 
 @dataclass(frozen=True, slots=True)
 class FitPlan:
-    """The defaults are those that were tuned."""
+    """How long and how broadly a fit proceeds depends on the device; the rest, as it stands here, was tuned."""
 
-    steps: int = 48
+    steps: int
     seed: int = 0
     sentences: tuple[str, ...] = USUAL
     batch: int = 1
     """Sentences in one step."""
-    window: int | None = None
-    """Frames that are heard of each sentence: of a longer one the first, and behind a shorter one its silence goes on.
+    window: int = 120
+    """Frames that are heard of each sentence, three seconds of it.
 
-    If none is given, it is as many as the shortest of a step's sentences has before the fit, in whole half seconds.
+    Of a longer one they are the first; behind a shorter one its silence goes on.
     """
     rate: float = 0.3
     """How far a step goes at first, in standard deviations of the built-in voices."""

@@ -48,8 +48,9 @@ _FEWEST_PITCHES = 20
 # By how much, in natural logarithms, speech is heard higher than its lines are planned on the mean: loud syllables, in
 # which a pitch is told best, are high.
 _HEARD_HIGHER = 0.04
-# On a GPU several sentences take hardly longer than one, and lead better; a CPU pays for each.
-_PLANS = {"cpu": FitPlan(), "cuda": FitPlan(batch=12, window=120)}
+# On a GPU several sentences take hardly longer than one, and lead better. A CPU pays for each, and then many small steps
+# lead further than few that are sure.
+_PLANS = {"cpu": FitPlan(steps=48), "cuda": FitPlan(steps=60, batch=8)}
 # Products of matrices on a GPU come out the same every time only with a workspace of a fixed size.
 _WORKSPACE = ("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
@@ -70,6 +71,11 @@ class Fitter:
         self._directions = Directions.of(np.stack([self._book.style(voice.id)[:, 0] for voice in catalogue()]))
         self._speakers = read_speakers()
         self._trial = Trial(self._kokoro, self._listeners, _recogniser(models_dir))
+
+    @property
+    def usual_steps(self) -> int:
+        """How many steps a fit takes on this device."""
+        return _PLANS[self._device.type].steps
 
     def fit(self, pcm: Pcm, rate: int, *, steps: int, seed: int, told: Told) -> FittedStyle:
         """The style for a recording; the same recording, steps and seed give the same one on the same machine."""

@@ -30,8 +30,6 @@ _PITCH_LINES = 3
 _FEWEST, _MOST = 12, 160
 # How much longer than before the fit a line may become in a box.
 _ROOM = 1.25
-# Half a second. What is heard has few lengths, as libraries prepare themselves for each of them anew.
-_GRAIN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +71,7 @@ class Fit:
         self._sentences = len(plan.sentences)
         self._lines = [line_ids(phonemes) for phonemes in (*plan.sentences, *LONG)]
         self._script = Script.of(kokoro, self._lines)
-        with torch.no_grad():
-            styles = self._own_rows(base, range(len(self._lines)))
-            tokens = kokoro.understood([Line(ids, row) for ids, row in zip(self._lines, styles, strict=True)])
-        self._frames = [line.frames for line in tokens]
-        box = None if replay is None else math.ceil(_ROOM * max(self._frames))
+        box = None if replay is None else self._box(kokoro)
         self._step = Step(kokoro, listeners, self._matrix, speaker, plan, box)
         self._run: Replay = _directly if replay is None else replay
         self._seeks_pitch = speaker.log_pitch is not None
@@ -124,6 +118,13 @@ class Fit:
             given = self._place, self._own_rows(self._base, chosen), *self._script.lines(chosen)
             descent.step(self._run("pitched", self._step.pitched, given), self._plan.rate)
 
+    @torch.no_grad()
+    def _box(self, kokoro: Kokoro) -> int:
+        """Frames that no line is likely to exceed."""
+        rows = self._own_rows(self._base, range(len(self._lines)))
+        lines = [Line(ids, row) for ids, row in zip(self._lines, rows, strict=True)]
+        return math.ceil(_ROOM * max(line.frames for line in kokoro.understood(lines)))
+
     def _long(self, step: int) -> int:
         """One of the lines of all lengths."""
         return self._sentences + step % (len(self._lines) - self._sentences)
@@ -137,9 +138,7 @@ class Fit:
         return torch.stack([self._before[place] for place in chosen])
 
     def _noise(self, chosen: Sequence[int]) -> Tensor:
-        shortest = min(self._frames[place] for place in chosen)
-        window = self._plan.window or shortest // _GRAIN * _GRAIN or shortest
-        shape = len(chosen), window * FRAME, HARMONICS
+        shape = len(chosen), self._plan.window * FRAME, HARMONICS
         return torch.randn(shape, generator=self._chance, device=self._base.device)
 
     def _own_rows(self, style: Tensor, chosen: Sequence[int]) -> Tensor:
