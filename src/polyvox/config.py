@@ -75,6 +75,9 @@ class Settings(BaseSettings):
         0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
     )
     api_keys: _Listed[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
+    allowed_hosts: _Listed[str] = Field(
+        [], description="Names by which a server on loopback without keys may be called, too; `*` allows all."
+    )
     cors_origins: _Listed[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
     max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
     max_input_chars: int = Field(100_000, ge=1, description="Longest text of one request, in characters.")

@@ -31,6 +31,12 @@ def test_the_server_speaks(null_server: ServerProcess) -> None:
     assert httpx.get(f"{null_server.url}/ready").status_code == 200
 
 
+def test_a_web_page_cannot_call_it_by_the_pages_name(null_server: ServerProcess) -> None:
+    page = {"host": "page.example"}
+    assert httpx.get(f"{null_server.url}/v1/models", headers=page).status_code == 403
+    assert httpx.get(f"{null_server.url}/v1/models").status_code == 200
+
+
 def test_say_speaks_through_it(null_server: ServerProcess, tmp_path: Path) -> None:
     file = tmp_path / "speech.wav"
     command = [*POLYVOX, "say", "Hello there.", "--voice", "null", "-o", str(file), "--server", null_server.url]

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
+from polyvox.api.hosts import KnownNames
 from polyvox.cli.hall import build_service
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
@@ -56,6 +57,8 @@ async def _serve(service: SpeechService, listener: socket.socket) -> None:
     settings = service.settings
     voices = VoiceService.beside(service)
     app = create_app(service, voices)
+    if not settings.api_keys and _is_loopback(settings.host):
+        app.add_middleware(KnownNames, names=settings.allowed_hosts)
     http = _http_server(app, listener, settings)
     grpc, greeting = _grpc_server(service, voices), f"Polyvox speaks at {_url(listener)}"
     if grpc is not None and settings.grpc_port is not None:

@@ -48,8 +48,8 @@ _FEWEST_PITCHES = 20
 # By how much, in natural logarithms, speech is heard higher than its lines are planned on the mean: loud syllables, in
 # which a pitch is told best, are high.
 _HEARD_HIGHER = 0.04
-# On a GPU several sentences take hardly longer than one, and lead better. A CPU pays for each, and then many small steps
-# lead further than few that are sure.
+# On a GPU several sentences take hardly longer than one, and lead better. A CPU pays for each; many small steps lead
+# it further than few that are sure.
 _PLANS = {"cpu": FitPlan(steps=48), "cuda": FitPlan(steps=60, batch=8)}
 # Products of matrices on a GPU come out the same every time only with a workspace of a fixed size.
 _WORKSPACE = ("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
