@@ -1,5 +1,7 @@
 """Fitting a style by gradients: it comes nearer to the speaker, step by step, and twice the same way."""
 
+import platform
+
 import numpy as np
 import pytest
 import torch
@@ -16,6 +18,10 @@ from polyvox.engines.kokoro.voices import VoiceBook, catalogue, parse
 from polyvox.models.campplus import CampPlusConfig, load_campplus
 from polyvox.models.kokoro import Kokoro, KokoroConfig, Line, load_kokoro
 from polyvox.voices.similarity import SpeakerEncoder
+
+
+# To the last bit where that has been seen; other machines' libraries may add up in any order.
+CHANCE = 0.0 if platform.machine() == "x86_64" else 1e-4
 
 
 def test_each_built_in_voice_is_nearest_to_itself():
@@ -109,8 +115,8 @@ def test_a_short_fit_comes_nearer_to_the_speaker_and_does_so_again(kokoro, ear, 
     assert likeness[-1] > likeness[0] + 0.02
     assert offset.abs().max() > 0
     again, same = run()
-    assert again == pytest.approx(likeness, abs=1e-4)
-    torch.testing.assert_close(same, offset, rtol=0, atol=1e-4)
+    assert again == pytest.approx(likeness, abs=CHANCE, rel=0)
+    torch.testing.assert_close(same, offset, rtol=0, atol=CHANCE)
 
 
 @pytest.mark.slow

@@ -110,8 +110,9 @@ class _Delays(nn.Module):
                 rows = self.get_submodule(part)(rows)
         rows = self.out_nonlinear(rows)
         statistics = torch.cat((rows.mean(dim=2), rows.std(dim=2)), dim=1)
-        out: Tensor = self.dense["linear"](statistics[:, :, None])[:, :, 0]
-        return out
+        # As a convolution over one moment, the slopes would come out otherwise every time.
+        dense = self.dense["linear"]
+        return functional.linear(statistics, cast(Tensor, dense.weight)[:, :, 0], cast(Tensor, dense.bias))
 
 
 class _Nonlinear(nn.Module):
