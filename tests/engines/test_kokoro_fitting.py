@@ -19,7 +19,6 @@ from polyvox.models.campplus import CampPlusConfig, load_campplus
 from polyvox.models.kokoro import Kokoro, KokoroConfig, Line, load_kokoro
 from polyvox.voices.similarity import SpeakerEncoder
 
-
 # To the last bit where that has been seen; other machines' libraries may add up in any order.
 CHANCE = 0.0 if platform.machine() == "x86_64" else 1e-4
 
