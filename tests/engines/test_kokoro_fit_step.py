@@ -23,6 +23,8 @@ WINDOW = 8
 class Ears:
     """Hear something smooth in everything, and like it loud."""
 
+    judging = True
+
     def __init__(self) -> None:
         chance = torch.Generator().manual_seed(3)
         self._matrix = torch.randn(FRAME, 16, dtype=torch.float64, generator=chance)

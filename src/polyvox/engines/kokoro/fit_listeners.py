@@ -29,7 +29,7 @@ class Listeners:
         self._fbank = Fbank(HEARING_RATE, device=device)
 
     @property
-    def judge(self) -> bool:
+    def judging(self) -> bool:
         """Whether anybody says how good it sounds."""
         return self._judge is not None
 

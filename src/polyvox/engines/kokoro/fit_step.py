@@ -100,9 +100,10 @@ class Step:
 
     @torch.no_grad()
     def opinions(self, noise: Tensor, rows: Tensor, *lines: Tensor) -> Tensor:
-        """How good the lines sound, [heard]; 0 if there is no judge."""
+        """How good the lines sound, [heard], to those who are judging."""
         _, heard = self._said(rows, lines, noise)
-        return noise.new_zeros(len(noise)) if heard.opinions is None else heard.opinions
+        assert heard.opinions is not None
+        return heard.opinions
 
     def _said(self, styles: Tensor, lines: Sequence[Tensor], noise: Tensor) -> tuple[_Planned, Heard]:
         plan = self._planned(styles, *lines)

@@ -74,7 +74,7 @@ class Fit:
         box = None if replay is None else self._box(kokoro)
         self._step = Step(kokoro, listeners, self._matrix, speaker, plan, box)
         self._run: Replay = _directly if replay is None else replay
-        self._seeks_pitch = speaker.log_pitch is not None
+        self._seeks_pitch, self._judged = speaker.log_pitch is not None, listeners.judging
         self._place = torch.zeros_like(base[0])
         self._price = base.new_tensor(plan.quality_weight)
         self._last: deque[Tensor] = deque(maxlen=plan.averaged)
@@ -130,7 +130,9 @@ class Fit:
         return self._sentences + step % (len(self._lines) - self._sentences)
 
     def _opinions_before(self, chosen: Sequence[int]) -> Tensor:
-        """How good the built-in voice says the lines, which is found out when they first come up."""
+        """How good the built-in voice says the lines, which is found out when they first come up; 0 if nobody judges."""
+        if not self._judged:
+            return self._base.new_zeros(len(chosen))
         if not all(place in self._before for place in chosen):
             rows = self._own_rows(self._stock, chosen)
             opinions = self._step.opinions(self._noise(chosen), rows, *self._script.lines(chosen))
