@@ -130,7 +130,7 @@ class Fit:
         return self._sentences + step % (len(self._lines) - self._sentences)
 
     def _opinions_before(self, chosen: Sequence[int]) -> Tensor:
-        """How good the built-in voice says the lines, which is found out when they first come up; 0 if nobody judges."""
+        """How good the built-in voice says lines, which is found out when they first come up; 0 if nobody judges."""
         if not self._judged:
             return self._base.new_zeros(len(chosen))
         if not all(place in self._before for place in chosen):
