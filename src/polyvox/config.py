@@ -167,10 +167,7 @@ class Settings(BaseSettings):
     max_voices: int = Field(1_000, ge=0, description="Voices that one key may register, or everyone without keys.")
     max_fits: int = Field(4, ge=0, le=100, description="Fits of voices that may run or wait; one runs at a time.")
     fit_steps: int = Field(
-        0,
-        ge=0,
-        le=1_000,
-        description="Steps of a fit; more take longer and come closer; 0 suits the device.",
+        0, ge=0, le=1_000, description="Steps of a fit, of which more come closer; 0: as many as suit the device."
     )
     fit_threads: int = Field(0, ge=0, le=1_024, description="CPU threads of a fit; 0 takes all cores.")
     recording_cache_bytes: int = Field(

@@ -1,13 +1,18 @@
 """One step of a fit: its slope is one, and it is the same whether its shapes are known beforehand or not."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
+from structlog.testing import capture_logs
 
 from polyvox.engines.kokoro.fit_descent import Descent
 from polyvox.engines.kokoro.fit_listeners import Heard
-from polyvox.engines.kokoro.fit_plan import FitPlan, Speaker
+from polyvox.engines.kokoro.fit_plan import FitPlan
+from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_step import Script, Step, _held
+from polyvox.engines.kokoro.fitter import recorded_run
 from polyvox.engines.kokoro.fitting import Directions, Fit, line_ids
 from polyvox.models.kokoro import FRAME, HARMONICS
 from replaying import Poisoned
@@ -121,6 +126,22 @@ def test_a_recorded_fit_is_the_same_and_records_two_works(kokoro, base, directio
     unboxed, nearly = run(None)
     assert unboxed == pytest.approx(likeness, abs=1e-6)
     torch.testing.assert_close(nearly, offset, rtol=1e-4, atol=1e-6)
+
+
+def test_a_fit_that_cannot_be_recorded_runs_unrecorded_and_says_so(kokoro, base, directions):
+    plan = FitPlan(steps=2, sentences=SENTENCES, batch=2, window=WINDOW, pitch_steps=1, averaged=2)
+    begun = partial(Fit, kokoro, Ears(), base, base, directions, SPEAKER, plan)
+
+    def failing(key, work, given, idle=None):
+        raise RuntimeError("capture failed")
+
+    told: list[int] = []
+    with capture_logs() as logs:
+        offset = recorded_run(begun, lambda step, likeness: told.append(step), lambda: failing)
+    assert (told, [line["error"] for line in logs]) == ([1, 2], ["capture failed"])
+    plain = begun(None)
+    list(plain.run())
+    assert torch.equal(offset, plain.offset)
 
 
 def test_what_is_shorter_than_the_window_goes_on_as_it_was_last():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from polyvox.engines.kokoro.fit_plan import Speaker
+from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_texts import LONG, TRIAL, USUAL
 from polyvox.engines.kokoro.fit_trial import Account, Trial, coloured, lesser, words_wrong
 from polyvox.engines.kokoro.vocabulary import IDS

@@ -9,7 +9,8 @@ import torch
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.listener_weights import read_campplus
 from polyvox.engines.kokoro.fit_listeners import Listeners
-from polyvox.engines.kokoro.fit_plan import FitPlan, Speaker
+from polyvox.engines.kokoro.fit_plan import FitPlan
+from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_texts import LONG
 from polyvox.engines.kokoro.fitting import Directions, Fit, line_ids
 from polyvox.engines.kokoro.model import KokoroModel

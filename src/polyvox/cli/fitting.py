@@ -27,7 +27,7 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
         fits = FittingService(settings, voices)
         try:
             job = await fits.start(InlineVoice(data), details, owner, seed=seed)
-            with _bar(job) as bar:
+            with _bar() as bar:
                 return await fits.finished(job, bar)
         finally:
             await fits.close()
@@ -37,7 +37,7 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
 
 
 class _Bar:
-    def __init__(self, progress: Progress, job: FitJob) -> None:
+    def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._task = progress.add_task("loading", total=None)
 
@@ -47,7 +47,7 @@ class _Bar:
 
 
 @contextmanager
-def _bar(job: FitJob) -> Iterator[_Bar]:
+def _bar() -> Iterator[_Bar]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield _Bar(progress, job)
+        yield _Bar(progress)

@@ -1,8 +1,6 @@
-"""How a fit proceeds, and whom it is to sound like."""
+"""How a fit proceeds."""
 
 from dataclasses import dataclass
-
-from torch import Tensor
 
 from polyvox.engines.kokoro.fit_texts import USUAL
 
@@ -35,11 +33,3 @@ class FitPlan:
     """What it costs to lie one standard deviation away in every direction."""
     averaged: int = 15
     """Over how many of the last steps the result is taken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """Whom to sound like: an embedding of unit length, and the pitch to plan with, if it is known, as a logarithm."""
-
-    embedding: Tensor
-    log_pitch: float | None

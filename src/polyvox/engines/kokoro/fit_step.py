@@ -7,7 +7,9 @@ import torch
 from torch import Tensor
 
 from polyvox.engines.kokoro.fit_listeners import Heard, Listeners
-from polyvox.engines.kokoro.fit_plan import FitPlan, Speaker
+from polyvox.engines.kokoro.fit_plan import FitPlan
+from polyvox.engines.kokoro.fit_speaker import Speaker
+from polyvox.engines.kokoro.vocabulary import PADDING
 from polyvox.models.kokoro import FRAME, Kokoro
 from polyvox.models.ragged import Boxed, Ragged
 
@@ -29,7 +31,7 @@ class Script:
         """Of lines of ids, with the padding token at both ends."""
         device = kokoro.bert_encoder.weight.device
         ragged = Ragged([len(ids) for ids in lines], device)
-        padded = [[*ids, *[0] * (ragged.longest - len(ids))] for ids in lines]
+        padded = [[*ids, *[PADDING] * (ragged.longest - len(ids))] for ids in lines]
         return cls(*kokoro.read(torch.tensor(padded, device=device), ragged), ragged.ends)
 
     def lines(self, places: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from polyvox.engines.kokoro.fit_listeners import Listeners
-from polyvox.engines.kokoro.fit_plan import Speaker
+from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_texts import TRIAL
 from polyvox.engines.kokoro.fitting import line_ids, phonemes_of
 from polyvox.engines.kokoro.render import SAMPLE_RATE
@@ -101,7 +101,7 @@ class Trial:
         if self._recogniser is None:
             return None
         hear = partial(self._recogniser.transcribe, sample_rate=SAMPLE_RATE)
-        with ThreadPoolExecutor(len(TRIAL)) as listeners:
+        with ThreadPoolExecutor(min(len(TRIAL), torch.get_num_threads())) as listeners:
             texts = list(listeners.map(hear, account.spoken))
         wrong = sum(words_wrong(*pair) for pair in zip(TRIAL, texts, strict=True))
         return wrong / sum(len(sentence.split()) for sentence in TRIAL)

@@ -19,7 +19,8 @@ from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.listener_weights import read_campplus, read_distillmos
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.kokoro.fit_listeners import Listeners
-from polyvox.engines.kokoro.fit_plan import FitPlan, Speaker
+from polyvox.engines.kokoro.fit_plan import FitPlan
+from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_trial import Trial
 from polyvox.engines.kokoro.fitting import Directions, Fit
 from polyvox.engines.kokoro.speakers import read_speakers
@@ -41,7 +42,7 @@ JUDGE = "distillmos"
 """Guards that are used where they are installed."""
 
 Told = Callable[[int, float], None]
-"""Told of each step done, and how alike its sentence was."""
+"""Told of each step done, and how alike its sentences were."""
 
 _log = structlog.get_logger(__name__)
 _FEWEST_PITCHES = 20
@@ -86,7 +87,7 @@ class Fitter:
         plan = replace(_PLANS[self._device.type], steps=steps, seed=seed)
         begun = partial(Fit, self._kokoro, self._listeners, base, stock, self._directions, speaker, plan)
         with _repeatably(self._device, roughly=True):
-            offset = self._recorded(begun, told) if self._device.type == "cuda" else _run(begun(), told)
+            offset = recorded_run(begun, told, CudaGraphs) if self._device.type == "cuda" else _run(begun(), told)
         with _repeatably(self._device, roughly=False):
             verdict = self._trial.verdict(base, offset, stock, speaker)
         return FittedStyle(
@@ -100,14 +101,6 @@ class Fitter:
             seed=seed,
         )
 
-    def _recorded(self, begun: Callable[[Replay | None], Fit], told: Told) -> Tensor:
-        """A fit whose steps are recorded; where that does not work, one whose steps are not."""
-        try:
-            return _run(begun(CudaGraphs()), told)
-        except RuntimeError as error:
-            _log.warning("a fit could not be recorded and takes longer", error=str(error))
-        return _run(begun(None), told)
-
     def _rows(self, voice: str) -> Tensor:
         return torch.from_numpy(self._book.style(voice)[:, 0]).to(self._device)
 
@@ -118,6 +111,15 @@ class Fitter:
         pitches = voiced_pitches(pcm, rate)
         pitch = float(np.median(pitches)) if len(pitches) >= _FEWEST_PITCHES else None
         return Speaker(embedding, None if pitch is None else float(np.log(pitch)) - _HEARD_HIGHER), pitch
+
+
+def recorded_run(begun: Callable[[Replay | None], Fit], told: Told, recorder: Callable[[], Replay]) -> Tensor:
+    """What a fit comes to whose steps are recorded; where that does not work, one whose steps are not."""
+    try:
+        return _run(begun(recorder()), told)
+    except RuntimeError as error:
+        _log.warning("a fit could not be recorded and takes longer", error=str(error))
+    return _run(begun(None), told)
 
 
 def _run(fit: Fit, told: Told) -> Tensor:

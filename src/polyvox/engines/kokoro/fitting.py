@@ -18,7 +18,8 @@ from torch import Tensor
 
 from polyvox.engines.kokoro.fit_descent import Descent
 from polyvox.engines.kokoro.fit_listeners import Listeners
-from polyvox.engines.kokoro.fit_plan import FitPlan, Speaker
+from polyvox.engines.kokoro.fit_plan import FitPlan
+from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_step import Script, Step
 from polyvox.engines.kokoro.fit_texts import LONG
 from polyvox.engines.kokoro.vocabulary import IDS, PADDING
