@@ -6,7 +6,7 @@ from ray.exceptions import ActorDiedError
 from ray.serve.exceptions import BackPressureError
 from ray.serve.schema import ServeDeploySchema
 
-from fakes import ToneEngine, tone_settings
+from helpers.fakes import ToneEngine, tone_settings
 from polyvox.deploy.line import ServeLine
 from polyvox.deploy.plan import DeployArgs, EngineArgs, Machines, plans_for
 from polyvox.deploy.ray import INGRESS, build

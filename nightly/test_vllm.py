@@ -15,6 +15,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from helpers.tiny_lm import tiny_state
+from helpers.tiny_speechlm import BYTES, CODES, tiny_speechlm_settings, tiny_tokenizer, write_tiny_codec
 from polyvox.engines.speechlm.bundle import load_lm, read_vocabulary
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.prompts import Prompts
@@ -26,8 +28,6 @@ from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
 from polyvox.runtime.speech_lm import LmSizes, SpeechLm
 from polyvox.runtime.tokens import Limits, Sampling
 from polyvox.types import Utterance
-from tiny_lm import tiny_state
-from tiny_speechlm import BYTES, CODES, tiny_speechlm_settings, tiny_tokenizer, write_tiny_codec
 
 pytestmark = pytest.mark.anyio
 

@@ -4,9 +4,9 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from fakes import ToneEngine, missing_bundle, tone_service
+from helpers.fakes import ToneEngine, missing_bundle, tone_service
+from helpers.serving import called, served
 from polyvox.api.app import create_app
-from serving import called, served
 
 pytestmark = pytest.mark.anyio
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fakes import tone_service
-from serving import called, error_of
+from helpers.fakes import tone_service
+from helpers.serving import called, error_of
 
 pytestmark = pytest.mark.anyio
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fakes import ToneEngine, tone_service
-from serving import called, error_of
+from helpers.fakes import ToneEngine, tone_service
+from helpers.serving import called, error_of
 
 pytestmark = pytest.mark.anyio
 

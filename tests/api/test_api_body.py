@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes import tone_service
+from helpers.fakes import tone_service
+from helpers.serving import called, error_of
 from polyvox.api.body import parse_json
 from polyvox.errors import InvalidRequestError
-from serving import called, error_of
 
 SPEECH = "/v1/audio/speech"
 JSON = {"Content-Type": "application/json"}

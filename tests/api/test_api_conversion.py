@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from cloning import CloneEngine, sample, studio_client
+from helpers.cloning import CloneEngine, sample, studio_client
+from helpers.serving import decoded_seconds, error_of
 from polyvox.errors import PromptError
 from polyvox.service.conversion import Conversion
 from polyvox.types import Utterance
-from serving import decoded_seconds, error_of
 
 pytestmark = pytest.mark.anyio
 

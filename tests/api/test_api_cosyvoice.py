@@ -9,11 +9,11 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from cloning import CloneEngine, Studio, sample, studio_client
-from fakes import ToneEngine, missing_bundle, tone_service
+from helpers.cloning import CloneEngine, Studio, sample, studio_client
+from helpers.fakes import ToneEngine, missing_bundle, tone_service
+from helpers.serving import called
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import Utterance
-from serving import called
 
 pytestmark = pytest.mark.anyio
 

@@ -13,13 +13,13 @@ import httpx
 import numpy as np
 import pytest
 
-from cloning import CloneEngine, Studio, sample, studio_client
-from fakes import TONES, PlainToneEngine, ToneEngine, tone, tone_service
+from helpers.cloning import CloneEngine, Studio, sample, studio_client
+from helpers.fakes import TONES, PlainToneEngine, ToneEngine, tone, tone_service
+from helpers.serving import called, error_of
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import TextError
 from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Utterance
-from serving import called, error_of
 
 pytestmark = pytest.mark.anyio
 

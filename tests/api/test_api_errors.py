@@ -3,9 +3,9 @@
 import pytest
 from structlog.testing import capture_logs
 
-from fakes import ToneEngine, tone_service
+from helpers.fakes import ToneEngine, tone_service
+from helpers.serving import called, error_of
 from polyvox.errors import TextError, UnavailableError
-from serving import called, error_of
 
 pytestmark = pytest.mark.anyio
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from fakes import ToneEngine, tone, tone_service
+from helpers.fakes import ToneEngine, tone, tone_service
+from helpers.serving import called
 from polyvox.audio.pcm import to_pcm16
-from serving import called
 
 pytestmark = pytest.mark.anyio
 

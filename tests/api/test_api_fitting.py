@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from cloning import Studio, opened, sample
+from helpers.cloning import Studio, opened, sample
+from helpers.scripted_fits import ScriptedFits, fitting_service
+from helpers.serving import error_of
 from polyvox.api.app import create_app
 from polyvox.errors import PromptError
-from scripted_fits import ScriptedFits, fitting_service
-from serving import error_of
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from fakes import PlainToneEngine, ToneEngine, tone, tone_service
+from helpers.fakes import PlainToneEngine, ToneEngine, tone, tone_service
+from helpers.serving import called, decoded_seconds, error_of
 from polyvox.audio.pcm import to_pcm16
-from serving import called, decoded_seconds, error_of
 
 pytestmark = pytest.mark.anyio
 

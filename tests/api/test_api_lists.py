@@ -2,8 +2,8 @@
 
 import pytest
 
-from fakes import ToneEngine, missing_bundle, tone_service
-from serving import called, error_of
+from helpers.fakes import ToneEngine, missing_bundle, tone_service
+from helpers.serving import called, error_of
 
 pytestmark = pytest.mark.anyio
 

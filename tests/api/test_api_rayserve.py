@@ -10,9 +10,9 @@ import httpx
 import numpy as np
 import pytest
 
-from cloning import CloneEngine, Studio, sample, studio_client
-from fakes import ToneEngine, missing_bundle, tone_service
-from serving import called, decoded_seconds, served
+from helpers.cloning import CloneEngine, Studio, sample, studio_client
+from helpers.fakes import ToneEngine, missing_bundle, tone_service
+from helpers.serving import called, decoded_seconds, served
 
 pytestmark = pytest.mark.anyio
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from fakes import PlainToneEngine, ToneEngine, tone, tone_service
+from helpers.fakes import PlainToneEngine, ToneEngine, tone, tone_service
+from helpers.serving import called, decoded_seconds
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16, to_pcm16
 from polyvox.types import NormalizationOptions
-from serving import called, decoded_seconds
 
 pytestmark = pytest.mark.anyio
 

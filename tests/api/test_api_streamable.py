@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from cloning import SimpleEars, SimpleFetcher, SimpleIntake, sample
-from fakes import ToneEngine, tone_service
-from faulty_lm_server import faulty_server, speech
+from helpers.cloning import SimpleEars, SimpleFetcher, SimpleIntake, sample
+from helpers.fakes import ToneEngine, tone_service
+from helpers.faulty_lm_server import faulty_server, speech
+from helpers.serving import called, decoded_seconds, error_of
+from helpers.tiny_speechlm import tiny_speechlm_settings, write_encoder, write_tiny_codec, write_tiny_model
 from polyvox.engines.catalog import ENGINES
 from polyvox.service.metrics import Metrics
 from polyvox.service.prompts import Prompts
@@ -20,8 +22,6 @@ from polyvox.service.registry import Registry
 from polyvox.service.shelf import Shelf
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
-from serving import called, decoded_seconds, error_of
-from tiny_speechlm import tiny_speechlm_settings, write_encoder, write_tiny_codec, write_tiny_model
 
 pytestmark = pytest.mark.anyio
 

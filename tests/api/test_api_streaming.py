@@ -10,8 +10,8 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from fakes import ToneEngine, tone_service
-from serving import error_of, raw_post, served_by_granian, served_by_uvicorn, wait_for
+from helpers.fakes import ToneEngine, tone_service
+from helpers.serving import error_of, raw_post, served_by_granian, served_by_uvicorn, wait_for
 
 SPEECH = "/v1/audio/speech"
 PCM = {"input": "One two three.", "response_format": "pcm"}

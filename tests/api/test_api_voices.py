@@ -7,10 +7,10 @@ import json
 import httpx
 import pytest
 
-from cloning import sample, studio_client
-from fakes import ToneEngine
+from helpers.cloning import sample, studio_client
+from helpers.fakes import ToneEngine
+from helpers.serving import called, error_of
 from polyvox.errors import UnavailableError
-from serving import called, error_of
 
 pytestmark = pytest.mark.anyio
 
@@ -375,7 +375,7 @@ async def test_a_model_that_clones_lists_your_voices_beside_its_own(client):
 
 
 async def test_a_store_that_cannot_be_made_is_unavailable_and_the_rest_speaks():
-    from fakes import tone_service
+    from helpers.fakes import tone_service
 
     async with called(tone_service()) as client:
         refused = await client.post("/v1/voices", json=FIELDS | {"audio": encoded(1)})

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from cloning import CloneEngine, Studio, sample, studio_client
-from fakes import ToneEngine
+from helpers.cloning import CloneEngine, Studio, sample, studio_client
+from helpers.fakes import ToneEngine
+from helpers.serving import called, decoded_seconds
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
-from serving import called, decoded_seconds
 
 pytestmark = pytest.mark.anyio
 

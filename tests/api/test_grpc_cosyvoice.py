@@ -3,9 +3,9 @@
 import grpc
 import pytest
 
-from cloning import CloneEngine
-from fakes import ToneEngine
-from grpc_clients import GrpcStudio, SteppedEngine, grpc_channel, original_client, recording
+from helpers.cloning import CloneEngine
+from helpers.fakes import ToneEngine
+from helpers.grpc_clients import GrpcStudio, SteppedEngine, grpc_channel, original_client, recording
 
 pytestmark = pytest.mark.anyio
 

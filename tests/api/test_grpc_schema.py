@@ -5,7 +5,7 @@ from importlib.resources import files
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from grpc_tools import protoc
 
-from grpc_clients import original_client
+from helpers.grpc_clients import original_client
 from polyvox.api.grpc.schema import message_type
 
 PROTOS = files("polyvox.api.grpc") / "protos"

@@ -8,8 +8,15 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from cloning import CloneEngine, opened
-from grpc_clients import GrpcStudio, SteppedEngine, grpc_channel, original_client, read_to_the_end, speech_client
+from helpers.cloning import CloneEngine, opened
+from helpers.grpc_clients import (
+    GrpcStudio,
+    SteppedEngine,
+    grpc_channel,
+    original_client,
+    read_to_the_end,
+    speech_client,
+)
 from polyvox.api.grpc.server import GrpcServer
 from polyvox.errors import UnavailableError
 from polyvox.service.session import SessionState

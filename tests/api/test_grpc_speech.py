@@ -7,9 +7,9 @@ import av
 import grpc
 import pytest
 
-from cloning import CloneEngine
-from fakes import ToneEngine, missing_bundle, tone
-from grpc_clients import GrpcStudio, SteppedEngine, grpc_channel, read_to_the_end, speech_client
+from helpers.cloning import CloneEngine
+from helpers.fakes import ToneEngine, missing_bundle, tone
+from helpers.grpc_clients import GrpcStudio, SteppedEngine, grpc_channel, read_to_the_end, speech_client
 from polyvox.api.grpc.conversation import Conversation
 from polyvox.audio.encode import AudioFormat, encode
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 import av
 import numpy as np
 import pytest
-from audio_signals import matched, tone, voice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.audio_signals import matched, tone, voice
 from polyvox.audio import decode as decoding
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, StreamEncoder, encode, wav_header

@@ -4,8 +4,8 @@ import struct
 import av
 import numpy as np
 import pytest
-from audio_signals import at_rate, matched, pieces, played, voice
 
+from helpers.audio_signals import at_rate, matched, pieces, played, voice
 from polyvox.audio.encode import AudioFormat, StreamEncoder, encode, parse_format
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import InvalidRequestError, UnknownFormatError

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audio_signals import tone, voice
 
+from helpers.audio_signals import tone, voice
 from polyvox.audio.features import kaldi_fbank, kaldi_filters, slaney_filters
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "frontend"

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from audio_signals import tone, voice
 
+from helpers.audio_signals import tone, voice
 from polyvox.audio.hearing import heard, heard_speech, silent
 from polyvox.errors import AudioDecodeError
 

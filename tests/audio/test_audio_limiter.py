@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from audio_signals import at_rate, pieces, tone, voice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from helpers.audio_signals import at_rate, pieces, tone, voice
 from polyvox.audio.limiter import StreamLimiter
 from polyvox.types import Pcm
 

@@ -4,9 +4,9 @@ import json
 import av
 import numpy as np
 import pytest
-from audio_signals import pieces, tone, voice
 from av.filter.loudnorm import stats
 
+from helpers.audio_signals import pieces, tone, voice
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.audio.loudness import LoudnessMeter, StreamLoudness, highpass_filter, shelf_filter
 from polyvox.errors import InvalidRequestError

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from audio_signals import at_rate, matched, pieces, tone, voice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.audio_signals import at_rate, matched, pieces, tone, voice
 from polyvox.audio.resample import StreamResampler, resampled
 from polyvox.errors import InvalidRequestError
 

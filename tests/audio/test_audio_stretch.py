@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from audio_signals import pieces, tone, voice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.audio_signals import pieces, tone, voice
 from polyvox.audio.stretch import StreamTempo
 from polyvox.errors import InvalidRequestError
 from polyvox.types import Pcm

@@ -1,3 +1,3 @@
-from scripted_server import scripted_server
+from helpers.scripted_server import scripted_server
 
 __all__ = ["scripted_server"]

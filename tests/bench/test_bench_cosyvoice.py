@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from helpers.replaying import Poisoned
 from polyvox.bench import cosyvoice_gpu
 from polyvox.bench.cosyvoice_gpu import (
     Agreement,
@@ -30,7 +31,6 @@ from polyvox.models.qwen import QwenConfig
 from polyvox.models.unet import UNetConfig
 from polyvox.runtime.placing import Placement
 from polyvox.types import ChunkPolicy
-from replaying import Poisoned
 
 pytestmark = pytest.mark.anyio
 CPU = Placement("cpu", torch.float32)

@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from helpers.tiny_kokoro import TINY  # noqa: E402
 from polyvox.bench import kokoro_native  # noqa: E402
 from polyvox.bench.kokoro_native import (  # noqa: E402
     Distance,
@@ -24,7 +25,6 @@ from polyvox.bench.kokoro_native import (  # noqa: E402
 )
 from polyvox.runtime.placing import CPU  # noqa: E402
 from polyvox.types import Utterance  # noqa: E402
-from tiny_kokoro import TINY  # noqa: E402
 
 STYLE = read_style(None)
 

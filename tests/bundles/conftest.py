@@ -2,7 +2,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loopback_hub import LoopbackHub
+
+from helpers.loopback_hub import LoopbackHub
 
 
 @pytest.fixture

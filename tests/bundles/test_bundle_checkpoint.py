@@ -3,8 +3,8 @@ import zipfile
 
 import numpy as np
 import pytest
-from torch_checkpoint import dictionary, integer, name, tensor, text, tuple_of, write_checkpoint, write_program
 
+from helpers.torch_checkpoint import dictionary, integer, name, tensor, text, tuple_of, write_checkpoint, write_program
 from polyvox.bundles.checkpoint import read_checkpoint
 from polyvox.errors import BundleError
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from loopback_hub import LoopbackHub
 from safetensors.torch import load_file
 from typer.testing import CliRunner, Result
 
+from helpers.loopback_hub import LoopbackHub
 from polyvox.bundles.manifest import manifest_named
 from polyvox.cli.main import app
 from polyvox.config import load

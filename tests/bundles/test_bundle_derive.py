@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from sample_bundle import CountingProgress, digest_of, hub_source
-from torch_checkpoint import write_checkpoint
 
+from helpers.random_networks import campplus_weights
+from helpers.sample_bundle import CountingProgress, digest_of, hub_source
+from helpers.torch_checkpoint import write_checkpoint
 from polyvox.bundles.graphs.campplus import campplus_graph
 from polyvox.bundles.manifest import Derivation, Manifest, PypiSource
 from polyvox.bundles.pull import pull_manifest
 from polyvox.errors import BundleError
-from random_networks import campplus_weights
 
 
 def network_manifest(published: bytes, installed: bytes) -> Manifest:

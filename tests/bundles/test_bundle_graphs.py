@@ -7,9 +7,9 @@ import numpy.typing as npt
 import onnxruntime
 import pytest
 
+from helpers.random_networks import BLOCKS, TRUNK, Weights, campplus_weights, distillmos_weights
 from polyvox.bundles.graphs.campplus import campplus_graph
 from polyvox.bundles.graphs.distillmos import distillmos_graph
-from random_networks import BLOCKS, TRUNK, Weights, campplus_weights, distillmos_weights
 
 
 def run(graph: bytes, **inputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-from loopback_hub import PREFIX, LoopbackHub
-from sample_bundle import FILES, HUB_PATHS, CountingProgress, as_digest, sample_manifest
 
+from helpers.loopback_hub import PREFIX, LoopbackHub
+from helpers.sample_bundle import FILES, HUB_PATHS, CountingProgress, as_digest, sample_manifest
 from polyvox.bundles.cache import DownloadCache
 from polyvox.bundles.hub import fetch_from_hub
 from polyvox.bundles.manifest import Digest, HubSource

@@ -8,9 +8,9 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from loopback_hub import LoopbackHub
-from sample_bundle import FILES, sample_manifest, write_files
 
+from helpers.loopback_hub import LoopbackHub
+from helpers.sample_bundle import FILES, sample_manifest, write_files
 from polyvox.bundles.install import ModelsFolder
 from polyvox.bundles.manifest import Manifest
 from polyvox.bundles.progress import SilentProgress

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
-from sample_bundle import sample_manifest
 
+from helpers.sample_bundle import sample_manifest
 from polyvox.bundles.manifest import HubSource, Manifest, manifest_named, manifests
 from polyvox.errors import UnknownModelError
 

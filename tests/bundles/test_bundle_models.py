@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
-from sample_bundle import CountingProgress
 
+from helpers.sample_bundle import CountingProgress
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import open_bundle, verify

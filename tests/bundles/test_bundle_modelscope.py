@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from loopback_hub import LoopbackHub
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
+from helpers.loopback_hub import LoopbackHub
 from polyvox.bundles.manifest import HubSource, Manifest, manifest_named
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull, pull_manifest

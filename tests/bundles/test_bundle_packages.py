@@ -10,8 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from sample_bundle import FILES, CountingProgress, as_digest, digest_of, sample_manifest
 
+from helpers.sample_bundle import FILES, CountingProgress, as_digest, digest_of, sample_manifest
 from polyvox.bundles import packages
 from polyvox.bundles.cache import DownloadCache
 from polyvox.bundles.manifest import NpmSource, PackageSource, PypiSource

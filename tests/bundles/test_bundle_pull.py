@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
-from loopback_hub import LoopbackHub
-from sample_bundle import (
+
+from helpers.loopback_hub import LoopbackHub
+from helpers.sample_bundle import (
     FILES,
     HUB_PATHS,
     REPOSITORY,
@@ -19,7 +20,6 @@ from sample_bundle import (
     sample_manifest,
     write_files,
 )
-
 from polyvox.bundles import install as install_module
 from polyvox.bundles.install import ModelsFolder
 from polyvox.bundles.manifest import Manifest

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from loopback_hub import LoopbackHub
 from pydantic import ValidationError
-from sample_bundle import FILES, REPOSITORY, digest_of, hub_source, sample_manifest
 
+from helpers.loopback_hub import LoopbackHub
+from helpers.sample_bundle import FILES, REPOSITORY, digest_of, hub_source, sample_manifest
 from polyvox.bundles.manifest import Manifest, manifest_named
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull as pull_by_name

@@ -3,8 +3,8 @@ import os
 from pathlib import Path
 
 import pytest
-from sample_bundle import FILES, CountingProgress, sample_manifest, write_files
 
+from helpers.sample_bundle import FILES, CountingProgress, sample_manifest, write_files
 from polyvox.bundles import validate
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull_manifest

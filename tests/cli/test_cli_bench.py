@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from helpers.scripted_server import ScriptedServer
 from polyvox.bench.texts import ENGLISH
 from polyvox.cli.main import app
-from scripted_server import ScriptedServer
 
 
 def bench(*arguments: str):

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fakes import ToneEngine, tone_service
+from helpers.fakes import ToneEngine, tone_service
+from helpers.serving import served
 from polyvox.audio.decode import decode
 from polyvox.cli.main import app
 from polyvox.cli.turns import read_turns
 from polyvox.engines import catalog
 from polyvox.errors import InvalidRequestError
 from polyvox.service.scenes import Turn
-from serving import served
 
 SCRIPT = """
 low: Is the tide out?

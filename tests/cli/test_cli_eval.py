@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import listeners
-from fakes import PlainToneEngine, ToneEngine
+from helpers import listeners
+from helpers.fakes import PlainToneEngine, ToneEngine
+from helpers.scripted_server import ScriptedServer
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli import speakers
@@ -17,7 +18,6 @@ from polyvox.engines import catalog
 from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.panel import Panel
 from polyvox.evaluate.texts import ENGLISH
-from scripted_server import ScriptedServer
 
 
 @pytest.fixture

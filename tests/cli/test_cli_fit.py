@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cloning import Studio, sample
+from helpers.cloning import Studio, sample
+from helpers.scripted_fits import ScriptedFits, fitting_service
 from polyvox.cli import fitting as command
 from polyvox.cli.main import app
 from polyvox.service.fitting import FittingService
-from scripted_fits import ScriptedFits, fitting_service
 
 RATE = 24_000
 

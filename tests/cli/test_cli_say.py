@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fakes import TONES, PlainToneEngine, ToneEngine, missing_bundle, tone
+from helpers.fakes import TONES, PlainToneEngine, ToneEngine, missing_bundle, tone
+from helpers.scripted_server import ScriptedServer
 from polyvox.audio.decode import decode
 from polyvox.cli.main import app
 from polyvox.cli.say import read_text
 from polyvox.engines import catalog
 from polyvox.errors import InvalidRequestError, TextError
-from scripted_server import ScriptedServer
 
 RATE = 24_000
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import requests
 
-from cloning import CloneEngine, Studio, sample
-from fakes import ToneEngine, tone, tone_service
+from helpers.cloning import CloneEngine, Studio, sample
+from helpers.fakes import ToneEngine, tone, tone_service
+from helpers.serving import decoded_seconds, served, wait_for
 from polyvox.audio.pcm import to_pcm16
 from polyvox.types import Capabilities
-from serving import decoded_seconds, served, wait_for
 
 SAMPLES = to_pcm16(tone(220.0, 0, 7_200, 24_000))
 TEXT = "你好，我是通义千问语音合成大模型，请问有什么可以帮您的吗？"

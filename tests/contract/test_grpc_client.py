@@ -9,7 +9,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from grpc_clients import original_client, speech_client
+from helpers.grpc_clients import original_client, speech_client
 from polyvox.bench.process import ServerProcess, server_process
 
 AUDIO_BYTES = 2 * 24_000 * 20

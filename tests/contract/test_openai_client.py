@@ -10,9 +10,9 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 
-from fakes import ToneEngine, tone, tone_service
+from helpers.fakes import ToneEngine, tone, tone_service
+from helpers.serving import decoded_seconds, served, wait_for
 from polyvox.audio.pcm import to_pcm16
-from serving import decoded_seconds, served, wait_for
 
 SAMPLES = to_pcm16(tone(220.0, 0, 7_200, 24_000))
 WISH = {"model": "gpt-4o-mini-tts", "voice": "low", "input": "One two three."}

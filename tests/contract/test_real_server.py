@@ -16,10 +16,10 @@ import numpy as np
 import openai
 import pytest
 
+from helpers.serving import decoded_seconds, wait_for
+from helpers.speech import HARVARD_SENTENCES
 from polyvox.audio.pcm import from_pcm16
 from polyvox.evaluate.wer import word_error_rate
-from serving import decoded_seconds, wait_for
-from speech import HARVARD_SENTENCES
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from fakes import ToneEngine, tone_settings
+from helpers.fakes import ToneEngine, tone_settings
 from polyvox.deploy.local import free_port, serve_on_ray
 from polyvox.errors import InvalidRequestError, UnavailableError
 

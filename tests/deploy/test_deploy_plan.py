@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from fakes import tone_settings
+from helpers.fakes import tone_settings
 from polyvox.deploy.plan import DeployArgs, EngineArgs, Machines, ingress_settings, plans_for, replica_settings
 from polyvox.errors import InvalidRequestError
 

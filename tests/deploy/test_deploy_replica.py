@@ -2,11 +2,11 @@ import asyncio
 
 import pytest
 
-from fakes import PlainToneEngine, ToneEngine, missing_bundle, tone_settings
+from helpers.fakes import PlainToneEngine, ToneEngine, missing_bundle, tone_settings
+from helpers.wires import replica_of
 from polyvox.deploy.replica import EngineReplica
 from polyvox.deploy.wire import Failure, Parcel
 from polyvox.types import Utterance
-from wires import replica_of
 
 pytestmark = pytest.mark.anyio
 

@@ -1,6 +1,6 @@
 import yaml
 
-from fakes import tone_settings
+from helpers.fakes import tone_settings
 from polyvox.deploy.plan import DeployArgs, Machines, plans_for
 from polyvox.deploy.ray_yaml import ray_yaml
 

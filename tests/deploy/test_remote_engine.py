@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cloning import CloneEngine
-from fakes import BusyEngine, PlainToneEngine, ToneEngine, tone_service
+from helpers.cloning import CloneEngine
+from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, tone_service
+from helpers.serving import called
+from helpers.wires import remote
 from polyvox.deploy.wire import is_only_named
 from polyvox.engines.base import Coded, Converting, Duetting, Mixing, Phonemizing, Reading
 from polyvox.errors import PromptError, UnavailableError, UnknownVoiceError
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
-from serving import called
-from wires import remote
 
 pytestmark = pytest.mark.anyio
 

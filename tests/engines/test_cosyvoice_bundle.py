@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_cosyvoice import GOLDEN, tiny_model
 from typer.testing import CliRunner
 
+from helpers.tiny_cosyvoice import GOLDEN, tiny_model
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice.bundle import convert, open_model
 from polyvox.engines.cosyvoice.listening import Listener

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_cosyvoice import FRONTEND, GOLDEN, prompt, tiny_model
 
+from helpers.tiny_cosyvoice import FRONTEND, GOLDEN, prompt, tiny_model
 from polyvox.config import load
 from polyvox.engines.base import Converting
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine

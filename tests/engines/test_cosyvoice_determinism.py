@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from tiny_cosyvoice import prompt, tiny_model
 
+from helpers.tiny_cosyvoice import prompt, tiny_model
 from polyvox.config import load
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.types import Utterance

@@ -3,14 +3,14 @@
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_cosyvoice import tiny_model
 from typer.testing import CliRunner
 
+from helpers.serving import called, error_of
+from helpers.tiny_cosyvoice import tiny_model
 from polyvox.cli.hall import build_service
 from polyvox.cli.main import app
 from polyvox.config import load
 from polyvox.engines.catalog import ENGINES
-from serving import called, error_of
 
 pytestmark = pytest.mark.anyio
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tiny_cosyvoice import FRONTEND, prompt, tiny_model
 
+from helpers.tiny_cosyvoice import FRONTEND, prompt, tiny_model
 from polyvox.config import load
 from polyvox.engines.catalog import ENGINES
 from polyvox.engines.cosyvoice.casting import cast, mode_of

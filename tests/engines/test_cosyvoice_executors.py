@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 from structlog.testing import capture_logs
-from tiny_cosyvoice import tiny_model
 
-from fixed_shapes import Fixed
+from helpers.fixed_shapes import Fixed
+from helpers.replaying import Poisoned
+from helpers.tiny_cosyvoice import tiny_model
 from polyvox.config import load
 from polyvox.engines.cosyvoice import engine as engine_module
 from polyvox.engines.cosyvoice import sound as sound_module
@@ -29,7 +30,6 @@ from polyvox.runtime.placing import Placement
 from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.tokens import Limits, Prompt, Sampling
 from polyvox.types import ChunkPolicy, PreparedVoice, Utterance
-from replaying import Poisoned
 
 pytestmark = pytest.mark.anyio
 VERSIONS = pytest.mark.parametrize("version", [2, 3])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_cosyvoice import FRONTEND, prompt, recording, tiny_model
 
+from helpers.tiny_cosyvoice import FRONTEND, prompt, recording, tiny_model
 from polyvox.audio.features import kaldi_fbank
 from polyvox.engines.cosyvoice.bundle import open_model
 from polyvox.engines.cosyvoice.features import mel_24k, sinc_resampled, whisper_log_mel

@@ -11,8 +11,9 @@ import httpx
 import numpy as np
 import pytest
 import requests
-from tiny_cosyvoice import tiny_model
 
+from helpers.serving import called, error_of
+from helpers.tiny_cosyvoice import tiny_model
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bench.process import server_process
@@ -21,7 +22,6 @@ from polyvox.cli.hall import build_service
 from polyvox.config import load
 from polyvox.engines.catalog import ENGINES
 from polyvox.service.voices import VoiceService
-from serving import called, error_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

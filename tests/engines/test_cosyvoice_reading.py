@@ -6,8 +6,8 @@ from contextlib import aclosing, asynccontextmanager
 
 import numpy as np
 import pytest
-from tiny_cosyvoice import FRONTEND, prompt, tiny_model
 
+from helpers.tiny_cosyvoice import FRONTEND, prompt, tiny_model
 from polyvox.config import load
 from polyvox.engines.base import Reading
 from polyvox.engines.cosyvoice.casting import Cast, Mode

@@ -7,6 +7,8 @@ import pytest
 import torch
 from structlog.testing import capture_logs
 
+from helpers.replaying import Poisoned
+from helpers.tiny_kokoro import TINY, tiny_kokoro
 from polyvox.engines.kokoro.fit_descent import Descent
 from polyvox.engines.kokoro.fit_listeners import Heard
 from polyvox.engines.kokoro.fit_plan import FitPlan
@@ -15,8 +17,6 @@ from polyvox.engines.kokoro.fit_step import Script, Step, _held
 from polyvox.engines.kokoro.fitter import recorded_run
 from polyvox.engines.kokoro.fitting import Directions, Fit, line_ids
 from polyvox.models.kokoro import FRAME, HARMONICS
-from replaying import Poisoned
-from tiny_kokoro import TINY, tiny_kokoro
 
 SENTENCES = ("hˈæpi ænd ɡlˈæd.", "ə sˈɔŋ.", "ðə skˈI ɪz blˈu.")
 SPEAKER = Speaker(

@@ -7,7 +7,8 @@ torch = pytest.importorskip("torch")
 
 from structlog.testing import capture_logs  # noqa: E402
 
-from fixed_shapes import Fixed  # noqa: E402
+from helpers.fixed_shapes import Fixed  # noqa: E402
+from helpers.tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
 from polyvox import config  # noqa: E402
 from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
 from polyvox.engines.kokoro.call import ModelInput  # noqa: E402
@@ -24,7 +25,6 @@ from polyvox.engines.kokoro.norms import give_kernel  # noqa: E402
 from polyvox.errors import BundleError, UnavailableError  # noqa: E402
 from polyvox.models.adain import AdaIN  # noqa: E402
 from polyvox.models.ragged import Boxed  # noqa: E402
-from tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
 
 CPU_ONLY = "ONNX Runtime on the CPU"
 

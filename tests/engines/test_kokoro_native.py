@@ -11,7 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fixed_shapes import Fixed  # noqa: E402
+from helpers.fixed_shapes import Fixed  # noqa: E402
+from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 from polyvox import config  # noqa: E402
 from polyvox.engines.base import Cautioned  # noqa: E402
 from polyvox.engines.kokoro.batches import Batches  # noqa: E402
@@ -21,7 +22,6 @@ from polyvox.engines.kokoro.native import LOUDER, NativeKokoro, Shapes, line_of,
 from polyvox.engines.kokoro.plan import Break, Chunk  # noqa: E402
 from polyvox.text.spoken import SpokenWord  # noqa: E402
 from polyvox.types import Span, Utterance  # noqa: E402
-from tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 
 pytestmark = pytest.mark.anyio
 

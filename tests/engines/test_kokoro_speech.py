@@ -6,13 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from helpers.speech import align_words
 from polyvox import config
 from polyvox.audio.seam import speech_span
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.types import Utterance
-from speech import align_words
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from structlog.testing import capture_logs
 
-from fixed_shapes import Fixed
+from helpers.fixed_shapes import Fixed
+from helpers.seeded_codec import seeded_codec
+from helpers.tiny_speechlm import CODEC, CODEC_SEED
 from polyvox.engines.speechlm.decoding import Shapes, WindowDecoder
-from seeded_codec import seeded_codec
-from tiny_speechlm import CODEC, CODEC_SEED
 
 CPU = torch.device("cpu")
 LENGTHS = (7, 30, 12, 1, 64, 30)

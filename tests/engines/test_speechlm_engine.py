@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from faulty_lm_server import faulty_server, speech
+from helpers.faulty_lm_server import faulty_server, speech
+from helpers.tiny_speechlm import tiny_speechlm_settings, write_encoder, write_tiny_codec, write_tiny_model
 from polyvox.engines.catalog import ENGINES
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.errors import (
@@ -22,7 +23,6 @@ from polyvox.errors import (
     UnknownVoiceError,
 )
 from polyvox.types import NormalizationOptions, Span, Utterance, VoicePrompt
-from tiny_speechlm import tiny_speechlm_settings, write_encoder, write_tiny_codec, write_tiny_model
 
 pytestmark = pytest.mark.anyio
 

@@ -8,6 +8,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from helpers.tiny_speechlm import (
+    BYTES,
+    CODES,
+    tiny_speechlm_settings,
+    write_tiny_codec,
+    write_tiny_lm,
+    write_tiny_model,
+)
 from polyvox.engines.speechlm.bundle import load_codec, load_lm, read_vocabulary
 from polyvox.engines.speechlm.loading import load_networks
 from polyvox.engines.speechlm.manner import Manner
@@ -17,7 +25,6 @@ from polyvox.errors import BundleError, InvalidRequestError, PromptError
 from polyvox.text.script import PIECE_CHARS, Script
 from polyvox.text.spoken import Pause
 from polyvox.types import ChunkPolicy, NormalizationOptions
-from tiny_speechlm import BYTES, CODES, tiny_speechlm_settings, write_tiny_codec, write_tiny_lm, write_tiny_model
 
 AS_WRITTEN = NormalizationOptions(normalize=False)
 READ = NormalizationOptions()

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
+from helpers.seeded_codec import seeded_codec
 from polyvox.engines.speechlm.windows import Cursor, Joiner, WindowPolicy
 from polyvox.models.neucodec import NeuCodecConfig
 from polyvox.types import ChunkPolicy
-from seeded_codec import seeded_codec
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CONFIG = NeuCodecConfig(hidden=64, depth=2, heads=4, hop=480)

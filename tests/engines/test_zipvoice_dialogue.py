@@ -9,9 +9,10 @@ import httpx
 import numpy as np
 import pytest
 import torch
-from zipvoice_bundle import write_model, write_vocoder
 
-from cloning import sample, studio_client
+from helpers.cloning import sample, studio_client
+from helpers.serving import error_of
+from helpers.zipvoice_bundle import write_model, write_vocoder
 from polyvox.audio.pcm import from_pcm16
 from polyvox.config import load
 from polyvox.engines.zipvoice.bundle import load_networks
@@ -21,7 +22,6 @@ from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.variants import VARIANTS, Variant
 from polyvox.engines.zipvoice.voice import ClonedVoice, duet
 from polyvox.types import PreparedVoice, Utterance, VoicePrompt
-from serving import error_of
 
 pytestmark = pytest.mark.anyio
 CPU = torch.device("cpu")

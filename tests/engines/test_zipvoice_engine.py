@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 from structlog.testing import capture_logs
-from zipvoice_bundle import write_model, write_vocoder
 
+from helpers.zipvoice_bundle import write_model, write_vocoder
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.config import load

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 from typer.testing import CliRunner
-from zipvoice_bundle import write_model, write_vocoder
 
+from helpers.zipvoice_bundle import write_model, write_vocoder
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.cli.main import app

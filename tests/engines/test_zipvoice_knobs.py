@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import numpy as np
 import pytest
 import torch
-from humming_networks import HummingAcoustics, hum, humming
 
+from helpers.humming_networks import HummingAcoustics, hum, humming
 from polyvox.config import load
 from polyvox.engines.zipvoice.engine import FADE_SECONDS, ZipVoiceEngine
 from polyvox.engines.zipvoice.variants import VARIANTS

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from humming_networks import humming
 
-from cloning import Studio, opened
+from helpers.cloning import Studio, opened
+from helpers.humming_networks import humming
 from polyvox.config import load
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.networks import Networks

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from listeners import direction
+from helpers.listeners import direction
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.evaluate import plot
 from polyvox.evaluate.dnsmos import DnsScores

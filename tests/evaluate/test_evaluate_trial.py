@@ -4,7 +4,7 @@ import time
 import numpy as np
 import pytest
 
-from listeners import direction, panel
+from helpers.listeners import direction, panel
 from polyvox.errors import InvalidRequestError, UnknownVoiceError
 from polyvox.evaluate.panel import Panel
 from polyvox.evaluate.trial import MAX_TEXT_CHARS, Sample, Trial, likenesses, run_trial

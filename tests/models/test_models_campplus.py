@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers.random_networks import BLOCKS, GROWTH, HEAD, INNER, WIDTH, campplus_weights
 from polyvox.audio.decode import decode
 from polyvox.audio.features import kaldi_fbank
 from polyvox.audio.resample import resampled
@@ -19,7 +20,6 @@ from polyvox.models.campplus import CampPlus, CampPlusConfig, load_campplus
 from polyvox.models.hearing import Fbank, Resampler
 from polyvox.models.loading import WeightsError
 from polyvox.voices.similarity import SpeakerEncoder
-from random_networks import BLOCKS, GROWTH, HEAD, INNER, WIDTH, campplus_weights
 
 TESTS = Path(__file__).parents[1]
 RATE = 16_000

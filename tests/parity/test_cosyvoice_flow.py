@@ -5,7 +5,9 @@ import json
 
 import pytest
 import torch
-from cosyvoice_golden import (
+from torch.utils.flop_counter import FlopCounterMode
+
+from helpers.cosyvoice_golden import (
     FOLDER,
     SPEECH_IDS,
     TINY_DIT,
@@ -17,8 +19,6 @@ from cosyvoice_golden import (
     manifest,
     seeded,
 )
-from torch.utils.flop_counter import FlopCounterMode
-
 from polyvox.models import conformer, dit, unet
 from polyvox.models.attention import Sight
 from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2

@@ -4,7 +4,9 @@ from functools import cache
 
 import pytest
 import torch
-from cosyvoice_golden import (
+from torch.nn import functional
+
+from helpers.cosyvoice_golden import (
     assert_near,
     causal_hift,
     causal_hift_noise,
@@ -15,15 +17,13 @@ from cosyvoice_golden import (
     hift_noise,
     seeded,
 )
-from torch.nn import functional
-
+from helpers.replaying import Poisoned
 from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
 from polyvox.engines.cosyvoice.front_graphs import FrontGraphs
 from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
 from polyvox.models.cosyvoice_flow import FlowMeans, FlowPrompt
 from polyvox.models.cosyvoice_noise import flow_noise
 from polyvox.runtime.executors.graphs import bucket_for
-from replaying import Poisoned
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 SIZES, EXTENTS = (50, 100, 200), (256, 512)

@@ -10,7 +10,10 @@ import json
 
 import pytest
 import torch
-from cosyvoice_golden import (
+from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
+
+from helpers.cosyvoice_golden import (
     FOLDER,
     TINY_HIFT,
     assert_near,
@@ -22,9 +25,6 @@ from cosyvoice_golden import (
     manifest,
     seeded,
 )
-from torch.nn import functional
-from torch.utils.flop_counter import FlopCounterMode
-
 from polyvox.models.hift import HiftConfig, HiftState, at_speed, faded, load_hift
 from polyvox.models.hift_causal import load_causal_hift
 from polyvox.models.loading import WeightsError

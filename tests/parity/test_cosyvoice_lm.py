@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from cosyvoice_golden import (
+
+from helpers.cosyvoice_golden import (
     END_OF_PROMPT,
     SPEECH_IDS,
     TOLERANCE,
@@ -13,7 +14,6 @@ from cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
-
 from polyvox.models.bistream import Bistream
 from polyvox.models.cosyvoice_lm import SpeechPrompt, limits_for
 from polyvox.models.qwen import QwenState

@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from cosyvoice_golden import (
+
+from helpers.cosyvoice_golden import (
     assert_near,
     causal_hift,
     causal_hift_noise,
@@ -11,7 +12,6 @@ from cosyvoice_golden import (
     golden,
     manifest,
 )
-
 from polyvox.models.cosyvoice_noise import flow_noise
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])

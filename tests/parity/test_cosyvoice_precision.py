@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from cosyvoice_golden import flow, flow_prompt, golden
 
+from helpers.cosyvoice_golden import flow, flow_prompt, golden
 from polyvox.models.cosyvoice_noise import flow_noise
 
 

@@ -20,7 +20,9 @@ from functools import cache
 
 import pytest
 import torch
-from cosyvoice_golden import (
+from torch.nn import functional
+
+from helpers.cosyvoice_golden import (
     TINY_HIFT,
     causal_hift,
     causal_hift_noise,
@@ -32,8 +34,6 @@ from cosyvoice_golden import (
     manifest,
     seeded,
 )
-from torch.nn import functional
-
 from polyvox.models.cosyvoice_noise import flow_noise
 from polyvox.models.hift import load_hift
 from polyvox.models.hift_causal import load_causal_hift

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 import torch
-from cosyvoice_golden import (
+
+from helpers.cosyvoice_golden import (
     TINY_DIT,
     TINY_UNET,
     TOLERANCE,
@@ -22,7 +23,6 @@ from cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
-
 from polyvox.models import dit, unet
 from polyvox.models.attention import Sight
 from polyvox.models.cosyvoice_noise import flow_noise

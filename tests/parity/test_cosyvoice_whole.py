@@ -9,7 +9,8 @@ import json
 import numpy as np
 import pytest
 import torch
-from cosyvoice_golden import (
+
+from helpers.cosyvoice_golden import (
     FOLDER,
     OriginalDraws,
     causal_hift,
@@ -19,7 +20,6 @@ from cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
-
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.models.cosyvoice_flow import FlowPrompt
 from polyvox.models.cosyvoice_lm import SpeechPrompt, limits_for

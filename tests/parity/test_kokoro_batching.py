@@ -8,8 +8,8 @@ import copy
 
 import pytest
 import torch
-from kokoro_golden import TINY, far, golden_line, golden_noise, kokoro, tiny
 
+from helpers.kokoro_golden import TINY, far, golden_line, golden_noise, kokoro, tiny
 from polyvox.models.kokoro import Line, Prosody
 from polyvox.models.ragged import Boxed, Ragged
 

@@ -7,7 +7,8 @@ source, the rest agrees to rounding.
 
 import pytest
 import torch
-from kokoro_golden import (
+
+from helpers.kokoro_golden import (
     far,
     golden,
     golden_line,
@@ -16,7 +17,6 @@ from kokoro_golden import (
     released_shapes,
     spectral_distance,
 )
-
 from polyvox.models.kokoro import KokoroConfig, load_kokoro
 from polyvox.models.loading import WeightsError
 from polyvox.models.ragged import Ragged, through_lstm

@@ -4,9 +4,9 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from kokoro_golden import far
-from unquantised_graph import unquantised
 
+from helpers.kokoro_golden import far
+from helpers.unquantised_graph import unquantised
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel

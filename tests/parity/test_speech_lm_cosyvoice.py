@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from cosyvoice_golden import END_OF_PROMPT, SPEECH_IDS, golden, lm, lm_prompt
 
+from helpers.cosyvoice_golden import END_OF_PROMPT, SPEECH_IDS, golden, lm, lm_prompt
 from polyvox.models.bistream import Bistream
 from polyvox.models.qwen import QwenState
 from polyvox.runtime.device import DeviceExecutor

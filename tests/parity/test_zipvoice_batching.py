@@ -5,8 +5,8 @@ import itertools
 
 import pytest
 import torch
-from zipvoice_golden import DISTILLED, STEREO, difference, golden, seeded, solved, vocos, zipvoice
 
+from helpers.zipvoice_golden import DISTILLED, STEREO, difference, golden, seeded, solved, vocos, zipvoice
 from polyvox.engines.zipvoice.lanes import Lanes
 from polyvox.models.calls import calls_of
 from polyvox.models.zipformer import Extent

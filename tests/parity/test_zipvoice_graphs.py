@@ -8,8 +8,8 @@ from pathlib import Path
 import onnx.parser
 import pytest
 import torch
-from zipvoice_golden import difference, seeded
 
+from helpers.zipvoice_golden import difference, seeded
 from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.errors import BundleError
 from polyvox.models.zipvoice import PAD, Flow, Line, Solver, token_places

@@ -5,7 +5,8 @@ import math
 
 import pytest
 import torch
-from zipvoice_golden import (
+
+from helpers.zipvoice_golden import (
     BASE,
     DISTILLED,
     FOLDER,
@@ -21,7 +22,6 @@ from zipvoice_golden import (
     weights,
     zipvoice,
 )
-
 from polyvox.models.loading import WeightsError
 from polyvox.models.zipformer import Extent, distance_code, swoosh_r
 from polyvox.models.zipvoice import (

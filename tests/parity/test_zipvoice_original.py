@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from zipvoice_golden import DISTILLED, SAMPLES, difference, golden, manifest, weights, zipvoice
 
+from helpers.zipvoice_golden import DISTILLED, SAMPLES, difference, golden, manifest, weights, zipvoice
 from polyvox.bench.zipvoice_original import OriginalZipVoice
 from polyvox.models.zipvoice import Line, Solver
 

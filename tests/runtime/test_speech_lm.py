@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 import pytest
 import torch
 
-from fixed_shapes import Fixed
+from helpers.fixed_shapes import Fixed
+from helpers.tiny_lm import TEXT_IDS, tiny_config, tiny_lm
 from polyvox.errors import EngineError, InvalidRequestError, UnavailableError
 from polyvox.models.qwen import QwenState
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.kv_cache import slot_bytes, slots_within
 from polyvox.runtime.speech_lm import LmSizes, SpeechLm
 from polyvox.runtime.tokens import Limits, Prompt, Sampling
-from tiny_lm import TEXT_IDS, tiny_config, tiny_lm
 
 pytestmark = pytest.mark.anyio
 

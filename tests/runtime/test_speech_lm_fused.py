@@ -9,13 +9,13 @@ pytest.importorskip("triton")
 
 from test_speech_lm import SIXTEEN, limits, runtime, spoken
 
+from helpers.tiny_lm import tiny_lm
 from polyvox.models import qwen_kernels
 from polyvox.runtime import sampling_kernels, speech_lm
 from polyvox.runtime.executors.fused import checked_draw, checked_step, fused_draw, fused_step
 from polyvox.runtime.kv_cache import KvCache
 from polyvox.runtime.sampling import Sampler, Steps
 from polyvox.runtime.tokens import Limits, Prompt, Sampling
-from tiny_lm import tiny_lm
 
 CPU = torch.device("cpu")
 PLAIN = Steps(0, redraws=False)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from faulty_lm_server import faulty_server, speech
+from helpers.faulty_lm_server import faulty_server, speech
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, UnavailableError
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
 from polyvox.runtime.token_text import TokenText

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import ToneEngine, running, tone_service
+from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError
 from polyvox.service.admission import Admission, Ticket
 from polyvox.service.speech import SpeechRequest

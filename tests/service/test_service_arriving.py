@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fakes import PlainToneEngine, ToneEngine, running, tone_service
+from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from polyvox.config import load
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError, UnknownVoiceError

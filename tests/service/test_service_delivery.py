@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import tone
+from helpers.fakes import tone
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.service.delivery import Delivery
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming

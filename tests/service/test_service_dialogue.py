@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from cloning import CloneEngine, Studio, opened
-from fakes import ToneEngine
+from helpers.cloning import CloneEngine, Studio, opened
+from helpers.fakes import ToneEngine
 from polyvox.errors import InvalidRequestError
 from polyvox.service.dialogue import Script, staged
 from polyvox.service.scenes import Turn

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fakes import tone_settings
+from helpers.fakes import tone_settings
 from polyvox.errors import UnavailableError
 from polyvox.service.ears import Ears
 

@@ -9,7 +9,7 @@ import wave
 import numpy as np
 import pytest
 
-from fakes import ToneEngine, running, tone, tone_service
+from helpers.fakes import ToneEngine, running, tone, tone_service
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, StreamEncoder
 from polyvox.audio.pcm import from_pcm16

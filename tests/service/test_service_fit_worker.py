@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fakes import tone_settings
+from helpers.fakes import tone_settings
+from helpers.serving import wait_for
 from polyvox.engines.kokoro import fit_child
 from polyvox.errors import BundleError
 from polyvox.service.fit_worker import FitStep, fitted_in_child
-from serving import wait_for
 
 NOISE = np.random.default_rng(0).uniform(-0.1, 0.1, 24_000).astype(np.float32)
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cloning import Studio, opened, sample
-from fakes import ToneEngine
+from helpers.cloning import Studio, opened, sample
+from helpers.fakes import ToneEngine
+from helpers.scripted_fits import OFFSET, ScriptedFits, fitting_service, style
 from polyvox.errors import (
     BundleError,
     ConflictError,
@@ -25,7 +26,6 @@ from polyvox.types import PreparedVoice, Utterance
 from polyvox.voices.fitted import KEY, fitted_style
 from polyvox.voices.records import HOUSE, VoiceDetails, VoiceQuery
 from polyvox.voices.references import InlineVoice, RegisteredVoice
-from scripted_fits import OFFSET, ScriptedFits, fitting_service, style
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ import pytest
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from fakes import tone_settings
+from helpers.fakes import tone_settings
 from polyvox.service.logs import configure_logging
 
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, tone_settings
+from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, tone_settings
 from polyvox.errors import InvalidRequestError, UnavailableError, UnknownModelError
 from polyvox.service.registry import Registry
 

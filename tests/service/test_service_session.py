@@ -10,7 +10,7 @@ import pytest
 from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
 
-from fakes import PlainToneEngine, ToneEngine, running, tone, tone_service
+from helpers.fakes import PlainToneEngine, ToneEngine, running, tone, tone_service
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, StalledError, TextError
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
-from fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, running, tone_service
+from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, running, tone_service
 from polyvox.errors import (
     EngineError,
     InvalidRequestError,

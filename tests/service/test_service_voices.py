@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from cloning import CloneEngine, Studio, opened, sample
-from fakes import ToneEngine
+from helpers.cloning import CloneEngine, Studio, opened, sample
+from helpers.fakes import ToneEngine
 from polyvox.errors import (
     AudioDecodeError,
     ConflictError,

@@ -9,6 +9,7 @@ import soxr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.speech import align_words
 from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel
@@ -17,7 +18,6 @@ from polyvox.errors import AudioDecodeError
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.types import Pcm
 from polyvox.voices.transcribe import SAMPLE_RATE, Moonshine, Pieces, windows
-from speech import align_words
 
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ."

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from voice_samples import RATE, noise, registration
 
+from helpers.voice_samples import RATE, noise, registration
 from polyvox.errors import InvalidRequestError
 from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
 from polyvox.voices.limits import PromptLimits

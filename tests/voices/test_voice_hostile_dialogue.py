@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hostile import FILES, SPEECH
 from test_voice_hostile_doors import ADDRESSES, NAMES
 
-from cloning import CloneEngine
-from fakes import tone_service
+from helpers.cloning import CloneEngine
+from helpers.fakes import tone_service
+from helpers.hostile import FILES, SPEECH
+from helpers.serving import called
 from polyvox.bundles.validate import Bundle
 from polyvox.service.voices import VoiceService
-from serving import called
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SOME_FILES = list(FILES)[::12]

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hostile import FILES, SPEECH
 
-from cloning import CloneEngine
-from fakes import tone_service
+from helpers.cloning import CloneEngine
+from helpers.fakes import tone_service
+from helpers.hostile import FILES, SPEECH
+from helpers.serving import called
 from polyvox.bundles.validate import Bundle
 from polyvox.service.voices import VoiceService
-from serving import called
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

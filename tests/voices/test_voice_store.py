@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from voice_samples import RATE, noise, registration
 
+from helpers.voice_samples import RATE, noise, registration
 from polyvox.errors import ConflictError, ForbiddenError, InvalidRequestError, UnavailableError
 from polyvox.voices.recordings import digest_of, read_wav, wav_bytes
 from polyvox.voices.records import Transcription, VoiceDetails, VoiceQuery

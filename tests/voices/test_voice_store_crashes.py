@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_workers import MOMENTS, PROCESSES, REGISTRATIONS, read_notes
 
+from helpers.store_workers import MOMENTS, PROCESSES, REGISTRATIONS, read_notes
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.store import VoiceStore
 
@@ -26,8 +26,8 @@ def memory_folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def run_workers(how: str, folder: Path) -> dict[str, Any]:
-    program = Path(__file__).with_name("store_workers.py")
-    result = subprocess.run([sys.executable, program, how, folder], capture_output=True, text=True, check=False)
+    program = [sys.executable, "-m", "helpers.store_workers", how, str(folder)]
+    result = subprocess.run(program, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 

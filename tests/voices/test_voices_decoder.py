@@ -6,12 +6,12 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
 from pathlib import Path
 
-import hostile
 import numpy as np
 import pytest
 from structlog.testing import capture_logs
-from vowels import vowels
 
+from helpers import hostile
+from helpers.vowels import vowels
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.errors import AudioDecodeError, RequestTooLargeError, UnavailableError

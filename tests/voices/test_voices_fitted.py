@@ -4,8 +4,8 @@ import base64
 
 import numpy as np
 import pytest
-from voice_samples import noise, registration
 
+from helpers.voice_samples import noise, registration
 from polyvox.config import load
 from polyvox.errors import InvalidRequestError
 from polyvox.voices.archive import read_archive, write_archive

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
-import hostile
 import numpy as np
 import pytest
 import soxr
-from vowels import vowels
 
+from helpers import hostile
+from helpers.vowels import vowels
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PromptError, RequestTooLargeError
@@ -166,12 +166,16 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def outcomes(vad_models_dir: Path, scratch: Path) -> Outcomes:
     """What became of every hostile file, with the real speech detector."""
-    script = Path(__file__).with_name("hostile_intake.py")
     places = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), str(scratch))
+    tests = str(Path(__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, str(script), str(vad_models_dir)],
+        [sys.executable, "-m", "helpers.hostile_intake", str(vad_models_dir)],
         cwd=scratch,
-        env={**os.environ, **places},
+        env={
+            **os.environ,
+            **places,
+            "PYTHONPATH": os.pathsep.join(filter(None, (tests, os.environ.get("PYTHONPATH")))),
+        },
         stdout=subprocess.PIPE,
         timeout=300,
         check=True,

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vowels import vowels
 
+from helpers.vowels import vowels
 from polyvox.types import Pcm, Span
 from polyvox.voices.quality import assess, clipped_ratio, noise_power
 

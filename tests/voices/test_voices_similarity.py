@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.random_networks import campplus_weights
 from polyvox.audio.decode import decode
 from polyvox.audio.resample import resampled
 from polyvox.bundles.graphs.campplus import campplus_graph
@@ -16,7 +17,6 @@ from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import AudioDecodeError
 from polyvox.types import Pcm, Utterance
 from polyvox.voices.similarity import SAME_SPEAKER, SpeakerEncoder, similarity
-from random_networks import campplus_weights
 
 TESTS = Path(__file__).parents[1]
 RATE = 16_000

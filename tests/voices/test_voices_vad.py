@@ -6,8 +6,8 @@ import pytest
 import soxr
 from hypothesis import given
 from hypothesis import strategies as st
-from vowels import vowels
 
+from helpers.vowels import vowels
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel

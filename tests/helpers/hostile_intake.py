@@ -11,8 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from hostile import FILES
-
+from helpers.hostile import FILES
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError, status_of

@@ -4,7 +4,7 @@ import pickle
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from fakes import tone_settings
+from helpers.fakes import tone_settings
 from polyvox.config import Settings
 from polyvox.deploy.remote_engine import RemoteEngine, ReplicaLostError, remote_engine
 from polyvox.deploy.replica import EngineReplica

@@ -13,8 +13,8 @@ from functools import lru_cache
 import av
 import numpy as np
 import numpy.typing as npt
-from vowels import vowels
 
+from helpers.vowels import vowels
 from polyvox.audio.encode import AudioFormat, encode, wav_header
 from polyvox.types import Pcm
 

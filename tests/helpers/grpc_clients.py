@@ -17,8 +17,8 @@ import grpc.aio
 import numpy as np
 from grpc_tools import protoc
 
-from cloning import CloneEngine, SimpleEars, SimpleFetcher, Studio, opened
-from fakes import ToneEngine
+from helpers.cloning import CloneEngine, SimpleEars, SimpleFetcher, Studio, opened
+from helpers.fakes import ToneEngine
 from polyvox.api.grpc.server import GrpcServer
 from polyvox.service.prompts import Prompts
 from polyvox.service.shelf import Shelf

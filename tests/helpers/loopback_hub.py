@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from sample_bundle import FILES, HUB_PATHS, REPOSITORY, REVISION
+from helpers.sample_bundle import FILES, HUB_PATHS, REPOSITORY, REVISION
 
 PREFIX = f"/{REPOSITORY}/resolve/{REVISION}/"
 

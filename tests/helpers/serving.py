@@ -14,7 +14,7 @@ import av
 import httpx
 import uvicorn
 
-from fakes import running
+from helpers.fakes import running
 from polyvox.api.app import create_app
 from polyvox.cli.granian_server import EmbeddedGranian
 from polyvox.service.speech import SpeechService

@@ -8,13 +8,13 @@ from onnx import TensorProto, helper
 from safetensors.torch import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
+from helpers.seeded_codec import seeded_codec_state
+from helpers.tiny_lm import tiny_state
 from polyvox.config import Settings
 from polyvox.engines.speechlm.prompts import END, SPEECH, START, code_text
 from polyvox.models.codec_lm import CodecLmConfig
 from polyvox.models.neucodec import NeuCodecConfig
 from polyvox.models.qwen import QwenConfig
-from seeded_codec import seeded_codec_state
-from tiny_lm import tiny_state
 
 CODES = 512
 BYTES = 256

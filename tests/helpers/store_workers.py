@@ -1,4 +1,4 @@
-"""Processes that work on a voice store and may be killed: run as a program, `store_workers.py HOW FOLDER`.
+"""Processes that work on a voice store and may be killed: run as a program, `python -m helpers.store_workers HOW FOLDER`.
 
 Workers are forked, so that each costs milliseconds instead of the imports. What the store has told them is done, they
 write down before they go on.
@@ -15,8 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from voice_samples import RATE, noise, registration
-
+from helpers.voice_samples import RATE, noise, registration
 from polyvox.errors import ConflictError
 from polyvox.voices import recordings, store
 from polyvox.voices.recordings import digest_of, wav_bytes

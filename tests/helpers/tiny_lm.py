@@ -5,9 +5,9 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from helpers.seeded_codec import drawn
 from polyvox.models.codec_lm import CodecLm, CodecLmConfig, load_codec_lm
 from polyvox.models.qwen import QwenConfig
-from seeded_codec import drawn
 
 TEXT_IDS = 40
 """Ids below this are text; then come the codec's tokens."""

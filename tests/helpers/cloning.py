@@ -10,7 +10,8 @@ from typing import Any
 import httpx
 import numpy as np
 
-from fakes import ToneEngine, tone_service
+from helpers.fakes import ToneEngine, tone_service
+from helpers.serving import called
 from polyvox.errors import AudioDecodeError, PolyvoxError, UnknownVoiceError
 from polyvox.service.prompts import Prompts
 from polyvox.service.shelf import Shelf
@@ -22,7 +23,6 @@ from polyvox.voices.limits import PromptLimits
 from polyvox.voices.quality import QualityReport
 from polyvox.voices.recordings import digest_of
 from polyvox.voices.records import Embedding
-from serving import called
 
 RATE = 24_000
 REPORT = QualityReport(
