@@ -1,4 +1,4 @@
-"""Processes that work on a voice store and may be killed: run as a program, `python -m helpers.store_workers HOW FOLDER`.
+"""Processes that work on a voice store and may be killed: `python -m helpers.store_workers HOW FOLDER`.
 
 Workers are forked, so that each costs milliseconds instead of the imports. What the store has told them is done, they
 write down before they go on.
