@@ -29,7 +29,7 @@ from polyvox.models.hift_filter import FilterConfig
 from polyvox.models.hift_source import SourceConfig
 from polyvox.models.qwen import QwenConfig
 from polyvox.models.unet import UNetConfig
-from polyvox.runtime.placing import Placement
+from polyvox.runtime.placement import Placement
 from polyvox.types import ChunkPolicy
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from polyvox.models.conformer import ConformerConfig
 from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
 from polyvox.models.cosyvoice3_flow import Flow3Config, load_flow3
 from polyvox.models.cosyvoice_flow import Flow, FlowConfig, FlowPrompt
-from polyvox.models.cosyvoice_lm import SpeechLm, SpeechLmConfig, SpeechPrompt, load_lm
+from polyvox.models.cosyvoice_lm import CosyVoiceLm, SpeechLmConfig, SpeechPrompt, load_lm
 from polyvox.models.cosyvoice_noise import source_noise
 from polyvox.models.dit import DiTConfig
 from polyvox.models.hift import Hift, HiftConfig, load_hift
@@ -52,7 +52,7 @@ def assert_near(ours: Tensor, theirs: Tensor, tolerance: float = TOLERANCE) -> N
 
 @cache
 @lasting
-def lm(version: int) -> SpeechLm:
+def lm(version: int) -> CosyVoiceLm:
     config = SpeechLmConfig(
         speech=vocabulary_v2(SPEECH_IDS) if version == 2 else vocabulary_v3(SPEECH_IDS),
         backbone=QwenConfig(vocabulary=800, hidden=64, feed_forward=160, layers=3, heads=4, key_heads=2, head_width=16),

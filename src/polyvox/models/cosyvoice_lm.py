@@ -50,7 +50,7 @@ Sampler = Callable[[Tensor, int], int]
 """Chooses a token from the scores [rows] of step n."""
 
 
-class SpeechLm(nn.Module):
+class CosyVoiceLm(nn.Module):
     """Scores over speech tokens, step by step; the caller keeps the state and chooses the tokens."""
 
     def __init__(self, config: SpeechLmConfig) -> None:
@@ -125,14 +125,14 @@ class SpeechLm(nn.Module):
             rows = self.embed_speech(torch.tensor([[token]], device=rows.device))
 
 
-def load_lm(config: SpeechLmConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> SpeechLm:
+def load_lm(config: SpeechLmConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> CosyVoiceLm:
     """The model of a published `llm` state dict. The text head in it is a copy that speech never uses."""
     renamed = {f"backbone.{name}": tensor for name, tensor in under("llm.model.model.", state).items()}
     renamed |= {name: tensor for name, tensor in state.items() if not name.startswith("llm.model.")}
     speech = config.speech
     table_name = "speech_embedding.weight" if speech.marks_are_speech_rows else "llm_embedding.weight"
     if table_name not in renamed or renamed[table_name].shape[0] <= max(speech.sos, speech.task):
-        raise WeightsError(f"The weights of SpeechLm lack rows {speech.sos} and {speech.task} of {table_name}.")
+        raise WeightsError(f"The weights of CosyVoiceLm lack rows {speech.sos} and {speech.task} of {table_name}.")
     renamed["marks"] = renamed[table_name][[speech.sos, speech.task]]
     renamed.pop("llm_embedding.weight", None)
-    return load(lambda: SpeechLm(config), renamed, dtype)
+    return load(lambda: CosyVoiceLm(config), renamed, dtype)

@@ -21,7 +21,7 @@ from polyvox.models.cosyvoice_noise import flow_noise, source_noise
 from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
 from polyvox.models.hift_causal import CausalHift, CausalHiftState
 from polyvox.runtime.executors.graphs import Replay
-from polyvox.runtime.placing import Placement
+from polyvox.runtime.placement import Placement
 from polyvox.types import Pcm, PreparedVoice
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

@@ -7,8 +7,8 @@ import pytest
 from helpers.cosyvoice_golden import END_OF_PROMPT, SPEECH_IDS, golden, lm, lm_prompt
 from polyvox.models.bistream import Bistream
 from polyvox.models.qwen import QwenState
-from polyvox.runtime.device import DeviceExecutor
-from polyvox.runtime.speech_lm import LmSizes, SpeechLm
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.tokens import Limits, Prompt, Sampling
 
 pytestmark = pytest.mark.anyio
@@ -35,7 +35,7 @@ async def device():
 
 
 def runtime(version, device):
-    return SpeechLm(Adapted(version), LmSizes(slots=4, capacity=512, prefill_rows=16), executor=device)
+    return LmScheduler(Adapted(version), LmSizes(slots=4, capacity=512, prefill_rows=16), executor=device)
 
 
 @pytest.mark.parametrize("version", [2, 3])

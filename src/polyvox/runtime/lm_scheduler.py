@@ -12,7 +12,7 @@ import structlog
 
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
 from polyvox.runtime.decoder import Decoder, DecoderModel
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.fused import fused_draw, fused_step
 from polyvox.runtime.executors.graphs import Replay
 from polyvox.runtime.kv_cache import KvCache, PrefixStore
@@ -61,7 +61,7 @@ class LmSizes:
     burst: int = 8
 
 
-class SpeechLm:
+class LmScheduler:
     """A language model shared by many sessions, on one thread of a device.
 
     In each step it reads at most `prefill_rows` positions of new prompts, turn by turn, and draws tokens for every

@@ -11,9 +11,9 @@ from helpers.fixed_shapes import Fixed
 from helpers.tiny_lm import TEXT_IDS, tiny_config, tiny_lm
 from polyvox.errors import EngineError, InvalidRequestError, UnavailableError
 from polyvox.models.qwen import QwenState
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.kv_cache import slot_bytes, slots_within
-from polyvox.runtime.speech_lm import LmSizes, SpeechLm
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.tokens import Limits, Prompt, Sampling
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +27,7 @@ async def runtime(model=None, replay=None, **sizes):
     """A runtime that must have all its slots back in the end, with the reports of its steps."""
     executor, reports = DeviceExecutor("test-lm", 1), []
     chosen = LmSizes(**{"slots": 16, "capacity": 256, "prefill_rows": 32, **sizes})
-    lm = SpeechLm(model or tiny_lm(), chosen, executor=executor, observer=reports.append, replay=replay)
+    lm = LmScheduler(model or tiny_lm(), chosen, executor=executor, observer=reports.append, replay=replay)
     try:
         yield lm, reports
         assert (lm.busy, lm.waiting) == (0, 0)

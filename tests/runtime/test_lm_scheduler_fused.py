@@ -7,11 +7,11 @@ import torch
 
 pytest.importorskip("triton")
 
-from test_speech_lm import SIXTEEN, limits, runtime, spoken
+from test_lm_scheduler import SIXTEEN, limits, runtime, spoken
 
 from helpers.tiny_lm import tiny_lm
 from polyvox.models import qwen_kernels
-from polyvox.runtime import sampling_kernels, speech_lm
+from polyvox.runtime import lm_scheduler, sampling_kernels
 from polyvox.runtime.executors.fused import checked_draw, checked_step, fused_draw, fused_step
 from polyvox.runtime.kv_cache import KvCache
 from polyvox.runtime.sampling import Sampler, Steps
@@ -89,8 +89,9 @@ async def test_sequences_of_all_kinds_are_those_of_the_plain_runtime(monkeypatch
     cases = [(prompt[:10], rule, limits(most=4)) for prompt, rule, _ in SIXTEEN[:3]]
     async with runtime() as (lm, _):
         plain = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases]
-    monkeypatch.setattr(speech_lm, "fused_step", lambda model, cache: checked_step(model, cache, qwen_kernels))
-    monkeypatch.setattr(speech_lm, "fused_draw", lambda size, device: checked_draw(size, device, sampling_kernels.draw))
+    monkeypatch.setattr(lm_scheduler, "fused_step", lambda model, cache: checked_step(model, cache, qwen_kernels))
+    draw = sampling_kernels.draw
+    monkeypatch.setattr(lm_scheduler, "fused_draw", lambda size, device: checked_draw(size, device, draw))
     async with runtime(replay=at_once, slots=3) as (lm, _):
         fused = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases))
     assert fused == plain

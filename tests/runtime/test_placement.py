@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from polyvox.runtime.placing import CPU, Placement, Wish, placed, tried_on_gpu  # noqa: E402
+from polyvox.runtime.placement import CPU, Placement, Wish, placed, tried_on_gpu  # noqa: E402
 
 
 @pytest.fixture
