@@ -21,8 +21,8 @@ from polyvox.engines.speechlm.bundle import load_lm, read_vocabulary
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.prompts import Prompts
 from polyvox.errors import InvalidRequestError, UnavailableError
-from polyvox.models.codec_lm import CodecLmConfig
-from polyvox.models.qwen import QwenConfig
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.models.speechlm.codec_lm import CodecLmConfig
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig

@@ -18,8 +18,8 @@ from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.errors import PromptError, UnknownVoiceError
 from polyvox.installation import load_settings
-from polyvox.models.cosyvoice_flow import FlowPrompt
-from polyvox.models.cosyvoice_noise import flow_noise, source_noise
+from polyvox.models.cosyvoice.flow import FlowPrompt
+from polyvox.models.cosyvoice.noise import flow_noise, source_noise
 from polyvox.types import PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio

@@ -23,8 +23,8 @@ from polyvox.engines.cosyvoice.hops import Hops, UsualHops, usual_hops
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.piece import PieceMaker, sampling_of
 from polyvox.installation import load_settings
-from polyvox.models.cosyvoice_flow import Flow, FlowPrompt
-from polyvox.models.cosyvoice_noise import flow_noise
+from polyvox.models.cosyvoice.flow import Flow, FlowPrompt
+from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.lm_scheduler import LmSizes
 from polyvox.runtime.placement import Placement

@@ -19,7 +19,7 @@ from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.turns import Turns
 from polyvox.errors import EngineError, TextError
 from polyvox.installation import load_settings
-from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.runtime.tokens import Limits, Sampling, TokenStream
 from polyvox.types import NormalizationOptions, PreparedVoice, Utterance
 

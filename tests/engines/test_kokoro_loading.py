@@ -23,8 +23,8 @@ from polyvox.engines.kokoro.native_loading import (  # noqa: E402
 from polyvox.engines.kokoro.norms import give_kernel  # noqa: E402
 from polyvox.errors import BundleError, UnavailableError  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
-from polyvox.models.adain import AdaIN  # noqa: E402
-from polyvox.models.ragged import Boxed  # noqa: E402
+from polyvox.models.kokoro.adain import AdaIN  # noqa: E402
+from polyvox.models.kokoro.ragged import Boxed  # noqa: E402
 
 CPU_ONLY = "ONNX Runtime on the CPU"
 

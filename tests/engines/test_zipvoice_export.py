@@ -23,7 +23,7 @@ from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.engines.zipvoice.networks import Acoustics
 from polyvox.errors import BundleError, InvalidRequestError
 from polyvox.installation import load_settings
-from polyvox.models.zipvoice import Line, Solver
+from polyvox.models.zipvoice.model import Line, Solver
 from polyvox.runtime.executors.ort import OrtGraph
 from polyvox.types import Utterance, VoicePrompt
 

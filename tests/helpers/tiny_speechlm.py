@@ -13,9 +13,9 @@ from helpers.tiny_lm import tiny_state
 from polyvox.config import Settings
 from polyvox.engines.speechlm.prompts import END, SPEECH, START, code_text
 from polyvox.installation import settings_loader
-from polyvox.models.codec_lm import CodecLmConfig
-from polyvox.models.neucodec import NeuCodecConfig
-from polyvox.models.qwen import QwenConfig
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.models.speechlm.codec_lm import CodecLmConfig
+from polyvox.models.speechlm.neucodec import NeuCodecConfig
 
 CODES = 512
 BYTES = 256

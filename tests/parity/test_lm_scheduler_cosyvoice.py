@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from helpers.cosyvoice_golden import END_OF_PROMPT, SPEECH_IDS, golden, lm, lm_prompt
-from polyvox.models.bistream import Bistream
-from polyvox.models.qwen import QwenState
+from polyvox.models.cosyvoice.bistream import Bistream
+from polyvox.models.qwen.model import QwenState
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.tokens import Limits, Prompt, Sampling

@@ -10,7 +10,7 @@ import torch
 from helpers.fixed_shapes import Fixed
 from helpers.tiny_lm import TEXT_IDS, tiny_config, tiny_lm
 from polyvox.errors import EngineError, InvalidRequestError, UnavailableError
-from polyvox.models.qwen import QwenState
+from polyvox.models.qwen.model import QwenState
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.kv_cache import slot_bytes, slots_within
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes

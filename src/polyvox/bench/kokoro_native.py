@@ -39,7 +39,7 @@ from polyvox.engines.kokoro.plan import Break, Chunk
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.voices import VoiceBook
 from polyvox.installation import load_settings
-from polyvox.models.kokoro import Kokoro, KokoroConfig, load_kokoro
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import load
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.runtime.executors.graphs import CudaGraphs

@@ -23,9 +23,9 @@ from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.loading import Networks, codec_fidelity, codec_in
 from polyvox.engines.speechlm.prompts import END, SPEECH, START, TOKENS_PER_SECOND, code_text
 from polyvox.installation import load_settings
-from polyvox.models.codec_lm import CodecLm, CodecLmConfig
-from polyvox.models.neucodec import NeuCodec, NeuCodecConfig
-from polyvox.models.qwen import QwenConfig
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.models.speechlm.codec_lm import CodecLm, CodecLmConfig
+from polyvox.models.speechlm.neucodec import NeuCodec, NeuCodecConfig
 from polyvox.types import Utterance
 
 Module = TypeVar("Module", bound=nn.Module)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from polyvox.models.bistream import Feed, Kind
-from polyvox.models.cosyvoice_lm import CosyVoiceLm
-from polyvox.models.qwen import Qwen
+from polyvox.models.cosyvoice.bistream import Feed, Kind
+from polyvox.models.cosyvoice.lm import CosyVoiceLm
+from polyvox.models.qwen.model import Qwen
 
 
 class CosyVoiceDecoder:

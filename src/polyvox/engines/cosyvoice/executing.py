@@ -7,8 +7,8 @@ import structlog
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.hops import UsualHops
 from polyvox.engines.cosyvoice.sound import Sound
-from polyvox.models.cosyvoice_flow import Flow
-from polyvox.models.fusing import fuse
+from polyvox.models.cosyvoice.flow import Flow
+from polyvox.models.cosyvoice.fusing import fuse
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.graphs import Replay
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes

@@ -17,10 +17,10 @@ from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.text import Script
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import BundleError
-from polyvox.models.cosyvoice_flow import Flow
-from polyvox.models.cosyvoice_lm import CosyVoiceLm, SpeechPrompt
-from polyvox.models.hift import Hift
-from polyvox.models.hift_causal import CausalHift
+from polyvox.models.cosyvoice.flow import Flow
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechPrompt
+from polyvox.models.hift.causal import CausalHift
+from polyvox.models.hift.model import Hift
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.placement import Placement, Wish, placed
 from polyvox.types import PreparedVoice

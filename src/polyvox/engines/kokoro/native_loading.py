@@ -18,7 +18,7 @@ from polyvox.engines.kokoro.norms import fuse_norms
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
-from polyvox.models.kokoro import FRAME, Kokoro, KokoroConfig, load_kokoro
+from polyvox.models.kokoro.model import FRAME, Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import StateDict, WeightsError
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.runtime.placement import PRECISIONS, Placement, Trial, Wish, placed, tried_on_gpu

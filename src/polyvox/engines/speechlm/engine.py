@@ -16,7 +16,7 @@ from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.spec import LANGUAGES, NAME
 from polyvox.engines.speechlm.speech import SAMPLE_RATE, Speech
 from polyvox.errors import EngineError, TextError, UnavailableError, UnknownVoiceError
-from polyvox.models.neucodec import TOKENS
+from polyvox.models.speechlm.neucodec import TOKENS
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs
 from polyvox.runtime.executors.streams import use_own_stream

@@ -18,8 +18,8 @@ from polyvox.engines.speechlm.bundle import (
 from polyvox.engines.speechlm.encoder import CodecEncoder
 from polyvox.engines.speechlm.prompts import TOKENS_PER_SECOND
 from polyvox.engines.speechlm.settings import SpeechLmSettings
-from polyvox.models.codec_lm import CodecLm
-from polyvox.models.neucodec import TOKENS, NeuCodec
+from polyvox.models.speechlm.codec_lm import CodecLm
+from polyvox.models.speechlm.neucodec import TOKENS, NeuCodec
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.hift import HiftConfig, HiftParts, load_parts
+from polyvox.models.hift.model import HiftConfig, HiftParts, load_parts
 from polyvox.models.loading import StateDict
 from polyvox.models.memory import Kept, Memory
 from polyvox.models.spectrum import analysed, frames_of, mirrored, overlapped, weights_of, without_last

@@ -14,7 +14,7 @@ _SAMPLES_OF_A_WARP = 256
 
 
 def normed_and_bent(rows: Tensor, style: Tensor, ends: Tensor, eps: float, bend: Tensor | float) -> Tensor:
-    """What `polyvox.models.adain.NormKernel` says, for rows in one piece."""
+    """What `polyvox.models.kokoro.adain.NormKernel` says, for rows in one piece."""
     rows = rows.contiguous()
     batch, channels, time = rows.shape
     out = torch.empty_like(rows)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from polyvox.models.adain import AdainBlock
-from polyvox.models.istftnet import IstftNet, IstftNetConfig
-from polyvox.models.ragged import Ragged
+from polyvox.models.kokoro.adain import AdainBlock
+from polyvox.models.kokoro.istftnet import IstftNet, IstftNetConfig
+from polyvox.models.kokoro.ragged import Ragged
 
 NAMES = (
     (r"^asr_res\.0\.", "reminder."),

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from polyvox.models.attention import Sight, attend_with_distance, merge_heads, split_heads
 from polyvox.models.convolution import CausalConv
-from polyvox.models.lookahead import Lookahead
+from polyvox.models.cosyvoice.lookahead import Lookahead
 from polyvox.models.memory import Memory
 
 RENAMED = (

@@ -5,8 +5,8 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from polyvox.models.adain import AdainBlock, AdaLayerNorm
-from polyvox.models.ragged import Ragged, through_lstm
+from polyvox.models.kokoro.adain import AdainBlock, AdaLayerNorm
+from polyvox.models.kokoro.ragged import Ragged, through_lstm
 
 NAMES = ((r"^duration_proj\.linear_layer\.", "duration_proj."),)
 """Published names to those of `ProsodyPredictor`."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.attention import attend, merge_heads
-from polyvox.models.qwen import Qwen, QwenConfig, rotary
+from polyvox.models.qwen.model import Qwen, QwenConfig, rotary
 
 
 class Arithmetic(Protocol):

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.attention import attend, merge_heads, split_heads
+from polyvox.models.kokoro.ragged import Ragged
 from polyvox.models.lookup import lookup
-from polyvox.models.ragged import Ragged
 
 _EPS = 1e-12
 NAMES = (

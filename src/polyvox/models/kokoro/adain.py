@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.kokoro.ragged import Ragged
 from polyvox.models.loading import StateDict
-from polyvox.models.ragged import Ragged
 
 _EPS = 1e-5
 _LEAK = 0.2

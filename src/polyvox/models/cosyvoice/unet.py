@@ -8,8 +8,8 @@ from torch.nn import functional
 
 from polyvox.models.attention import Sight, attend, merge_heads, split_heads
 from polyvox.models.convolution import CausalConv
-from polyvox.models.euler import FlowPoint, time_code
-from polyvox.models.fusing import Fusible
+from polyvox.models.cosyvoice.euler import FlowPoint, time_code
+from polyvox.models.cosyvoice.fusing import Fusible
 from polyvox.models.memory import Memory
 
 RENAMED = (

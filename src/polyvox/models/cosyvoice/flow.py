@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.attention import Sight
-from polyvox.models.euler import FlowPoint, cosine_schedule, solve
+from polyvox.models.cosyvoice.euler import FlowPoint, cosine_schedule, solve
 from polyvox.models.loading import Rules, StateDict, load, renamed, under
 from polyvox.models.memory import Kept, Memory, Trail, TrailMemory, nbytes
 

@@ -6,12 +6,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models import dit
 from polyvox.models.attention import Sight
-from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowConfig, FlowParts, load_flow
-from polyvox.models.dit import DiT, DiTConfig, DiTTime
+from polyvox.models.cosyvoice import dit
+from polyvox.models.cosyvoice.dit import DiT, DiTConfig, DiTTime
+from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowConfig, FlowParts, load_flow
+from polyvox.models.cosyvoice.lookahead import Lookahead
 from polyvox.models.loading import StateDict
-from polyvox.models.lookahead import Lookahead
 from polyvox.models.lookup import lookup
 from polyvox.models.memory import Memory
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.adain import AdaIN
-from polyvox.models.hift_source import Source, SourceConfig
-from polyvox.models.ragged import Ragged
+from polyvox.models.hift.source import Source, SourceConfig
+from polyvox.models.kokoro.adain import AdaIN
+from polyvox.models.kokoro.ragged import Ragged
 from polyvox.models.spectrum import analysed, frames_of, overlapped, weights_of
 
 _LEAK = 0.1

@@ -6,14 +6,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models import conformer, unet
 from polyvox.models.attention import Sight
-from polyvox.models.conformer import Conformer, ConformerConfig
-from polyvox.models.cosyvoice_flow import Flow, FlowConfig, FlowParts, load_flow
+from polyvox.models.cosyvoice import conformer, unet
+from polyvox.models.cosyvoice.conformer import Conformer, ConformerConfig
+from polyvox.models.cosyvoice.flow import Flow, FlowConfig, FlowParts, load_flow
+from polyvox.models.cosyvoice.unet import UNet, UNetConfig, UNetTime
 from polyvox.models.loading import StateDict
 from polyvox.models.lookup import lookup
 from polyvox.models.memory import Memory
-from polyvox.models.unet import UNet, UNetConfig, UNetTime
 
 
 @dataclass(frozen=True, slots=True)

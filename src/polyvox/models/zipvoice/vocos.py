@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.loading import StateDict, load, renamed
 from polyvox.models.spectrum import frames_of, overlapped, weights_of
-from polyvox.models.zipformer import ChannelConv, Extent
+from polyvox.models.zipvoice.zipformer import ChannelConv, Extent
 
 _NAMES = ((r"^backbone\.", ""), (r"^head\.out\.", "head."), (r"^convnext\.", "blocks."))
 # Tables that are computed here.

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import NamedTuple, Self
 
-from polyvox.models.speech_vocabulary import SpeechVocabulary
+from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
 
 
 class Kind(Enum):

@@ -3,8 +3,8 @@
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.kokoro.ragged import Ragged, through_lstm
 from polyvox.models.lookup import lookup
-from polyvox.models.ragged import Ragged, through_lstm
 
 _EPS = 1e-5
 _LEAK = 0.2

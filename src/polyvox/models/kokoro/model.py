@@ -7,14 +7,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from polyvox.models import albert, kokoro_decoder, kokoro_prosody, kokoro_text
-from polyvox.models.adain import fold_styled_norms
-from polyvox.models.albert import Albert, AlbertConfig
-from polyvox.models.kokoro_decoder import Decoder, DecoderConfig
-from polyvox.models.kokoro_prosody import ProsodyPredictor
-from polyvox.models.kokoro_text import TextEncoder
+from polyvox.models.kokoro import albert
+from polyvox.models.kokoro import decoder as kokoro_decoder
+from polyvox.models.kokoro import prosody as kokoro_prosody
+from polyvox.models.kokoro import text_encoder as kokoro_text
+from polyvox.models.kokoro.adain import fold_styled_norms
+from polyvox.models.kokoro.albert import Albert, AlbertConfig
+from polyvox.models.kokoro.decoder import Decoder, DecoderConfig
+from polyvox.models.kokoro.prosody import ProsodyPredictor
+from polyvox.models.kokoro.ragged import Ragged, picked
+from polyvox.models.kokoro.text_encoder import TextEncoder
 from polyvox.models.loading import Rules, StateDict, fold_weight_norm, load, renamed, under
-from polyvox.models.ragged import Ragged, picked
 
 FRAME = 600
 """Samples in one frame of a duration, at 24 kHz."""

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.bistream import Feed, Kind
+from polyvox.models.cosyvoice.bistream import Feed, Kind
+from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
 from polyvox.models.loading import StateDict, WeightsError, load, under
 from polyvox.models.lookup import lookup
-from polyvox.models.qwen import Qwen, QwenConfig, QwenState
-from polyvox.models.speech_vocabulary import SpeechVocabulary
+from polyvox.models.qwen.model import Qwen, QwenConfig, QwenState
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from polyvox.models.calls import ONE_BY_ONE, Each, in_calls
 from polyvox.models.loading import StateDict, load, under
 from polyvox.models.lookup import lookup
-from polyvox.models.zipformer import Extent, Zipformer, ZipformerConfig, swoosh_r, zipformer_state
+from polyvox.models.zipvoice.calls import ONE_BY_ONE, Each, in_calls
+from polyvox.models.zipvoice.zipformer import Extent, Zipformer, ZipformerConfig, swoosh_r, zipformer_state
 
 PAD = 0
 GUIDANCE_CODE = 192

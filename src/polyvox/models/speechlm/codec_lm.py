@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.loading import StateDict, WeightsError, load, without_prefix
-from polyvox.models.qwen import Qwen, QwenConfig
+from polyvox.models.qwen.model import Qwen, QwenConfig
 
 _EVEN = 64
 

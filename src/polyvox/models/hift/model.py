@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models import hift_filter
-from polyvox.models.hift_filter import FilterConfig, HiftFilter
-from polyvox.models.hift_source import Pitch, Source, SourceConfig
+from polyvox.models.hift import filter as hift_filter
+from polyvox.models.hift.filter import FilterConfig, HiftFilter
+from polyvox.models.hift.source import Pitch, Source, SourceConfig
 from polyvox.models.loading import StateDict, WeightsError, fold_weight_norm, load, renamed, under, without_prefix
 from polyvox.models.memory import Memory
 from polyvox.models.spectrum import analysed, frames_of, mirrored, overlapped, weights_of, without_last
