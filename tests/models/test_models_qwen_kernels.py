@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
-from polyvox.models import qwen_kernels  # noqa: E402
+from polyvox.models.qwen import qwen_kernels  # noqa: E402
 from polyvox.models.qwen.model import Qwen, QwenConfig  # noqa: E402
 from polyvox.models.qwen.step import QwenStep  # noqa: E402
 from polyvox.runtime.kv_cache import KvCache, Places  # noqa: E402
