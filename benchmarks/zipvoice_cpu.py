@@ -1,4 +1,4 @@
-"""What ZipVoice costs on a CPU at full size: `python -m polyvox.bench.zipvoice_cpu`.
+"""What ZipVoice costs on a CPU at full size: `python -m benchmarks.zipvoice_cpu`.
 
 One request beside the order of operations of its authors' release, eight requests at once beside one, and the graphs
 in 8-bit precision. The weights are seeded and the same for all; what is compared takes turns in one run, so ratios
@@ -19,8 +19,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from polyvox.bench.engine import Check, as_table
-from polyvox.bench.zipvoice import (
+from benchmarks.zipvoice import (
     CHUNK_SECONDS,
     DECODER,
     TEXT,
@@ -31,7 +30,8 @@ from polyvox.bench.zipvoice import (
     figures,
     random_networks,
 )
-from polyvox.bench.zipvoice_original import OriginalZipVoice, seeded_original
+from benchmarks.zipvoice_original import OriginalZipVoice, seeded_original
+from polyvox.bench.engine import Check, as_table
 from polyvox.engines.zipvoice.export import write_graphs
 from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.engines.zipvoice.manner import Manner

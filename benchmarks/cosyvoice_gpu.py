@@ -1,4 +1,4 @@
-"""How soon and how fast CosyVoice speaks at full size: `python -m polyvox.bench.cosyvoice_gpu --version 3`.
+"""How soon and how fast CosyVoice speaks at full size: `python -m benchmarks.cosyvoice_gpu --version 3`.
 
 The weights are random: arithmetic takes the same time whatever it says. One stream runs through the engine's own path,
 from ids of text to samples; only the length of its speech is set.

@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from benchmarks.speechlm_gpu import Figures, Sizes, random_networks, report, run  # noqa: E402
 from helpers.tiny_speechlm import tiny_speechlm_settings  # noqa: E402
-from polyvox.bench.speechlm_gpu import Figures, Sizes, random_networks, report, run  # noqa: E402
 from polyvox.models.neucodec import NeuCodecConfig  # noqa: E402
 from polyvox.models.qwen import QwenConfig  # noqa: E402
 

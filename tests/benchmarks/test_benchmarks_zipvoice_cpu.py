@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from polyvox.bench import zipvoice, zipvoice_cpu
-from polyvox.bench.zipvoice_cpu import Bench, cost, line_of, measure, ratios, signal_to_noise
+from benchmarks import zipvoice, zipvoice_cpu
+from benchmarks.zipvoice_cpu import Bench, cost, line_of, measure, ratios, signal_to_noise
 from polyvox.models.zipformer import ZipformerConfig
 from polyvox.models.zipvoice import Solver, ZipVoiceConfig, load_zipvoice
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from polyvox.bench import zipvoice as bench
+from benchmarks import zipvoice as bench
 from polyvox.models.zipformer import ZipformerConfig
 
 pytestmark = pytest.mark.anyio

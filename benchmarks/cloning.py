@@ -1,4 +1,4 @@
-"""`python -m polyvox.evaluate.cloning`: what fitting a voice comes to, for nine people, and how long it takes.
+"""`python -m benchmarks.cloning`: what fitting a voice comes to, for nine people, and how long it takes.
 
 Fits a voice to each clip, has it and the built-in voice nearest to it speak sentences that no fit has seen, by the
 engine that everybody speaks with, and measures both. Half of the clips were never used to choose the fit's settings.
@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.cloning_clips import CLIPS, Clip, fetch_clips
+from benchmarks.cloning_plot import save_similarities, save_spectrograms
 from polyvox.audio.pitch import voiced_pitches
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import load
@@ -24,8 +26,6 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import VoiceBook, catalogue
-from polyvox.evaluate.cloning_clips import CLIPS, Clip, fetch_clips
-from polyvox.evaluate.cloning_plot import save_similarities, save_spectrograms
 from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.panel import compare_words
 from polyvox.evaluate.texts import ENGLISH
@@ -141,7 +141,7 @@ def fitted(bench: Bench, clip: Clip, folder: Path) -> tuple[Result, npt.NDArray[
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit the clips that are named, all of them if none is, and print a line of JSON for each."""
-    parser = argparse.ArgumentParser(prog="python -m polyvox.evaluate.cloning", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cloning", description=__doc__)
     parser.add_argument("clips", nargs="*", help="names of clips, such as librivox")
     parser.add_argument("--folder", type=Path, default=Path("clips"), help="where the packages with the clips are put")
     parser.add_argument("--threads", type=int, default=2)

@@ -7,9 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from helpers.tiny_kokoro import TINY  # noqa: E402
-from polyvox.bench import kokoro_native  # noqa: E402
-from polyvox.bench.kokoro_native import (  # noqa: E402
+from benchmarks import kokoro_native  # noqa: E402
+from benchmarks.kokoro_native import (  # noqa: E402
     Distance,
     Figures,
     in_company,
@@ -23,6 +22,7 @@ from polyvox.bench.kokoro_native import (  # noqa: E402
     text_of,
     tolerance,
 )
+from helpers.tiny_kokoro import TINY  # noqa: E402
 from polyvox.runtime.placing import CPU  # noqa: E402
 from polyvox.types import Utterance  # noqa: E402
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from helpers.replaying import Poisoned
-from polyvox.bench import cosyvoice_gpu
-from polyvox.bench.cosyvoice_gpu import (
+from benchmarks import cosyvoice_gpu
+from benchmarks.cosyvoice_gpu import (
     Agreement,
     Load,
     agreement,
@@ -19,6 +18,7 @@ from polyvox.bench.cosyvoice_gpu import (
     report,
     streams,
 )
+from helpers.replaying import Poisoned
 from polyvox.models.conformer import ConformerConfig
 from polyvox.models.cosyvoice2_flow import Flow2Config
 from polyvox.models.cosyvoice3_flow import Flow3Config

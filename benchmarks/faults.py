@@ -1,4 +1,4 @@
-"""What a real Ray Serve does when things go wrong, as a program: `python -m polyvox.deploy.faults`.
+"""What a real Ray Serve does when things go wrong, as a program: `python -m benchmarks.faults`.
 
 Replicas are killed and made to hang under load, scaled up and down, and flooded. Then the path through Ray is timed
 against the plain server, and two replicas against one. Each row of the table is a figure and, where one is promised,
@@ -25,6 +25,7 @@ from ray import serve
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.paced_engine import CHUNK_SECONDS, CHUNKS, PacedEngine
 from polyvox.bench.dialect import OpenAIDialect
 from polyvox.bench.load import Load, Outcome, Run, Sample, run_load
 from polyvox.bench.null import NullEngine
@@ -33,7 +34,6 @@ from polyvox.bench.texts import ENGLISH
 from polyvox.bench.wire import ask, line_to
 from polyvox.config import Settings, load
 from polyvox.deploy.local import application, cluster, free_port
-from polyvox.deploy.paced import CHUNK_SECONDS, CHUNKS, PacedEngine
 from polyvox.deploy.plan import EngineArgs
 from polyvox.deploy.ray import NAME
 from polyvox.deploy.replica import Vitals

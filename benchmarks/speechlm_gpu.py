@@ -1,4 +1,4 @@
-"""How soon and how fast a codec language model speaks at full size: `python -m polyvox.bench.speechlm_gpu`.
+"""How soon and how fast a codec language model speaks at full size: `python -m benchmarks.speechlm_gpu`.
 
 The weights are random: arithmetic takes the same time whatever it says. Everything runs through the engine's own path,
 from text to samples; only the length of the speech is set.

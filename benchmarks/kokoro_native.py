@@ -1,7 +1,7 @@
 """Kokoro in PyTorch: how soon and how fast it speaks, and how far it is from what it should say.
 
-    python -m polyvox.bench.kokoro_native --device cuda --streams 1 8 64 --precision float16 float32 --unrecorded
-    python -m polyvox.bench.kokoro_native --against-onnx --tolerance --streams
+    python -m benchmarks.kokoro_native --device cuda --streams 1 8 64 --precision float16 float32 --unrecorded
+    python -m benchmarks.kokoro_native --against-onnx --tolerance --streams
 
 Each stream takes the engine's own path from its text to trimmed chunks, a short chunk first and longer ones after it,
 and shares its batches with the others. The weights are those of the installed model, of a file, or seeded and random:

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks import cloning_clips
+from benchmarks.cloning import Measured, Result
+from benchmarks.cloning_clips import CLIPS, Archive, Clip, fetch_clips
+from benchmarks.cloning_plot import save_similarities, save_spectrograms
 from polyvox.errors import UnavailableError
-from polyvox.evaluate import cloning_clips
-from polyvox.evaluate.cloning import Measured, Result
-from polyvox.evaluate.cloning_clips import CLIPS, Archive, Clip, fetch_clips
-from polyvox.evaluate.cloning_plot import save_similarities, save_spectrograms
 
 
 def wav(samples: list[int]) -> bytes:

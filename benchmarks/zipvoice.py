@@ -1,4 +1,4 @@
-"""How soon and how fast ZipVoice speaks at full size: `python -m polyvox.bench.zipvoice --device cuda`.
+"""How soon and how fast ZipVoice speaks at full size: `python -m benchmarks.zipvoice --device cuda`.
 
 The weights are random: arithmetic takes the same time whatever it says. Each request takes the engine's own path from
 tokens to samples, a short chunk first and longer ones after it; requests share the solver's batches.
