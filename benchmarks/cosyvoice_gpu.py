@@ -10,12 +10,12 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from benchmarks.random_weights import randomize
 from polyvox.engines.cosyvoice.casting import Cast, Mode
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.executing import recorded_sound, shared_lm
@@ -39,17 +39,14 @@ from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.unet import UNet, UNetTime
 from polyvox.runtime.device import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.placing import Placement
+from polyvox.runtime.placing import PRECISIONS, Placement
 from polyvox.runtime.speech_lm import LmSizes
 from polyvox.runtime.speech_lm import SpeechLm as SharedLm
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import Limits
 from polyvox.types import ChunkPolicy, PreparedVoice
 
-Module = TypeVar("Module", bound=nn.Module)
-
 TOKENS_PER_SECOND = 25
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +99,15 @@ def random_networks(recipe: Recipe, placement: Placement) -> Networks:
     """Networks of these sizes with seeded weights."""
     torch.manual_seed(0)
     with torch.device(placement.device):
-        lm = _frozen(SpeechLm(recipe.lm), placement.dtype)
+        lm = randomize(SpeechLm(recipe.lm), placement.dtype)
         flow = _flow(recipe)
         parts = HiftParts(
-            _frozen(Pitch(recipe.hift.source, causal=recipe.version == 3), torch.float64),
-            _frozen(Source(recipe.hift.source, smooth=recipe.version == 2), torch.float32),
-            _frozen(HiftFilter(recipe.hift.filter, causal=recipe.version == 3), torch.float32),
+            randomize(Pitch(recipe.hift.source, causal=recipe.version == 3), torch.float64),
+            randomize(Source(recipe.hift.source, smooth=recipe.version == 2), torch.float32),
+            randomize(HiftFilter(recipe.hift.filter, causal=recipe.version == 3), torch.float32),
         )
     vocoder = Hift(recipe.hift, parts) if recipe.version == 2 else CausalHift(recipe.hift, parts)
-    return Networks(lm, Sound(_frozen(flow, placement.dtype), vocoder, placement))
-
-
-def _frozen(module: Module, dtype: torch.dtype) -> Module:
-    """The module with weights that let signals through at about their strength; buffers stay as they are."""
-    for name, parameter in module.requires_grad_(False).named_parameters():
-        if parameter.dim() > 1:
-            parameter.normal_(std=parameter[0].numel() ** -0.5)
-        else:
-            parameter.fill_(0.0 if name.endswith("bias") else 1.0)
-        parameter.data = parameter.data.to(dtype)
-    return module.eval()
+    return Networks(lm, Sound(randomize(flow, placement.dtype), vocoder, placement))
 
 
 def _flow(recipe: Recipe) -> Flow:
@@ -136,7 +122,7 @@ def _flow(recipe: Recipe) -> Flow:
         dit = DiT(config.estimator)
         dit.rates.copy_(10_000.0 ** -torch.linspace(0, 1, len(dit.rates) + 1)[:-1])
         front, estimator, time_layers = LookaheadFront(config), dit, DiTTime(config.estimator)
-    table = _frozen(time_layers, torch.float32)(times.to(next(time_layers.parameters()).device))
+    table = randomize(time_layers, torch.float32)(times.to(next(time_layers.parameters()).device))
     return Flow(config.flow, front, estimator, table)
 
 
@@ -301,13 +287,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", type=int, choices=(2, 3), default=3)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--precision", choices=sorted(_DTYPES), default="bfloat16")
+    parser.add_argument("--precision", choices=sorted(PRECISIONS), default="bfloat16")
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--prompt-seconds", type=float, default=5.0)
     parser.add_argument("--first-hop", type=int, default=25)
     parser.add_argument("--eager", action="store_true", help="record no graphs")
     given = parser.parse_args()
-    recipe, placement = released(given.version), Placement(given.device, _DTYPES[given.precision])
+    recipe, placement = released(given.version), Placement(given.device, PRECISIONS[given.precision])
     networks = random_networks(recipe, placement)
     usual = Load(given.seconds, given.prompt_seconds, policy=ChunkPolicy(given.first_hop, 2.0, 100))
     even = replace(usual, policy=ChunkPolicy(25, 1.0, 25))

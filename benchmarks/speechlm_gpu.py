@@ -10,12 +10,11 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import torch
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
-from torch import nn
 
+from benchmarks.random_weights import randomize
 from polyvox.bench.texts import ENGLISH
 from polyvox.config import Settings, load
 from polyvox.engines.speechlm.bundle import Vocabulary
@@ -25,9 +24,8 @@ from polyvox.engines.speechlm.prompts import END, SPEECH, START, TOKENS_PER_SECO
 from polyvox.models.codec_lm import CodecLm, CodecLmConfig
 from polyvox.models.neucodec import NeuCodec, NeuCodecConfig
 from polyvox.models.qwen import QwenConfig
+from polyvox.runtime.placing import PRECISIONS
 from polyvox.types import Utterance
-
-Module = TypeVar("Module", bound=nn.Module)
 
 QWEN3_1_7B = QwenConfig(
     hidden=2048, feed_forward=6144, layers=28, heads=16, key_heads=8, head_width=128, qkv_bias=False, qk_norm=True
@@ -35,7 +33,6 @@ QWEN3_1_7B = QwenConfig(
 NEUCODEC = NeuCodecConfig()
 PUBLISHED = {1: "8.4", 4: "29.2", 16: "81.9", 50: "143.8"}
 """Seconds of audio a second on one H200, as the Streamable TTS API's own page gives them."""
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,7 @@ def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> N
     rows = vocabulary.first_code + sizes.codes
     config = CodecLmConfig(vocabulary.first_code, vocabulary.end, sizes.codes, replace(sizes.backbone, vocabulary=rows))
     with torch.device(device):
-        lm, exact = _frozen(CodecLm(config), dtype), _frozen(NeuCodec(sizes.codec), torch.float32)
+        lm, exact = randomize(CodecLm(config), dtype), randomize(NeuCodec(sizes.codec), torch.float32)
     lm.head[lm.end] = 0.0  # a score that is hardly ever the one drawn, so that speech has the length it is given
     codec = codec_in("auto", exact)
     if codec is not exact:
@@ -84,17 +81,6 @@ def _vocabulary(codes: int) -> Vocabulary:
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (START, END)])
     tokenizer.add_tokens([SPEECH, *(code_text(code) for code in range(codes))])
     return Vocabulary(tokenizer, len(letters) + 3, codes, len(letters) + 1)
-
-
-def _frozen(module: Module, dtype: torch.dtype) -> Module:
-    """The module with weights that let signals through at about their strength."""
-    for name, parameter in module.requires_grad_(False).named_parameters():
-        if parameter.dim() > 1:
-            parameter.normal_(std=parameter[0].numel() ** -0.5)
-        else:
-            parameter.fill_(0.0 if name.endswith("bias") else 1.0)
-        parameter.data = parameter.data.to(dtype)
-    return module.eval()
 
 
 async def measured(engine: SpeechLmEngine, at_once: int, utterances: int, tokens: int) -> Figures:
@@ -146,11 +132,11 @@ def report(figures: Sequence[Figures]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--precision", choices=sorted(_DTYPES), default="bfloat16")
+    parser.add_argument("--precision", choices=sorted(PRECISIONS), default="bfloat16")
     parser.add_argument("--seconds", type=float, default=5.0, help="of each utterance")
     parser.add_argument("--at-once", type=int, nargs="+", default=[1, 4, 16, 50])
     given = parser.parse_args()
-    networks = random_networks(Sizes(), torch.device(given.device), _DTYPES[given.precision])
+    networks = random_networks(Sizes(), torch.device(given.device), PRECISIONS[given.precision])
     settings = load(speechlm_cache_bytes=48 << 30, max_sessions=max(given.at_once), speechlm_prefill_rows=2048)
     figures = asyncio.run(run(networks, settings, given.at_once, int(given.seconds * TOKENS_PER_SECOND)))
     print(report(figures), flush=True)
