@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyvox.cli.address import server_address
-
 if TYPE_CHECKING:
     from polyvox.bench.load import Load, Run
 
@@ -61,6 +59,7 @@ def bench(
     from polyvox.bench.plot import check_plottable
     from polyvox.bench.slo import REQUESTS
     from polyvox.bench.texts import texts_from
+    from polyvox.client import server_address
 
     if plot is not None:
         check_plottable(plot)

@@ -58,8 +58,8 @@ def evaluate(
     models_dir: ModelsDir = None,
 ) -> None:
     """Measure word errors, speaker similarity and predicted quality of voices."""
-    from polyvox.cli.address import server_address
-    from polyvox.cli.speakers import Manner, own_speaker, servers_speaker
+    from polyvox.cli.speakers import SpeakerOptions, local_speaker, remote_speaker
+    from polyvox.client import server_address
     from polyvox.config import load
     from polyvox.evaluate.panel import Panel
     from polyvox.evaluate.plot import check_plottable
@@ -83,8 +83,8 @@ def evaluate(
         check_plottable(plot, trial)
     panel = Panel.of(metrics, settings.models_dir, share_of_cores(1))
     trial = _with_references(trial, reference or [], panel)
-    manner = Manner(model, language)
-    speaker = own_speaker(settings, manner) if address is None else servers_speaker(address, api_key, manner)
+    options = SpeakerOptions(model, language)
+    speaker = local_speaker(settings, options) if address is None else remote_speaker(address, api_key, options)
     samples = asyncio.run(_run(trial, speaker, panel, keep))
     _report(trial, samples, metrics, json_file, plot, url=url, model=model)
 

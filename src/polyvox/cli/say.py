@@ -60,10 +60,10 @@ def say(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak a text, into a file or out loud."""
-    from polyvox.cli.address import server_address
     from polyvox.cli.output import output_for
-    from polyvox.cli.speech import Wish, own_speech, servers_speech
+    from polyvox.cli.speech import SayRequest, local_speech, remote_speech
     from polyvox.cli.turns import check_options, read_turns
+    from polyvox.client import server_address
     from polyvox.config import load
     from polyvox.service.logs import configure_logging
 
@@ -81,11 +81,11 @@ def say(
     place = output_for(output, audio_format)
     check_options(dialogue=dialogue, voice=voice, pause=pause)
     turns = read_turns(words) if dialogue else ()
-    wish = Wish(words, voice, model, language, speed, volume, turns, pause)
+    request = SayRequest(words, voice, model, language, speed, volume, turns, pause)
     if server is None:
-        source = own_speech(wish, settings)
+        source = local_speech(request, settings)
     else:
-        source = servers_speech(wish, server_address(server, "server"), api_key)
+        source = remote_speech(request, server_address(server, "server"), api_key)
     try:
         asyncio.run(_speak(source, place, len(words)))
     except KeyboardInterrupt:
@@ -144,12 +144,12 @@ async def _speak(source: "AbstractAsyncContextManager[Speech]", place: "Output",
 
             async def watched() -> "AsyncIterator[Pcm]":
                 seconds = 0.0
-                async for piece in speech.pieces:
-                    yield piece.pcm
-                    seconds += len(piece.pcm) / speech.sample_rate
+                async for segment in speech.segments:
+                    yield segment.pcm
+                    seconds += len(segment.pcm) / speech.sample_rate
                     progress.update(task, description=f"{seconds:.0f} s of speech")
-                    if piece.spoken_chars is not None:
-                        progress.update(task, total=chars, completed=piece.spoken_chars)
+                    if segment.spoken_chars is not None:
+                        progress.update(task, total=chars, completed=segment.spoken_chars)
                 if not seconds:
                     raise PolyvoxError("The speech holds no audio.")
 
