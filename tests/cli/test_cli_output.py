@@ -130,6 +130,18 @@ def test_a_player_that_fails_is_an_error(only_path: Path) -> None:
         take(Loudspeaker(), halves(np.tile(TONE, 60)))
 
 
+def test_a_player_without_a_sound_device_is_one_sentence(only_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    complaints = "ALSA lib confmisc.c: cannot find card '0'\nALSA lib pcm.c: Unknown PCM default\n"
+    fake_player(only_path, "aplay", f"sys.exit({complaints + 'aplay: main: audio open error: No such file.'!r})")
+    with pytest.raises(UnavailableError) as refused:
+        take(Loudspeaker(), halves(np.tile(TONE, 60)))
+    assert refused.value.message == (
+        "aplay could not play the speech (aplay: main: audio open error: No such file): "
+        "on a machine without a sound device, write a file with `-o speech.wav`."
+    )
+    assert capfd.readouterr() == ("", "")
+
+
 def test_an_interrupted_player_is_stopped(only_path: Path, tmp_path: Path) -> None:
     started = tmp_path / "started"
     fake_player(

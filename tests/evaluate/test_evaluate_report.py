@@ -118,5 +118,5 @@ def test_what_cannot_be_drawn_is_refused_beforehand(monkeypatch: pytest.MonkeyPa
     with pytest.raises(InvalidRequestError, match="room for 60 voices"):
         check_plottable(Path("run.png"), Trial(tuple(map(str, range(MAX_ROWS + 1))), ("one",)))
     monkeypatch.setattr(plot, "find_spec", lambda name: None)
-    with pytest.raises(UnavailableError, match=r"polyvox\[plot\]"):
+    with pytest.raises(UnavailableError, match=r"pip install -e '\.\[plot\]'"):
         check_plottable(Path("run.png"), TRIAL)

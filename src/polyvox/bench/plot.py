@@ -9,7 +9,7 @@ import numpy as np
 
 from polyvox.bench.load import Load, Outcome, Run, Sample
 from polyvox.bench.report import Percentiles, Summary, describe
-from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ def check_plottable(file: Path) -> None:
     if file.suffix.lower() != ".png":
         raise InvalidRequestError(f"The plot is a PNG file; {str(file)!r} does not end in .png.", field="plot")
     if find_spec("matplotlib") is None:
-        raise UnavailableError("Plots need matplotlib; install it with: pip install 'polyvox[plot]'.")
+        raise UnavailableError(f"Plots need matplotlib; run: {install_hint('plot')}.")
 
 
 def save_plot(load: Load, run: Run, summary: Summary, file: Path) -> None:

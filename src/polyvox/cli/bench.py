@@ -127,6 +127,7 @@ def servers(
     json_file: JsonFile = None,
 ) -> None:
     """uvicorn, granian and gRPC side by side, with an engine that costs nothing."""
+    _check_servers_installed()
     from rich.console import Console
 
     from polyvox.bench.servers import as_table, bench_servers
@@ -151,6 +152,18 @@ def null_server(
     null = {"models": ["null"], "default_model": "null", "default_voice": "null", "max_sessions": 256}
     settings = load(host="127.0.0.1", port=0, server=server, grpc_port=grpc_port, **null)
     run_server(settings, {"null": NullEngine})
+
+
+def _check_servers_installed() -> None:
+    from importlib.util import find_spec
+
+    from polyvox.errors import UnavailableError, install_hint
+
+    if missing := [name for name, package in (("granian", "granian"), ("gRPC", "grpc")) if find_spec(package) is None]:
+        raise UnavailableError(
+            f"This compares servers, of which {' and '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not installed; run: {install_hint('granian,grpc')}."
+        )
 
 
 async def _run(load: "Load", dialect: str, url: str, api_key: str | None) -> "Run":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
 from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.report import Spread, Summary, summarize
 from polyvox.evaluate.trial import Sample, Trial
@@ -85,7 +85,7 @@ def check_plottable(file: Path, trial: Trial) -> None:
     if len(trial.voices) > MAX_ROWS:
         raise InvalidRequestError(f"A plot has room for {MAX_ROWS} voices; leave some out.", field="plot")
     if find_spec("matplotlib") is None:
-        raise UnavailableError("Plots need matplotlib; install it with: pip install 'polyvox[plot]'.")
+        raise UnavailableError(f"Plots need matplotlib; run: {install_hint('plot')}.")
 
 
 def save_plot(trial: Trial, samples: Sequence[Sample], metrics: Collection[Metric], file: Path) -> None:
