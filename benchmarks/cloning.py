@@ -1,4 +1,4 @@
-"""`python -m benchmarks.cloning`: what fitting a voice comes to, for nine people, and how long it takes.
+"""The cloning study: quality and cost of fitted voices for nine speakers. `python -m benchmarks.cloning`.
 
 Fits a voice to each clip, has it and the built-in voice nearest to it speak sentences that no fit has seen, by the
 engine that everybody speaks with, and measures both. Half of the clips were never used to choose the fit's settings.
@@ -27,7 +27,7 @@ from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import VoiceBook, catalogue
 from polyvox.evaluate.distillmos import DistillMos
-from polyvox.evaluate.panel import compare_words
+from polyvox.evaluate.scorers import compare_words
 from polyvox.evaluate.texts import ENGLISH
 from polyvox.text.reading import Readers
 from polyvox.text.spoken import SpokenWord
@@ -39,8 +39,8 @@ SENTENCES = ENGLISH[:6]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """One voice on all sentences: similarity to the clip (mean, least, and of all in one), words, opinion, pitch."""
+class VoiceMeasurement:
+    """One voice on all sentences: similarity to the clip (mean, lowest, of all as one), word errors, MOS, pitch."""
 
     similarity: float
     least: float
@@ -51,7 +51,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CloningResult:
     """One clip: the nearest built-in voice, the voice that was fitted, and what the fit took.
 
     `best_stock` is the highest similarity of any built-in voice, in whatever language and however high it speaks, by
@@ -65,14 +65,14 @@ class Result:
     best_stock: float
     nearest: str
     start: str
-    stock: Measured
-    fitted: Measured
+    stock: VoiceMeasurement
+    fitted: VoiceMeasurement
     seconds: float
     processor_seconds: float
 
 
-class Bench:
-    """Everything that speaks and everything that listens."""
+class CloningStudy:
+    """The models that speak and the models that score."""
 
     def __init__(self, models_dir: Path, threads: int) -> None:
         kokoro = open_bundle("kokoro", models_dir)
@@ -92,7 +92,7 @@ class Bench:
         ids = tuple(IDS[symbol] for symbol in phonemes)
         return self._model.run(ModelInput(ids, style[len(ids) - 1], 1.0)).pcm
 
-    def measured(self, style: npt.NDArray[np.float32], clip: npt.NDArray[np.float32]) -> Measured:
+    def measured(self, style: npt.NDArray[np.float32], clip: npt.NDArray[np.float32]) -> VoiceMeasurement:
         """A style on all sentences, against the embedding of a clip."""
         spoken = [self.spoken(style, text) for text in SENTENCES]
         alike = [similarity(self.encoder.embed(pcm, SAMPLE_RATE), clip) for pcm in spoken]
@@ -101,7 +101,7 @@ class Bench:
             for text, pcm in zip(SENTENCES, spoken, strict=True)
         ]
         whole = np.concatenate(spoken)
-        return Measured(
+        return VoiceMeasurement(
             similarity=round(float(np.mean(alike)), 3),
             least=round(min(alike), 3),
             whole=round(similarity(self.encoder.embed(whole, SAMPLE_RATE), clip), 3),
@@ -111,7 +111,7 @@ class Bench:
         )
 
 
-def fitted(bench: Bench, clip: Clip, folder: Path) -> tuple[Result, npt.NDArray[np.float32]]:
+def fitted(bench: CloningStudy, clip: Clip, folder: Path) -> tuple[CloningResult, npt.NDArray[np.float32]]:
     """Fit one clip and measure; the style comes along."""
     pcm, rate = clip.read(folder)
     began, worked = time.perf_counter(), time.process_time()
@@ -123,7 +123,7 @@ def fitted(bench: Bench, clip: Clip, folder: Path) -> tuple[Result, npt.NDArray[
     speakers = read_speakers()
     (nearest, *_), _ = speakers.nearest(embedding, pitch)
     rows = bench.book.style(style.base) + style.offset
-    result = Result(
+    result = CloningResult(
         clip=clip.name,
         tuned=clip.tuned,
         seconds_of_clip=round(len(pcm) / rate, 1),
@@ -148,8 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--plots", type=Path, help="folder for pictures of the similarities and of one clip")
     chosen = parser.parse_args(arguments)
     fetch_clips(chosen.folder)
-    bench = Bench(load().models_dir, chosen.threads)
-    results: list[Result] = []
+    bench = CloningStudy(load().models_dir, chosen.threads)
+    results: list[CloningResult] = []
     styles: dict[str, npt.NDArray[np.float32]] = {}
     for clip in CLIPS:
         if not chosen.clips or clip.name in chosen.clips:
@@ -161,7 +161,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _draw(
-    bench: Bench, results: Sequence[Result], styles: dict[str, npt.NDArray[np.float32]], folder: Path, plots: Path
+    bench: CloningStudy,
+    results: Sequence[CloningResult],
+    styles: dict[str, npt.NDArray[np.float32]],
+    folder: Path,
+    plots: Path,
 ) -> None:
     """The similarities of all clips, and the spectrograms around the last one."""
     save_similarities(results, plots / "cloning_similarity.png")

@@ -1,4 +1,4 @@
-"""Pictures of what fitting a voice comes to."""
+"""Plots of the cloning study."""
 
 from collections.abc import Sequence
 from pathlib import Path

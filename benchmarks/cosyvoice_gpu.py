@@ -1,4 +1,4 @@
-"""How soon and how fast CosyVoice speaks at full size: `python -m benchmarks.cosyvoice_gpu --version 3`.
+"""Time to first audio and real-time factor of CosyVoice at full size: `python -m benchmarks.cosyvoice_gpu --version 3`.
 
 The weights are random: arithmetic takes the same time whatever it says. One stream runs through the engine's own path,
 from ids of text to samples; only the length of its speech is set.
@@ -50,8 +50,8 @@ TOKENS_PER_SECOND = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """What is asked of the stream."""
+class StreamLoad:
+    """The stream to measure."""
 
     seconds: float = 30.0
     prompt_seconds: float = 5.0
@@ -61,7 +61,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class ChunkTime:
-    """One chunk: how much it holds, when it came, and what flow and vocoder took for it."""
+    """One chunk, in seconds: its audio, its arrival, and the time of flow and vocoder."""
 
     audio: float
     arrived: float
@@ -69,7 +69,7 @@ class ChunkTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class CosyVoiceFigures:
     """One run of the stream."""
 
     chunks: tuple[ChunkTime, ...]
@@ -127,7 +127,7 @@ def _flow(recipe: Recipe) -> Flow:
 
 
 class _SetLength(PieceMaker):
-    """Speaks for as long as it is told to, whatever the random weights would have."""
+    """Speaks for a set number of tokens, whatever the random weights predict."""
 
     def __init__(
         self, recipe: Recipe, decoder: CosyVoiceDecoder, source: SharedLm, stage: Stage[Hop, Timed], tokens: int
@@ -141,9 +141,9 @@ class _SetLength(PieceMaker):
 
 
 async def streams(
-    networks: Networks, recipe: Recipe, loads: Sequence[Load], recorder: Callable[[], Replay] | None
-) -> AsyncGenerator[Figures]:
-    """Speak once for each load, and note when each chunk came; the `recorder` is for the language model's steps."""
+    networks: Networks, recipe: Recipe, loads: Sequence[StreamLoad], recorder: Callable[[], Replay] | None
+) -> AsyncGenerator[CosyVoiceFigures]:
+    """Speak once for each load and time each chunk; the `recorder` captures the language model's steps."""
     lm_device, device = DeviceExecutor("lm", 1), DeviceExecutor("sound", 1)
     decoder = CosyVoiceDecoder(networks.lm)
     source, _ = await shared_lm(decoder, LmSizes(slots=1, capacity=4096), sampling_of(recipe), lm_device, recorder)
@@ -157,7 +157,9 @@ async def streams(
         await asyncio.to_thread(executor.close)
 
 
-async def _stream(maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: Load, device: DeviceExecutor) -> Figures:
+async def _stream(
+    maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: StreamLoad, device: DeviceExecutor
+) -> CosyVoiceFigures:
     speech = tuple(voice.arrays["tokens"].tolist())
     role = Cast(Mode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
     began = time.perf_counter()
@@ -169,10 +171,10 @@ async def _stream(maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: L
         async for chunk in made:
             audio = len(chunk.pcm) / SAMPLE_RATE
             chunks.append(ChunkTime(audio, time.perf_counter() - began, chunk.seconds))
-    return Figures(tuple(chunks))
+    return CosyVoiceFigures(tuple(chunks))
 
 
-def _voice(recipe: Recipe, load: Load) -> PreparedVoice:
+def _voice(recipe: Recipe, load: StreamLoad) -> PreparedVoice:
     draws = np.random.Generator(np.random.Philox(1))
     tokens = int(load.prompt_seconds * TOKENS_PER_SECOND)
     return PreparedVoice(
@@ -187,8 +189,8 @@ def _voice(recipe: Recipe, load: Load) -> PreparedVoice:
 
 
 @torch.inference_mode()
-def deviation(recipe: Recipe, placement: Placement, load: Load) -> float:
-    """How far the mel of two seconds is from that in single precision, as a share of its spread."""
+def deviation(recipe: Recipe, placement: Placement, load: StreamLoad) -> float:
+    """RMS deviation of two seconds of mel from single precision, relative to its standard deviation."""
     mels = []
     for dtype in (torch.float32, placement.dtype):
         sound = random_networks(recipe, replace(placement, dtype=dtype)).sound
@@ -213,8 +215,8 @@ class Agreement:
 
 
 @torch.inference_mode()
-def agreement(networks: Networks, recipe: Recipe, load: Load) -> Agreement:
-    """Over a stream as the load has it, chunk by chunk both ways."""
+def agreement(networks: Networks, recipe: Recipe, load: StreamLoad) -> Agreement:
+    """Compare both paths over the stream of a load, chunk by chunk."""
     sound, voice = networks.sound, _voice(recipe, load)
     plain = Sound(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
     hops = Hops(load.policy, len(voice.arrays["tokens"]), recipe.flow.flow.block, recipe.flow.flow.ahead)
@@ -252,7 +254,7 @@ def _both_ways(
         given, hops = hops.needed, hops.after()
 
 
-def report(figures: Figures, title: str) -> str:
+def report(figures: CosyVoiceFigures, title: str) -> str:
     """The figures as text."""
     lines = [
         f"{title}: first audio {figures.first_audio:.3f} s, real-time factor {figures.real_time_factor:.3f}",
@@ -264,8 +266,8 @@ def report(figures: Figures, title: str) -> str:
     return "\n".join(lines)
 
 
-def record(networks: Networks, recipe: Recipe, loads: Iterable[Load]) -> str:
-    """Record what the engine would record for such streams; what to say about it."""
+def record(networks: Networks, recipe: Recipe, loads: Iterable[StreamLoad]) -> str:
+    """Capture the graphs that the engine would capture for such streams; a line for the report."""
     hops = [usual_hops(load.policy, recipe.flow.flow.block) for load in loads]
     none = frozenset[int]()
     usual = UsualHops(none.union(*(each.first for each in hops)), none.union(*(each.later for each in hops)))
@@ -275,7 +277,7 @@ def record(networks: Networks, recipe: Recipe, loads: Iterable[Load]) -> str:
 
 
 async def _measured(
-    networks: Networks, recipe: Recipe, loads: Sequence[tuple[str, Load]], recorder: Callable[[], Replay] | None
+    networks: Networks, recipe: Recipe, loads: Sequence[tuple[str, StreamLoad]], recorder: Callable[[], Replay] | None
 ) -> None:
     titles = iter(loads)
     async with aclosing(streams(networks, recipe, [load for _, load in loads], recorder)) as runs:
@@ -295,7 +297,7 @@ def main() -> None:
     given = parser.parse_args()
     recipe, placement = released(given.version), Placement(given.device, PRECISIONS[given.precision])
     networks = random_networks(recipe, placement)
-    usual = Load(given.seconds, given.prompt_seconds, policy=ChunkPolicy(given.first_hop, 2.0, 100))
+    usual = StreamLoad(given.seconds, given.prompt_seconds, policy=ChunkPolicy(given.first_hop, 2.0, 100))
     even = replace(usual, policy=ChunkPolicy(25, 1.0, 25))
     recorder = CudaGraphs if given.device == "cuda" and not given.eager else None
     if recorder is not None:

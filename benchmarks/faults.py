@@ -1,4 +1,4 @@
-"""What a real Ray Serve does when things go wrong, as a program: `python -m benchmarks.faults`.
+"""Fault trials on a real Ray Serve: `python -m benchmarks.faults`.
 
 Replicas are killed and made to hang under load, scaled up and down, and flooded. Then the path through Ray is timed
 against the plain server, and two replicas against one. Each row of the table is a figure and, where one is promised,
@@ -27,11 +27,11 @@ from rich.table import Table
 
 from benchmarks.paced_engine import CHUNK_SECONDS, CHUNKS, PacedEngine
 from polyvox.bench.dialect import OpenAIDialect
-from polyvox.bench.load import Load, Outcome, Run, Sample, run_load
+from polyvox.bench.load import Load, LoadRun, Outcome, RequestResult, run_load
 from polyvox.bench.null import NullEngine
 from polyvox.bench.process import server_process
+from polyvox.bench.raw_http import connection_to, timed_request
 from polyvox.bench.texts import ENGLISH
-from polyvox.bench.wire import ask, line_to
 from polyvox.client import AsyncClient
 from polyvox.config import Settings, load
 from polyvox.deploy.local import application, cluster, free_port
@@ -64,7 +64,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How the requests of a run fared, as far as faults go."""
+    """Outcomes of the requests of a run, by kind of fault."""
 
     whole: int
     refused: int
@@ -76,12 +76,12 @@ class Tally:
     """Ended as if they were whole and were not."""
 
     @classmethod
-    def of(cls, run: Run) -> "Tally":
+    def of(cls, run: LoadRun) -> "Tally":
         counts = Counter(_fate(sample) for sample in run.samples)
         return cls(counts["whole"], counts["refused"], counts["broken"], counts["unanswered"], counts["short"])
 
 
-def _fate(sample: Sample) -> str:
+def _fate(sample: RequestResult) -> str:
     if sample.outcome is Outcome.OVERLOADED:
         return "refused"
     if sample.outcome is Outcome.FAILED:
@@ -146,7 +146,7 @@ class Trials:
         return [Row(trial, *row) for row in asyncio.run(rows)]
 
     async def _killed(self, url: str) -> Sequence[tuple[str, str, bool | None]]:
-        """Six callers; one replica is killed while they are served."""
+        """Six clients; one replica is killed while they are served."""
         running = asyncio.create_task(_load(url, requests=60, concurrency=6))
         await asyncio.sleep(3.0)
         replica = max(await _vitals(), key=lambda vitals: vitals.speaking)
@@ -163,7 +163,7 @@ class Trials:
         ]
 
     async def _wedged(self, url: str) -> Sequence[tuple[str, str, bool | None]]:
-        """Six callers; one replica hangs in the middle of a chunk for good, though its process lives."""
+        """Six clients; one replica hangs in the middle of a chunk for good, though its process lives."""
         before = {vitals.pid for vitals in await _vitals()}
         running = asyncio.create_task(_load(url, requests=60, concurrency=6))
         await asyncio.sleep(2.0)
@@ -179,7 +179,7 @@ class Trials:
         ]
 
     async def _scaled(self, url: str) -> Sequence[tuple[str, str, bool | None]]:
-        """Six callers until there are two replicas, then one caller until there is one again."""
+        """Six clients until there are two replicas, then one client until there is one again."""
         busy = asyncio.create_task(_load(url, requests=80, concurrency=6))
         up = await _seconds_until(partial(_replicas, 2))
         tallies = [Tally.of(await busy)]
@@ -219,10 +219,10 @@ class Trials:
             times: dict[str, list[float]] = {here: [], there: []}
             for turn in range(count + 5):
                 for url, kept in times.items():
-                    with line_to(url) as line:
-                        heard = ask(line, SHORT_TEXT, voice=voice, model=model)
+                    with connection_to(url) as connection:
+                        timing = timed_request(connection, SHORT_TEXT, voice=voice, model=model)
                     if turn >= 5:
-                        kept.append(1000 * heard.first)
+                        kept.append(1000 * timing.first)
         ray, uvicorn = statistics.median(times[here]), statistics.median(times[there])
         return [
             Row(trial, "plain server, median", f"{uvicorn:.1f} ms"),
@@ -253,11 +253,11 @@ _PLAIN: Mapping[str, Sequence[str]] = MappingProxyType(
 )
 
 
-async def _load(url: str, *, requests: int, concurrency: int) -> Run:
+async def _load(url: str, *, requests: int, concurrency: int) -> LoadRun:
     return await run_load(Load(("One.",), "paced", "paced", requests, concurrency), OpenAIDialect(), url)
 
 
-async def _speak(url: str, *, requests: int, concurrency: int) -> Run:
+async def _speak(url: str, *, requests: int, concurrency: int) -> LoadRun:
     return await run_load(Load(ENGLISH[:4], "af_heart", "kokoro", requests, concurrency), OpenAIDialect(), url)
 
 
@@ -302,7 +302,7 @@ async def _seconds_until(condition: Callable[[], Awaitable[bool]]) -> float:
 
 
 def as_table(rows: Sequence[Row]) -> Table:
-    """The rows for a reader at a terminal."""
+    """The rows as a table for a terminal."""
     table = Table()
     for name in ("trial", "figure", "value", ""):
         table.add_column(name)

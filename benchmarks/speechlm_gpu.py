@@ -1,4 +1,4 @@
-"""How soon and how fast a codec language model speaks at full size: `python -m benchmarks.speechlm_gpu`.
+"""Time to first audio and throughput of a codec language model at full size: `python -m benchmarks.speechlm_gpu`.
 
 The weights are random: arithmetic takes the same time whatever it says. Everything runs through the engine's own path,
 from text to samples; only the length of the speech is set.
@@ -45,8 +45,8 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """Many utterances, so many at once."""
+class SpeechLmFigures:
+    """Utterances at one level of concurrency, in seconds."""
 
     at_once: int
     first_audio: tuple[float, ...]
@@ -76,34 +76,34 @@ def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> N
 
 def _vocabulary(codes: int) -> Vocabulary:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(letters)}, merges=[]))
+    tokenizer = Tokenizer(models.BPE(vocab={letter: index for index, letter in enumerate(letters)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (START, END)])
     tokenizer.add_tokens([SPEECH, *(code_text(code) for code in range(codes))])
     return Vocabulary(tokenizer, len(letters) + 3, codes, len(letters) + 1)
 
 
-async def measured(engine: SpeechLmEngine, at_once: int, utterances: int, tokens: int) -> Figures:
-    """Have so many utterances spoken, `at_once` of them at any time."""
-    places = asyncio.Semaphore(at_once)
+async def measured(engine: SpeechLmEngine, at_once: int, utterances: int, tokens: int) -> SpeechLmFigures:
+    """Speak so many utterances, `at_once` of them concurrently."""
+    slots = asyncio.Semaphore(at_once)
     first_audio: list[float] = []
     audio: list[float] = []
 
     async def speak(number: int) -> None:
-        async with places:
+        async with slots:
             began = time.perf_counter()
             text = ENGLISH[number % len(ENGLISH)]
-            wish = Utterance(text, engine.voices[0].id, seed=number, tuning={"max_tokens": float(tokens)})
-            chunks = [(time.perf_counter() - began, chunk.duration) async for chunk in engine.speak(wish)]
+            utterance = Utterance(text, engine.voices[0].id, seed=number, tuning={"max_tokens": float(tokens)})
+            chunks = [(time.perf_counter() - began, chunk.duration) async for chunk in engine.speak(utterance)]
             first_audio.append(chunks[0][0])
             audio.append(sum(duration for _, duration in chunks))
 
     began = time.perf_counter()
     await asyncio.gather(*map(speak, range(utterances)))
-    return Figures(at_once, tuple(first_audio), sum(audio), time.perf_counter() - began)
+    return SpeechLmFigures(at_once, tuple(first_audio), sum(audio), time.perf_counter() - began)
 
 
-async def run(networks: Networks, settings: Settings, at_once: Sequence[int], tokens: int) -> list[Figures]:
+async def run(networks: Networks, settings: Settings, at_once: Sequence[int], tokens: int) -> list[SpeechLmFigures]:
     """All figures, each after a round that warms up."""
     engine = SpeechLmEngine(settings)
     await engine.start_with(networks)
@@ -117,7 +117,7 @@ async def run(networks: Networks, settings: Settings, at_once: Sequence[int], to
         await engine.close()
 
 
-def report(figures: Sequence[Figures]) -> str:
+def report(figures: Sequence[SpeechLmFigures]) -> str:
     """The figures as text, beside those published for the original."""
     lines = ["at once  first audio p50 ms  max ms  audio s a second  the original's"]
     for each in figures:

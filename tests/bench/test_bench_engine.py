@@ -11,8 +11,8 @@ from rich.console import Console
 from polyvox.bench.bare import BareKokoro, planned_calls
 from polyvox.bench.engine import Check, as_table, bench_engine
 from polyvox.bench.process import cpu_seconds_of, server_process
+from polyvox.bench.raw_http import connection_to, timed_request
 from polyvox.bench.texts import PARAGRAPH
-from polyvox.bench.wire import ask, line_to
 from polyvox.config import load
 from polyvox.errors import PolyvoxError, UnavailableError
 
@@ -59,15 +59,15 @@ def test_a_server_that_does_not_start_gives_its_own_reason(tmp_path: Path) -> No
 
 def test_the_engine_that_costs_nothing_answers_over_one_line() -> None:
     marks: list[float] = []
-    with server_process(["bench", "null-server"]) as server, line_to(server.url) as line:
+    with server_process(["bench", "null-server"]) as server, connection_to(server.url) as line:
         for _ in range(3):
-            heard = ask(
+            heard = timed_request(
                 line, PARAGRAPH, voice="null", model="null", on_first=lambda: marks.append(server.cpu_seconds())
             )
             assert heard.audio == 20.0
             assert 0 < heard.first <= heard.total
         with pytest.raises(PolyvoxError, match="404"):
-            ask(line, PARAGRAPH, voice="null", model="no-such-model")
+            timed_request(line, PARAGRAPH, voice="null", model="no-such-model")
     assert len(marks) == 3
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from polyvox.bench.dialect import OpenAIDialect, dialect_named
-from polyvox.bench.load import Load, Outcome, Run, run_load
+from polyvox.bench.load import Load, LoadRun, Outcome, run_load
 from polyvox.bench.report import summarize
 from polyvox.errors import InvalidRequestError
 
@@ -18,7 +18,7 @@ def load(*texts: str, requests: int, **options: object) -> Load:
     return Load(texts, "test_voice", "test_model", requests, **options)  # type: ignore[arg-type]
 
 
-async def run(server, plan: Load) -> Run:
+async def run(server, plan: Load) -> LoadRun:
     return await run_load(plan, OpenAIDialect(), server.url)
 
 
@@ -115,7 +115,7 @@ async def test_a_request_that_never_ends_is_given_up(scripted_server) -> None:
     assert sample.latency < 0.3 + SLACK
 
 
-async def test_nobody_at_home_is_a_failure_not_a_crash() -> None:
+async def test_a_server_that_does_not_answer_is_a_failure_not_a_crash() -> None:
     result = await run_load(load("hello", requests=2), OpenAIDialect(), "http://127.0.0.1:9")
     assert [sample.outcome for sample in result.samples] == [Outcome.FAILED] * 2
 

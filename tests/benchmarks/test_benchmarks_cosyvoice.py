@@ -9,7 +9,7 @@ import torch
 from benchmarks import cosyvoice_gpu
 from benchmarks.cosyvoice_gpu import (
     Agreement,
-    Load,
+    StreamLoad,
     agreement,
     deviation,
     random_networks,
@@ -34,7 +34,7 @@ from polyvox.types import ChunkPolicy
 
 pytestmark = pytest.mark.anyio
 CPU = Placement("cpu", torch.float32)
-LOAD = Load(seconds=4, prompt_seconds=1, text_ids=4, policy=ChunkPolicy(25, 1.0, 25))
+LOAD = StreamLoad(seconds=4, prompt_seconds=1, text_ids=4, policy=ChunkPolicy(25, 1.0, 25))
 
 
 def tiny(version):

@@ -1,4 +1,4 @@
-"""`polyvox voices fit`, up to where the fit itself begins, and its bar."""
+"""`polyvox voices fit`, up to where the fit itself begins, and its progress."""
 
 from pathlib import Path
 

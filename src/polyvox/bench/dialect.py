@@ -1,4 +1,4 @@
-"""APIs that can be put under load. A dialect turns one request into audio, timed by whoever iterates."""
+"""APIs that can be put under load: a dialect sends one request and yields its audio as it arrives."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

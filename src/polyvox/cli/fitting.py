@@ -39,7 +39,7 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
 
 @contextmanager
 def _shown_progress() -> Iterator[Callable[[FitJob], None]]:
-    """A bar on a terminal; lines where standard error is a file or a log, so that a long fit is seen to move."""
+    """A bar on a terminal; lines where standard error is a file or a log, so that a long fit shows that it moves."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _ProgressLines()

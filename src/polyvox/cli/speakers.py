@@ -15,7 +15,7 @@ from polyvox.cli.hall import running_service
 from polyvox.cli.speech import SayRequest, remote_speech
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
-from polyvox.evaluate.trial import Speak
+from polyvox.evaluate.evaluation import Speak
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import Pcm, Utterance
 
@@ -24,7 +24,7 @@ MAX_AUDIO_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class SpeakerOptions:
-    """How everything is spoken; None leaves the choice to the settings or to the server."""
+    """How all utterances are spoken; None leaves the choice to the settings or to the server."""
 
     model: str | None = None
     language: str | None = None
@@ -57,7 +57,7 @@ async def remote_speaker(url: str, api_key: str | None, options: SpeakerOptions)
 
 
 def keeping(speak: Speak, folder: Path) -> Speak:
-    """The same speaker, whose utterances also go to files: 0001.wav, 0002.wav ... in the order they are spoken."""
+    """A speaker that also writes its utterances to files: 0001.wav, 0002.wav ... in the order they are spoken."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers = count(1)
 
