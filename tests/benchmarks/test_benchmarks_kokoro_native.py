@@ -42,7 +42,7 @@ async def test_every_stream_speaks_all_of_its_text():
 
 
 @pytest.mark.anyio
-async def test_few_streams_are_heard_several_times(monkeypatch):
+async def test_few_streams_are_measured_several_times(monkeypatch):
     monkeypatch.setattr(kokoro_native, "text_of", lambda stream: "No.")
     native = on_device(seeded_network(TINY), CPU, batch=4)
     found = [figures async for figures in streamed(native, STYLE, [3, 5])]
@@ -50,7 +50,7 @@ async def test_few_streams_are_heard_several_times(monkeypatch):
 
 
 @pytest.mark.anyio
-async def test_a_stream_in_company_is_compared_with_itself_alone(monkeypatch):
+async def test_a_batched_stream_is_compared_with_itself_alone(monkeypatch):
     monkeypatch.setattr(kokoro_native, "text_of", lambda stream: ("No, no.", "Why?", "Yes.")[stream])
     native = on_device(seeded_network(TINY), CPU, batch=4)
     assert await batched_snr(native, STYLE, 3) > 60

@@ -98,7 +98,7 @@ def test_a_ratio_is_of_one_round() -> None:
     assert cost(zipvoice.ZipVoiceFigures(1, (0.5,), audio_seconds=10.0, wall_seconds=5.0, cpu_seconds=20.0)) == 2.0
 
 
-def test_noise_is_told_in_decibels() -> None:
+def test_noise_is_measured_in_decibels() -> None:
     bench = ZipVoiceBench(distilled=True, rounds=1, progress=lambda _: None)
 
     class Louder:
