@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from benchmarks import zipvoice as bench
-from polyvox.models.zipformer import ZipformerConfig
+from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
 pytestmark = pytest.mark.anyio
 

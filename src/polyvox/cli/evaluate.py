@@ -60,14 +60,14 @@ def evaluate(
     """Measure word errors, speaker similarity and predicted quality of voices."""
     from polyvox.cli.speakers import SpeakerOptions, local_speaker, remote_speaker
     from polyvox.client import server_address
-    from polyvox.config import load
     from polyvox.evaluate.evaluation import Evaluation
     from polyvox.evaluate.plot import check_plottable
     from polyvox.evaluate.scorers import Scorers
+    from polyvox.installation import load_settings
     from polyvox.runtime.executors.ort import share_of_cores
     from polyvox.service.logs import configure_logging
 
-    settings = load(
+    settings = load_settings(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,
