@@ -29,13 +29,13 @@ import httpx
 
 from polyvox import client_messages as messages
 from polyvox.client_messages import (
-    AsyncSpeechStream,
+    AsyncAudioResponse,
+    AudioResponse,
     DialogueTurn,
     Readiness,
     ServerModel,
     ServerVoice,
     SpeechOptions,
-    SpeechStream,
     VoiceOptions,
     server_address,
 )
@@ -43,15 +43,15 @@ from polyvox.errors import ApiConnectionError, ApiError
 from polyvox.types import Voice
 
 __all__ = [
+    "AsyncAudioResponse",
     "AsyncClient",
-    "AsyncSpeechStream",
+    "AudioResponse",
     "Client",
     "DialogueTurn",
     "Readiness",
     "ServerModel",
     "ServerVoice",
     "SpeechOptions",
-    "SpeechStream",
     "VoiceOptions",
     "server_address",
 ]
@@ -110,7 +110,7 @@ class Client:
 
     def stream(
         self, text: str, voice: str | None = None, **options: Unpack[SpeechOptions]
-    ) -> AbstractContextManager[SpeechStream]:
+    ) -> AbstractContextManager[AudioResponse]:
         """Speak a text; its audio as it is made. Leaving the block closes the connection, which ends the speech."""
         return self._opened(_SPEECH, messages.speech_body(text, voice, options))
 
@@ -122,7 +122,7 @@ class Client:
 
     def stream_dialogue(
         self, turns: Iterable[DialogueTurn], *, pause: float | None = None, **options: Unpack[SpeechOptions]
-    ) -> AbstractContextManager[SpeechStream]:
+    ) -> AbstractContextManager[AudioResponse]:
         """Speak a dialogue; its audio as it is made."""
         return self._opened(_DIALOGUE, messages.dialogue_body(turns, pause, options))
 
@@ -164,7 +164,7 @@ class Client:
             raise messages.connection_error(self._url, error) from error
 
     @contextmanager
-    def _opened(self, path: str, body: Mapping[str, object]) -> Iterator[SpeechStream]:
+    def _opened(self, path: str, body: Mapping[str, object]) -> Iterator[AudioResponse]:
         with ExitStack() as stack:
             try:
                 response = stack.enter_context(self._http.stream("POST", path, json=body))
@@ -173,7 +173,7 @@ class Client:
             except httpx.HTTPError as error:
                 raise messages.connection_error(self._url, error) from error
             chunks = stack.enter_context(closing(self._chunks(response)))
-            yield SpeechStream(*messages.audio_headers(response.headers), chunks)
+            yield AudioResponse(*messages.audio_headers(response.headers), chunks)
 
     def _chunks(self, response: httpx.Response) -> Generator[bytes]:
         try:
@@ -217,7 +217,7 @@ class AsyncClient:
 
     def stream(
         self, text: str, voice: str | None = None, **options: Unpack[SpeechOptions]
-    ) -> AbstractAsyncContextManager[AsyncSpeechStream]:
+    ) -> AbstractAsyncContextManager[AsyncAudioResponse]:
         """Speak a text; its audio as it is made. Leaving the block closes the connection, which ends the speech."""
         return self._opened(_SPEECH, messages.speech_body(text, voice, options))
 
@@ -231,7 +231,7 @@ class AsyncClient:
 
     def stream_dialogue(
         self, turns: Iterable[DialogueTurn], *, pause: float | None = None, **options: Unpack[SpeechOptions]
-    ) -> AbstractAsyncContextManager[AsyncSpeechStream]:
+    ) -> AbstractAsyncContextManager[AsyncAudioResponse]:
         """Speak a dialogue; its audio as it is made."""
         return self._opened(_DIALOGUE, messages.dialogue_body(turns, pause, options))
 
@@ -273,7 +273,7 @@ class AsyncClient:
             raise messages.connection_error(self._url, error) from error
 
     @asynccontextmanager
-    async def _opened(self, path: str, body: Mapping[str, object]) -> AsyncIterator[AsyncSpeechStream]:
+    async def _opened(self, path: str, body: Mapping[str, object]) -> AsyncIterator[AsyncAudioResponse]:
         async with AsyncExitStack() as stack:
             try:
                 response = await stack.enter_async_context(self._http.stream("POST", path, json=body))
@@ -282,7 +282,7 @@ class AsyncClient:
             except httpx.HTTPError as error:
                 raise messages.connection_error(self._url, error) from error
             chunks = await stack.enter_async_context(aclosing(self._chunks(response)))
-            yield AsyncSpeechStream(*messages.audio_headers(response.headers), chunks)
+            yield AsyncAudioResponse(*messages.audio_headers(response.headers), chunks)
 
     async def _chunks(self, response: httpx.Response) -> AsyncGenerator[bytes]:
         try:

@@ -100,7 +100,7 @@ class AudioHeaders:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechStream(AudioHeaders):
+class AudioResponse(AudioHeaders):
     """Audio as it arrives: iterate for its bytes."""
 
     chunks: Iterator[bytes]
@@ -110,7 +110,7 @@ class SpeechStream(AudioHeaders):
 
 
 @dataclass(frozen=True, slots=True)
-class AsyncSpeechStream(AudioHeaders):
+class AsyncAudioResponse(AudioHeaders):
     """Audio as it arrives: iterate asynchronously for its bytes."""
 
     chunks: AsyncIterator[bytes]

@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from polyvox.cli.output import Output
-    from polyvox.cli.speech import Speech
+    from polyvox.cli.speech import CommandSpeech
     from polyvox.types import Pcm
 
 UNLIMITED_SECONDS = 7 * 24 * 3600.0
@@ -126,7 +126,7 @@ def _decoded(data: bytes, origin: str) -> str:
         raise TextError(f"{origin} is not UTF-8 text; save it as UTF-8.", field="text") from error
 
 
-async def _speak(source: "AbstractAsyncContextManager[Speech]", target: "Output", chars: int) -> None:
+async def _speak(source: "AbstractAsyncContextManager[CommandSpeech]", target: "Output", chars: int) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

@@ -8,7 +8,7 @@ from functools import partial
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
 from polyvox.cli.hall import running_service
-from polyvox.client import AsyncClient, AsyncSpeechStream, SpeechOptions
+from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
 from polyvox.errors import ApiError, InvalidRequestError
 from polyvox.service.dialogue import staged
@@ -49,7 +49,7 @@ class SpeechSegment:
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class CommandSpeech:
     """Speech while it is made; `warnings` name what the engine could not do as asked."""
 
     sample_rate: int
@@ -59,7 +59,7 @@ class Speech:
 
 
 @asynccontextmanager
-async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Speech]:
+async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[CommandSpeech]:
     """Speak in this process, also with a registered voice if the model clones voices."""
     utterance = Utterance(
         said.text,
@@ -75,7 +75,7 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Sp
                 async for chunk in session:
                     yield SpeechSegment(chunk.pcm, chunk.span.end if chunk.span else None)
 
-            yield Speech(session.sample_rate, session.channels, session.warnings, segments())
+            yield CommandSpeech(session.sample_rate, session.channels, session.warnings, segments())
 
 
 def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settings: Settings) -> SpeechRequest:
@@ -97,7 +97,7 @@ async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
 
 
 @asynccontextmanager
-async def remote_speech(said: SayRequest, url: str, api_key: str | None) -> AsyncIterator[Speech]:
+async def remote_speech(said: SayRequest, url: str, api_key: str | None) -> AsyncIterator[CommandSpeech]:
     """Have a running server speak; what it refuses as a bad request is the user's to mend, as in this process."""
     try:
         async with (
@@ -105,14 +105,14 @@ async def remote_speech(said: SayRequest, url: str, api_key: str | None) -> Asyn
             _opened(said, client) as stream,
         ):
             warnings = (stream.warning,) if stream.warning else ()
-            yield Speech(stream.sample_rate, stream.channels, warnings, _segments(stream))
+            yield CommandSpeech(stream.sample_rate, stream.channels, warnings, _segments(stream))
     except ApiError as error:
         if error.status == _BAD_REQUEST:
             raise InvalidRequestError(error.message, field=error.field) from error
         raise
 
 
-def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManager[AsyncSpeechStream]:
+def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManager[AsyncAudioResponse]:
     options: SpeechOptions = {
         "model": said.model,
         "response_format": "pcm",
@@ -126,7 +126,7 @@ def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManage
     return client.stream_dialogue(turns, pause=said.pause, **options)
 
 
-async def _segments(stream: AsyncSpeechStream) -> AsyncIterator[SpeechSegment]:
+async def _segments(stream: AsyncAudioResponse) -> AsyncIterator[SpeechSegment]:
     """Raw PCM as it arrives, cut at whole samples."""
     frame_bytes = 2 * stream.channels
     rest = b""
