@@ -1,4 +1,4 @@
-"""A server in a process of its own, so that its CPU time is its own."""
+"""A server in a process of its own, so that its CPU time can be measured."""
 
 import os
 import re
@@ -97,4 +97,4 @@ def _greeting(process: subprocess.Popen[bytes], messages: IO[bytes]) -> bytes:
 def _last_line(messages: IO[bytes]) -> str:
     messages.seek(0)
     lines = messages.read().decode(errors="replace").strip().splitlines()
-    return lines[-1].removeprefix("error: ") if lines else "it said nothing."
+    return lines[-1].removeprefix("error: ") if lines else "it printed nothing."

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from polyvox.bench import zipvoice as bench
+from benchmarks import zipvoice as bench
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ async def test_every_request_is_counted(monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_figures_are_of_all_requests() -> None:
-    figures = bench.Figures(2, (0.5, 1.5), audio_seconds=10.0, wall_seconds=5.0, cpu_seconds=20.0)
+    figures = bench.ZipVoiceFigures(2, (0.5, 1.5), audio_seconds=10.0, wall_seconds=5.0, cpu_seconds=20.0)
     assert str(figures) == (
         "  2 at once: first audio 1.000 s (median), 1.500 s (last); 2.00 s of audio a second; "
         "2.00 CPU seconds for one of audio"

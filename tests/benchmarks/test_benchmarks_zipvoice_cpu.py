@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from polyvox.bench import zipvoice, zipvoice_cpu
-from polyvox.bench.zipvoice_cpu import Bench, cost, line_of, measure, ratios, signal_to_noise
+from benchmarks import zipvoice, zipvoice_cpu
+from benchmarks.zipvoice_cpu import ZipVoiceBench, cost, line_of, measure, ratios, signal_to_noise
 from polyvox.models.zipvoice.model import Solver, ZipVoiceConfig, load_zipvoice
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
@@ -52,7 +52,7 @@ async def test_all_figures_are_reported(distilled: bool) -> None:
 @pytest.mark.anyio
 async def test_what_runs_on_one_thread_leaves_the_others_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    bench = Bench(distilled=True, rounds=1, progress=lambda _: None)
+    bench = ZipVoiceBench(distilled=True, rounds=1, progress=lambda _: None)
     velocities = bench.network.velocities_of
 
     def watched(rows):
@@ -95,11 +95,11 @@ def test_both_orders_of_operations_come_to_the_same(distilled: bool, straight: b
 
 def test_a_ratio_is_of_one_round() -> None:
     assert ratios([1.0, 3.0], [2.0, 4.0]) == [0.5, 0.75]
-    assert cost(zipvoice.Figures(1, (0.5,), audio_seconds=10.0, wall_seconds=5.0, cpu_seconds=20.0)) == 2.0
+    assert cost(zipvoice.ZipVoiceFigures(1, (0.5,), audio_seconds=10.0, wall_seconds=5.0, cpu_seconds=20.0)) == 2.0
 
 
-def test_noise_is_told_in_decibels() -> None:
-    bench = Bench(distilled=True, rounds=1, progress=lambda _: None)
+def test_noise_is_measured_in_decibels() -> None:
+    bench = ZipVoiceBench(distilled=True, rounds=1, progress=lambda _: None)
 
     class Louder:
         start = bench.network.start

@@ -1,4 +1,4 @@
-"""The listeners: each hears a recording and has one thing to say of it."""
+"""The models that score recordings, one for each metric."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from polyvox.voices.transcribe import Moonshine
 
 
 @dataclass(frozen=True, slots=True)
-class Impression:
-    """What the listeners say of one recording; None where nobody was asked."""
+class Scores:
+    """The scores of one recording; None where the metric was not asked for."""
 
     transcript: str | None = None
     words: WerResult | None = None
@@ -28,8 +28,8 @@ class Impression:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """Those who listen. All of them are immutable, and so may hear several recordings at once."""
+class Scorers:
+    """The scoring models that are loaded. All of them are immutable, so that threads may share them."""
 
     recogniser: Moonshine | None = None
     encoder: SpeakerEncoder | None = None
@@ -37,8 +37,8 @@ class Panel:
     dnsmos: DnsMos | None = None
 
     @classmethod
-    def of(cls, metrics: Collection[Metric], models_dir: Path, threads: int) -> "Panel":
-        """Load who is needed; `UnavailableError` names every model that is missing."""
+    def of(cls, metrics: Collection[Metric], models_dir: Path, threads: int) -> "Scorers":
+        """Load the models of these metrics; `UnavailableError` names every one that is missing."""
         bundles = _opened(metrics, models_dir)
         return cls(
             Moonshine(bundles[Metric.WER], threads) if Metric.WER in metrics else None,
@@ -47,10 +47,10 @@ class Panel:
             DnsMos(bundles[Metric.DNSMOS], threads) if Metric.DNSMOS in metrics else None,
         )
 
-    def hear(self, pcm: Pcm, rate: int, text: str | None) -> Impression:
-        """All opinions of a recording. `text` is what was to be said, where the recogniser knows the language."""
+    def score(self, pcm: Pcm, rate: int, text: str | None) -> Scores:
+        """Score a recording. `text` is what was to be said, None where the recogniser does not know the language."""
         transcript = self.recogniser.transcribe(pcm, rate) if self.recogniser and text is not None else None
-        return Impression(
+        return Scores(
             transcript,
             None if transcript is None or text is None else compare_words(text, transcript),
             self.encoder.embed(pcm, rate) if self.encoder else None,
@@ -60,7 +60,7 @@ class Panel:
 
 
 def compare_words(text: str, transcript: str) -> WerResult:
-    """How many words were not heard as they were meant, however either side writes them."""
+    """Word errors of a transcript, with both sides brought to their spoken form first."""
     return word_error_rate(spoken_form(text), spoken_form(transcript))
 
 
@@ -76,6 +76,6 @@ def _opened(metrics: Collection[Metric], models_dir: Path) -> dict[Metric, Bundl
     if missing:
         commands = " && ".join(f"polyvox pull {name}" for name in missing)
         raise UnavailableError(
-            f"Models that listen are missing in {models_dir}, or damaged: run `{commands}`, or use --metric."
+            f"Scoring models are missing in {models_dir}, or damaged: run `{commands}`, or use --metric."
         )
     return found

@@ -226,8 +226,8 @@ class _Attention(nn.Module):
     def forward(self, rows: Tensor, weights: Tensor) -> Tensor:
         frames, batch, _ = rows.shape
         values = self.in_proj(rows).reshape(frames, batch, len(weights), -1).permute(2, 1, 0, 3)
-        heard = torch.matmul(weights, values).permute(2, 1, 0, 3).contiguous().view(frames, batch, -1)
-        out: Tensor = self.out_proj(heard)
+        attended = torch.matmul(weights, values).permute(2, 1, 0, 3).contiguous().view(frames, batch, -1)
+        out: Tensor = self.out_proj(attended)
         return out
 
 
@@ -241,8 +241,8 @@ class _GatedAttention(nn.Module):
         frames, batch, _ = rows.shape
         gate, values, after = self.in_proj(rows).chunk(3, dim=2)
         values = (values * gate.tanh()).reshape(frames, batch, len(weights), -1).permute(2, 1, 0, 3)
-        heard = torch.matmul(weights, values).permute(2, 1, 0, 3).reshape(frames, batch, -1)
-        out: Tensor = self.out_proj(heard * after)
+        attended = torch.matmul(weights, values).permute(2, 1, 0, 3).reshape(frames, batch, -1)
+        out: Tensor = self.out_proj(attended * after)
         return out
 
 

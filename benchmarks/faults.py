@@ -1,4 +1,4 @@
-"""What a real Ray Serve does when things go wrong, as a program: `python -m polyvox.deploy.faults`.
+"""Fault trials on a real Ray Serve: `python -m benchmarks.faults`.
 
 Replicas are killed and made to hang under load, scaled up and down, and flooded. Then the path through Ray is timed
 against the plain server, and two replicas against one. Each row of the table is a figure and, where one is promised,
@@ -17,29 +17,30 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 
-import httpx
 from ray import serve
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.paced_engine import CHUNK_SECONDS, CHUNKS, PacedEngine
 from polyvox.bench.dialect import OpenAIDialect
-from polyvox.bench.load import Load, Outcome, Run, Sample, run_load
+from polyvox.bench.load import Load, LoadRun, Outcome, RequestResult, run_load
 from polyvox.bench.null import NullEngine
 from polyvox.bench.process import server_process
+from polyvox.bench.raw_http import connection_to, timed_request
 from polyvox.bench.texts import ENGLISH
-from polyvox.bench.wire import ask, line_to
+from polyvox.client import AsyncClient
 from polyvox.deploy.local import application, cluster, free_port
-from polyvox.deploy.paced import CHUNK_SECONDS, CHUNKS, PacedEngine
 from polyvox.deploy.plan import EngineArgs
 from polyvox.deploy.ray import NAME
 from polyvox.deploy.replica import Vitals
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.kokoro.spec import KOKORO
 from polyvox.engines.spec import EngineSpec
-from polyvox.errors import PolyvoxError
+from polyvox.errors import ApiError, PolyvoxError
 from polyvox.installation import load_settings
 
 AUDIO_SECONDS = CHUNKS * CHUNK_SECONDS
@@ -62,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How the requests of a run fared, as far as faults go."""
+    """Outcomes of the requests of a run, by kind of fault."""
 
     whole: int
     refused: int
@@ -74,12 +75,12 @@ class Tally:
     """Ended as if they were whole and were not."""
 
     @classmethod
-    def of(cls, run: Run) -> "Tally":
+    def of(cls, run: LoadRun) -> "Tally":
         counts = Counter(_fate(sample) for sample in run.samples)
         return cls(counts["whole"], counts["refused"], counts["broken"], counts["unanswered"], counts["short"])
 
 
-def _fate(sample: Sample) -> str:
+def _fate(sample: RequestResult) -> str:
     if sample.outcome is Outcome.OVERLOADED:
         return "refused"
     if sample.outcome is Outcome.FAILED:
@@ -144,7 +145,7 @@ class Trials:
         return [Row(trial, *row) for row in asyncio.run(rows)]
 
     async def _killed(self, url: str) -> Sequence[tuple[str, str, bool | None]]:
-        """Six callers; one replica is killed while they are served."""
+        """Six clients; one replica is killed while they are served."""
         running = asyncio.create_task(_load(url, requests=60, concurrency=6))
         await asyncio.sleep(3.0)
         replica = max(await _vitals(), key=lambda vitals: vitals.speaking)
@@ -161,7 +162,7 @@ class Trials:
         ]
 
     async def _wedged(self, url: str) -> Sequence[tuple[str, str, bool | None]]:
-        """Six callers; one replica hangs in the middle of a chunk for good, though its process lives."""
+        """Six clients; one replica hangs in the middle of a chunk for good, though its process lives."""
         before = {vitals.pid for vitals in await _vitals()}
         running = asyncio.create_task(_load(url, requests=60, concurrency=6))
         await asyncio.sleep(2.0)
@@ -177,7 +178,7 @@ class Trials:
         ]
 
     async def _scaled(self, url: str) -> Sequence[tuple[str, str, bool | None]]:
-        """Six callers until there are two replicas, then one caller until there is one again."""
+        """Six clients until there are two replicas, then one client until there is one again."""
         busy = asyncio.create_task(_load(url, requests=80, concurrency=6))
         up = await _seconds_until(partial(_replicas, 2))
         tallies = [Tally.of(await busy)]
@@ -193,15 +194,16 @@ class Trials:
 
     async def _flooded(self, url: str) -> Sequence[tuple[str, str, bool | None]]:
         flood = asyncio.create_task(_load(url, requests=30, concurrency=30))
-        statuses, retry_after = await _refusals(url)
+        answered, refusals = await _refusals(url)
         tally = Tally.of(await flood)
         later = Tally.of(await _load(url, requests=10, concurrency=2))
-        whole = tally.whole + statuses[httpx.codes.OK]
-        refused = tally.refused + statuses[httpx.codes.TOO_MANY_REQUESTS]
+        whole = tally.whole + answered
+        refused = tally.refused + len(refusals)
+        retry_after = refusals[0].retry_after if refusals else None
         return [
             ("answered in full", str(whole), whole >= 6),
             ("answered 429", str(refused), whole + refused == 40),
-            ("Retry-After", retry_after or "missing", bool(retry_after)),
+            ("Retry-After", f"{retry_after:g} s" if retry_after else "missing", bool(retry_after)),
             ("of 10 afterwards, answered in full", str(later.whole), later.whole == 10),
         ]
 
@@ -216,10 +218,10 @@ class Trials:
             times: dict[str, list[float]] = {here: [], there: []}
             for turn in range(count + 5):
                 for url, kept in times.items():
-                    with line_to(url) as line:
-                        heard = ask(line, SHORT_TEXT, voice=voice, model=model)
+                    with connection_to(url) as connection:
+                        timing = timed_request(connection, SHORT_TEXT, voice=voice, model=model)
                     if turn >= 5:
-                        kept.append(1000 * heard.first)
+                        kept.append(1000 * timing.first)
         ray, uvicorn = statistics.median(times[here]), statistics.median(times[there])
         return [
             Row(trial, "plain server, median", f"{uvicorn:.1f} ms"),
@@ -250,22 +252,22 @@ _PLAIN: Mapping[str, Sequence[str]] = MappingProxyType(
 )
 
 
-async def _load(url: str, *, requests: int, concurrency: int) -> Run:
+async def _load(url: str, *, requests: int, concurrency: int) -> LoadRun:
     return await run_load(Load(("One.",), "paced", "paced", requests, concurrency), OpenAIDialect(), url)
 
 
-async def _speak(url: str, *, requests: int, concurrency: int) -> Run:
+async def _speak(url: str, *, requests: int, concurrency: int) -> LoadRun:
     return await run_load(Load(ENGLISH[:4], "af_heart", "kokoro", requests, concurrency), OpenAIDialect(), url)
 
 
-async def _refusals(url: str) -> tuple[Counter[int], str]:
-    """How ten requests are answered, and what the refusals among them say of when to come again."""
-    body = {"model": "paced", "input": "One.", "voice": "paced", "response_format": "pcm"}
-    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_SECONDS) as client:
-        answers = await asyncio.gather(*(client.post("/v1/audio/speech", json=body) for _ in range(10)))
-    refused = [answer for answer in answers if answer.status_code == httpx.codes.TOO_MANY_REQUESTS]
-    statuses = Counter(answer.status_code for answer in answers)
-    return statuses, refused[0].headers.get("Retry-After", "") if refused else ""
+async def _refusals(url: str) -> tuple[int, list[ApiError]]:
+    """Of ten requests at once, how many were answered in full, and the refusals."""
+    async with AsyncClient(url, timeout=PATIENCE_SECONDS, trust_env=False) as client:
+        speak = partial(client.speech, "One.", "paced", model="paced", response_format="pcm")
+        answers = await asyncio.gather(*(speak() for _ in range(10)), return_exceptions=True)
+    whole = sum(isinstance(answer, bytes) for answer in answers)
+    refused = [answer for answer in answers if isinstance(answer, ApiError)]
+    return whole, [error for error in refused if error.status == HTTPStatus.TOO_MANY_REQUESTS]
 
 
 async def _vitals() -> list[Vitals]:
@@ -299,7 +301,7 @@ async def _seconds_until(condition: Callable[[], Awaitable[bool]]) -> float:
 
 
 def as_table(rows: Sequence[Row]) -> Table:
-    """The rows for a reader at a terminal."""
+    """The rows as a table for a terminal."""
     table = Table()
     for name in ("trial", "figure", "value", ""):
         table.add_column(name)

@@ -1,4 +1,4 @@
-"""Pictures of what fitting a voice comes to."""
+"""Plots of the cloning study."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 
 from polyvox.audio.features import kaldi_fbank
 from polyvox.audio.hearing import HEARING_RATE, heard
-from polyvox.errors import UnavailableError
+from polyvox.errors import UnavailableError, install_hint
 from polyvox.types import Pcm
 
 if TYPE_CHECKING:
@@ -67,5 +67,5 @@ def _figure(width: float, height: float) -> "Figure":
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise UnavailableError("Pictures need matplotlib; install it with: pip install 'polyvox[plot]'") from error
+        raise UnavailableError(f"Plots need matplotlib; run: {install_hint('plot')}.") from error
     return Figure(figsize=(width, height), layout="constrained")

@@ -1,4 +1,4 @@
-"""How soon and how fast CosyVoice speaks at full size: `python -m polyvox.bench.cosyvoice_gpu --version 3`.
+"""Time to first audio and real-time factor of CosyVoice at full size: `python -m benchmarks.cosyvoice_gpu --version 3`.
 
 The weights are random: arithmetic takes the same time whatever it says. One stream runs through the engine's own path,
 from ids of text to samples; only the length of its speech is set.
@@ -10,12 +10,12 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from benchmarks.random_weights import randomize
 from polyvox.engines.cosyvoice.casting import Cast, Mode
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.executing import recorded_sound, shared_lm
@@ -40,20 +40,17 @@ from polyvox.models.hift.source import Pitch, Source
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
-from polyvox.runtime.placement import Placement
+from polyvox.runtime.placement import PRECISIONS, Placement
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import Limits
 from polyvox.types import ChunkPolicy, PreparedVoice
 
-Module = TypeVar("Module", bound=nn.Module)
-
 TOKENS_PER_SECOND = 25
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """What is asked of the stream."""
+class StreamLoad:
+    """The stream to measure."""
 
     seconds: float = 30.0
     prompt_seconds: float = 5.0
@@ -63,7 +60,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class ChunkTime:
-    """One chunk: how much it holds, when it came, and what flow and vocoder took for it."""
+    """One chunk, in seconds: its audio, its arrival, and the time of flow and vocoder."""
 
     audio: float
     arrived: float
@@ -71,7 +68,7 @@ class ChunkTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class CosyVoiceFigures:
     """One run of the stream."""
 
     chunks: tuple[ChunkTime, ...]
@@ -101,26 +98,15 @@ def random_networks(recipe: Recipe, placement: Placement) -> Networks:
     """Networks of these sizes with seeded weights."""
     torch.manual_seed(0)
     with torch.device(placement.device):
-        lm = _frozen(CosyVoiceLm(recipe.lm), placement.dtype)
+        lm = randomize(CosyVoiceLm(recipe.lm), placement.dtype)
         flow = _flow(recipe)
         parts = HiftParts(
-            _frozen(Pitch(recipe.hift.source, causal=recipe.version == 3), torch.float64),
-            _frozen(Source(recipe.hift.source, smooth=recipe.version == 2), torch.float32),
-            _frozen(HiftFilter(recipe.hift.filter, causal=recipe.version == 3), torch.float32),
+            randomize(Pitch(recipe.hift.source, causal=recipe.version == 3), torch.float64),
+            randomize(Source(recipe.hift.source, smooth=recipe.version == 2), torch.float32),
+            randomize(HiftFilter(recipe.hift.filter, causal=recipe.version == 3), torch.float32),
         )
     vocoder = Hift(recipe.hift, parts) if recipe.version == 2 else CausalHift(recipe.hift, parts)
-    return Networks(lm, Sound(_frozen(flow, placement.dtype), vocoder, placement))
-
-
-def _frozen(module: Module, dtype: torch.dtype) -> Module:
-    """The module with weights that let signals through at about their strength; buffers stay as they are."""
-    for name, parameter in module.requires_grad_(False).named_parameters():
-        if parameter.dim() > 1:
-            parameter.normal_(std=parameter[0].numel() ** -0.5)
-        else:
-            parameter.fill_(0.0 if name.endswith("bias") else 1.0)
-        parameter.data = parameter.data.to(dtype)
-    return module.eval()
+    return Networks(lm, Sound(randomize(flow, placement.dtype), vocoder, placement))
 
 
 def _flow(recipe: Recipe) -> Flow:
@@ -135,12 +121,12 @@ def _flow(recipe: Recipe) -> Flow:
         dit = DiT(config.estimator)
         dit.rates.copy_(10_000.0 ** -torch.linspace(0, 1, len(dit.rates) + 1)[:-1])
         front, estimator, time_layers = LookaheadFront(config), dit, DiTTime(config.estimator)
-    table = _frozen(time_layers, torch.float32)(times.to(next(time_layers.parameters()).device))
+    table = randomize(time_layers, torch.float32)(times.to(next(time_layers.parameters()).device))
     return Flow(config.flow, front, estimator, table)
 
 
 class _SetLength(PieceMaker):
-    """Speaks for as long as it is told to, whatever the random weights would have."""
+    """Speaks for a set number of tokens, whatever the random weights predict."""
 
     def __init__(
         self, recipe: Recipe, decoder: CosyVoiceDecoder, source: LmScheduler, stage: Stage[Hop, Timed], tokens: int
@@ -154,9 +140,9 @@ class _SetLength(PieceMaker):
 
 
 async def streams(
-    networks: Networks, recipe: Recipe, loads: Sequence[Load], recorder: Callable[[], Replay] | None
-) -> AsyncGenerator[Figures]:
-    """Speak once for each load, and note when each chunk came; the `recorder` is for the language model's steps."""
+    networks: Networks, recipe: Recipe, loads: Sequence[StreamLoad], recorder: Callable[[], Replay] | None
+) -> AsyncGenerator[CosyVoiceFigures]:
+    """Speak once for each load and time each chunk; the `recorder` captures the language model's steps."""
     lm_device, device = DeviceExecutor("lm", 1), DeviceExecutor("sound", 1)
     decoder = CosyVoiceDecoder(networks.lm)
     source, _ = await shared_lm(decoder, LmSizes(slots=1, capacity=4096), sampling_of(recipe), lm_device, recorder)
@@ -170,7 +156,9 @@ async def streams(
         await asyncio.to_thread(executor.close)
 
 
-async def _stream(maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: Load, device: DeviceExecutor) -> Figures:
+async def _stream(
+    maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: StreamLoad, device: DeviceExecutor
+) -> CosyVoiceFigures:
     speech = tuple(voice.arrays["tokens"].tolist())
     role = Cast(Mode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
     began = time.perf_counter()
@@ -182,10 +170,10 @@ async def _stream(maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: L
         async for chunk in made:
             audio = len(chunk.pcm) / SAMPLE_RATE
             chunks.append(ChunkTime(audio, time.perf_counter() - began, chunk.seconds))
-    return Figures(tuple(chunks))
+    return CosyVoiceFigures(tuple(chunks))
 
 
-def _voice(recipe: Recipe, load: Load) -> PreparedVoice:
+def _voice(recipe: Recipe, load: StreamLoad) -> PreparedVoice:
     draws = np.random.Generator(np.random.Philox(1))
     tokens = int(load.prompt_seconds * TOKENS_PER_SECOND)
     return PreparedVoice(
@@ -200,8 +188,8 @@ def _voice(recipe: Recipe, load: Load) -> PreparedVoice:
 
 
 @torch.inference_mode()
-def deviation(recipe: Recipe, placement: Placement, load: Load) -> float:
-    """How far the mel of two seconds is from that in single precision, as a share of its spread."""
+def deviation(recipe: Recipe, placement: Placement, load: StreamLoad) -> float:
+    """RMS deviation of two seconds of mel from single precision, relative to its standard deviation."""
     mels = []
     for dtype in (torch.float32, placement.dtype):
         sound = random_networks(recipe, replace(placement, dtype=dtype)).sound
@@ -226,8 +214,8 @@ class Agreement:
 
 
 @torch.inference_mode()
-def agreement(networks: Networks, recipe: Recipe, load: Load) -> Agreement:
-    """Over a stream as the load has it, chunk by chunk both ways."""
+def agreement(networks: Networks, recipe: Recipe, load: StreamLoad) -> Agreement:
+    """Compare both paths over the stream of a load, chunk by chunk."""
     sound, voice = networks.sound, _voice(recipe, load)
     plain = Sound(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
     hops = Hops(load.policy, len(voice.arrays["tokens"]), recipe.flow.flow.block, recipe.flow.flow.ahead)
@@ -265,7 +253,7 @@ def _both_ways(
         given, hops = hops.needed, hops.after()
 
 
-def report(figures: Figures, title: str) -> str:
+def report(figures: CosyVoiceFigures, title: str) -> str:
     """The figures as text."""
     lines = [
         f"{title}: first audio {figures.first_audio:.3f} s, real-time factor {figures.real_time_factor:.3f}",
@@ -277,8 +265,8 @@ def report(figures: Figures, title: str) -> str:
     return "\n".join(lines)
 
 
-def record(networks: Networks, recipe: Recipe, loads: Iterable[Load]) -> str:
-    """Record what the engine would record for such streams; what to say about it."""
+def record(networks: Networks, recipe: Recipe, loads: Iterable[StreamLoad]) -> str:
+    """Capture the graphs that the engine would capture for such streams; a line for the report."""
     hops = [usual_hops(load.policy, recipe.flow.flow.block) for load in loads]
     none = frozenset[int]()
     usual = UsualHops(none.union(*(each.first for each in hops)), none.union(*(each.later for each in hops)))
@@ -288,7 +276,7 @@ def record(networks: Networks, recipe: Recipe, loads: Iterable[Load]) -> str:
 
 
 async def _measured(
-    networks: Networks, recipe: Recipe, loads: Sequence[tuple[str, Load]], recorder: Callable[[], Replay] | None
+    networks: Networks, recipe: Recipe, loads: Sequence[tuple[str, StreamLoad]], recorder: Callable[[], Replay] | None
 ) -> None:
     titles = iter(loads)
     async with aclosing(streams(networks, recipe, [load for _, load in loads], recorder)) as runs:
@@ -300,15 +288,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", type=int, choices=(2, 3), default=3)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--precision", choices=sorted(_DTYPES), default="bfloat16")
+    parser.add_argument("--precision", choices=sorted(PRECISIONS), default="bfloat16")
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--prompt-seconds", type=float, default=5.0)
     parser.add_argument("--first-hop", type=int, default=25)
     parser.add_argument("--eager", action="store_true", help="record no graphs")
     given = parser.parse_args()
-    recipe, placement = released(given.version), Placement(given.device, _DTYPES[given.precision])
+    recipe, placement = released(given.version), Placement(given.device, PRECISIONS[given.precision])
     networks = random_networks(recipe, placement)
-    usual = Load(given.seconds, given.prompt_seconds, policy=ChunkPolicy(given.first_hop, 2.0, 100))
+    usual = StreamLoad(given.seconds, given.prompt_seconds, policy=ChunkPolicy(given.first_hop, 2.0, 100))
     even = replace(usual, policy=ChunkPolicy(25, 1.0, 25))
     recorder = CudaGraphs if given.device == "cuda" and not given.eager else None
     if recorder is not None:

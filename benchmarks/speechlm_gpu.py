@@ -1,4 +1,4 @@
-"""How soon and how fast a codec language model speaks at full size: `python -m polyvox.bench.speechlm_gpu`.
+"""Time to first audio and throughput of a codec language model at full size: `python -m benchmarks.speechlm_gpu`.
 
 The weights are random: arithmetic takes the same time whatever it says. Everything runs through the engine's own path,
 from text to samples; only the length of the speech is set.
@@ -10,12 +10,11 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import torch
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
-from torch import nn
 
+from benchmarks.random_weights import randomize
 from polyvox.bench.texts import ENGLISH
 from polyvox.config import Settings
 from polyvox.engines.speechlm.bundle import Vocabulary
@@ -26,9 +25,8 @@ from polyvox.installation import load_settings
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.codec_lm import CodecLm, CodecLmConfig
 from polyvox.models.speechlm.neucodec import NeuCodec, NeuCodecConfig
+from polyvox.runtime.placement import PRECISIONS
 from polyvox.types import Utterance
-
-Module = TypeVar("Module", bound=nn.Module)
 
 QWEN3_1_7B = QwenConfig(
     hidden=2048, feed_forward=6144, layers=28, heads=16, key_heads=8, head_width=128, qkv_bias=False, qk_norm=True
@@ -36,7 +34,6 @@ QWEN3_1_7B = QwenConfig(
 NEUCODEC = NeuCodecConfig()
 PUBLISHED = {1: "8.4", 4: "29.2", 16: "81.9", 50: "143.8"}
 """Seconds of audio a second on one H200, as the Streamable TTS API's own page gives them."""
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +46,8 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """Many utterances, so many at once."""
+class SpeechLmFigures:
+    """Utterances at one level of concurrency, in seconds."""
 
     at_once: int
     first_audio: tuple[float, ...]
@@ -70,7 +67,7 @@ def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> N
     rows = vocabulary.first_code + sizes.codes
     config = CodecLmConfig(vocabulary.first_code, vocabulary.end, sizes.codes, replace(sizes.backbone, vocabulary=rows))
     with torch.device(device):
-        lm, exact = _frozen(CodecLm(config), dtype), _frozen(NeuCodec(sizes.codec), torch.float32)
+        lm, exact = randomize(CodecLm(config), dtype), randomize(NeuCodec(sizes.codec), torch.float32)
     lm.head[lm.end] = 0.0  # a score that is hardly ever the one drawn, so that speech has the length it is given
     codec = codec_in("auto", exact)
     if codec is not exact:
@@ -80,45 +77,34 @@ def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> N
 
 def _vocabulary(codes: int) -> Vocabulary:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(letters)}, merges=[]))
+    tokenizer = Tokenizer(models.BPE(vocab={letter: index for index, letter in enumerate(letters)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (START, END)])
     tokenizer.add_tokens([SPEECH, *(code_text(code) for code in range(codes))])
     return Vocabulary(tokenizer, len(letters) + 3, codes, len(letters) + 1)
 
 
-def _frozen(module: Module, dtype: torch.dtype) -> Module:
-    """The module with weights that let signals through at about their strength."""
-    for name, parameter in module.requires_grad_(False).named_parameters():
-        if parameter.dim() > 1:
-            parameter.normal_(std=parameter[0].numel() ** -0.5)
-        else:
-            parameter.fill_(0.0 if name.endswith("bias") else 1.0)
-        parameter.data = parameter.data.to(dtype)
-    return module.eval()
-
-
-async def measured(engine: SpeechLmEngine, at_once: int, utterances: int, tokens: int) -> Figures:
-    """Have so many utterances spoken, `at_once` of them at any time."""
-    places = asyncio.Semaphore(at_once)
+async def measured(engine: SpeechLmEngine, at_once: int, utterances: int, tokens: int) -> SpeechLmFigures:
+    """Speak so many utterances, `at_once` of them concurrently."""
+    slots = asyncio.Semaphore(at_once)
     first_audio: list[float] = []
     audio: list[float] = []
 
     async def speak(number: int) -> None:
-        async with places:
+        async with slots:
             began = time.perf_counter()
             text = ENGLISH[number % len(ENGLISH)]
-            wish = Utterance(text, engine.voices[0].id, seed=number, tuning={"max_tokens": float(tokens)})
-            chunks = [(time.perf_counter() - began, chunk.duration) async for chunk in engine.speak(wish)]
+            utterance = Utterance(text, engine.voices[0].id, seed=number, tuning={"max_tokens": float(tokens)})
+            chunks = [(time.perf_counter() - began, chunk.duration) async for chunk in engine.speak(utterance)]
             first_audio.append(chunks[0][0])
             audio.append(sum(duration for _, duration in chunks))
 
     began = time.perf_counter()
     await asyncio.gather(*map(speak, range(utterances)))
-    return Figures(at_once, tuple(first_audio), sum(audio), time.perf_counter() - began)
+    return SpeechLmFigures(at_once, tuple(first_audio), sum(audio), time.perf_counter() - began)
 
 
-async def run(networks: Networks, settings: Settings, at_once: Sequence[int], tokens: int) -> list[Figures]:
+async def run(networks: Networks, settings: Settings, at_once: Sequence[int], tokens: int) -> list[SpeechLmFigures]:
     """All figures, each after a round that warms up."""
     engine = SpeechLmEngine(settings)
     await engine.start_with(networks)
@@ -132,7 +118,7 @@ async def run(networks: Networks, settings: Settings, at_once: Sequence[int], to
         await engine.close()
 
 
-def report(figures: Sequence[Figures]) -> str:
+def report(figures: Sequence[SpeechLmFigures]) -> str:
     """The figures as text, beside those published for the original."""
     lines = ["at once  first audio p50 ms  max ms  audio s a second  the original's"]
     for each in figures:
@@ -147,11 +133,11 @@ def report(figures: Sequence[Figures]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--precision", choices=sorted(_DTYPES), default="bfloat16")
+    parser.add_argument("--precision", choices=sorted(PRECISIONS), default="bfloat16")
     parser.add_argument("--seconds", type=float, default=5.0, help="of each utterance")
     parser.add_argument("--at-once", type=int, nargs="+", default=[1, 4, 16, 50])
     given = parser.parse_args()
-    networks = random_networks(Sizes(), torch.device(given.device), _DTYPES[given.precision])
+    networks = random_networks(Sizes(), torch.device(given.device), PRECISIONS[given.precision])
     settings = load_settings(speechlm_cache_bytes=48 << 30, max_sessions=max(given.at_once), speechlm_prefill_rows=2048)
     figures = asyncio.run(run(networks, settings, given.at_once, int(given.seconds * TOKENS_PER_SECOND)))
     print(report(figures), flush=True)

@@ -5,7 +5,7 @@ import pytest
 from polyvox.bundles.manifest import manifest_named
 from polyvox.errors import UnavailableError
 from polyvox.evaluate.metric import Metric
-from polyvox.evaluate.panel import Panel, compare_words
+from polyvox.evaluate.scorers import Scorers, compare_words
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ def test_every_metric_has_a_model_that_can_be_pulled():
 
 def test_all_missing_models_are_named_at_once(tmp_path: Path):
     with pytest.raises(UnavailableError) as caught:
-        Panel.of(list(Metric), tmp_path, 1)
+        Scorers.of(list(Metric), tmp_path, 1)
     for metric in Metric:
         assert f"polyvox pull {metric.bundle}" in caught.value.message
 
 
-def test_nobody_is_missed_who_was_not_asked_for(tmp_path: Path):
-    assert Panel.of([], tmp_path, 1) == Panel()
+def test_models_of_other_metrics_are_not_needed(tmp_path: Path):
+    assert Scorers.of([], tmp_path, 1) == Scorers()
     with pytest.raises(UnavailableError) as caught:
-        Panel.of([Metric.DNSMOS], tmp_path, 1)
+        Scorers.of([Metric.DNSMOS], tmp_path, 1)
     assert "campplus" not in caught.value.message

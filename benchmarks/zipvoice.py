@@ -1,4 +1,4 @@
-"""How soon and how fast ZipVoice speaks at full size: `python -m polyvox.bench.zipvoice --device cuda`.
+"""Time to first audio and throughput of ZipVoice at full size: `python -m benchmarks.zipvoice --device cuda`.
 
 The weights are random: arithmetic takes the same time whatever it says. Each request takes the engine's own path from
 tokens to samples, a short chunk first and longer ones after it; requests share the solver's batches.
@@ -31,8 +31,8 @@ DECODER = ZipformerConfig(3 * BINS, BINS, 512, 1536, 4, (2, 2, 4, 4, 4), (31, 15
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What some requests at once met with: seconds to the first audio of each, and audio per second of all."""
+class ZipVoiceFigures:
+    """Concurrent requests: seconds to first audio of each; seconds of audio, wall and CPU time of all."""
 
     requests: int
     first_audio: tuple[float, ...]
@@ -59,8 +59,8 @@ def random_networks(device: torch.device, *, distilled: bool) -> Networks:
     return Networks(zipvoice.eval().to(device), vocos.eval().to(device), Vocabulary({}), None)
 
 
-async def figures(synthesis: Synthesis, requests: int, manner: Manner, prompt_seconds: float) -> Figures:
-    """Let so many requests start at once and speak all their chunks."""
+async def figures(synthesis: Synthesis, requests: int, manner: Manner, prompt_seconds: float) -> ZipVoiceFigures:
+    """Start so many requests at once and speak all their chunks."""
     began, cpu = time.perf_counter(), time.process_time()
 
     async def request(seed: int) -> tuple[float, float]:
@@ -75,7 +75,7 @@ async def figures(synthesis: Synthesis, requests: int, manner: Manner, prompt_se
     answers = await asyncio.gather(*(request(seed) for seed in range(requests)))
     wall = time.perf_counter() - began
     total = sum(audio for _, audio in answers)
-    return Figures(requests, tuple(first for first, _ in answers), total, wall, time.process_time() - cpu)
+    return ZipVoiceFigures(requests, tuple(first for first, _ in answers), total, wall, time.process_time() - cpu)
 
 
 def cloned_voice(seconds: float) -> ClonedVoice:

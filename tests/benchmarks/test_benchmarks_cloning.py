@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks import cloning_clips
+from benchmarks.cloning import CloningResult, VoiceMeasurement
+from benchmarks.cloning_clips import CLIPS, Archive, Clip, fetch_clips
+from benchmarks.cloning_plot import save_similarities, save_spectrograms
 from polyvox.errors import UnavailableError
-from polyvox.evaluate import cloning_clips
-from polyvox.evaluate.cloning import Measured, Result
-from polyvox.evaluate.cloning_clips import CLIPS, Archive, Clip, fetch_clips
-from polyvox.evaluate.cloning_plot import save_similarities, save_spectrograms
 
 
 def wav(samples: list[int]) -> bytes:
@@ -61,8 +61,8 @@ def test_at_least_half_of_the_clips_had_no_say_in_the_settings():
 
 
 def test_pictures_are_small(tmp_path):
-    measured = Measured(0.5, 0.4, 0.5, 0.0, 4.5, 120.0)
-    result = Result("clip", False, 5.0, 120, 0.2, "af_heart", "af_heart", measured, measured, 100, 200)
+    measured = VoiceMeasurement(0.5, 0.4, 0.5, 0.0, 4.5, 120.0)
+    result = CloningResult("clip", False, 5.0, 120, 0.2, "af_heart", "af_heart", measured, measured, 100, 200)
     noise = np.random.default_rng(0).uniform(-0.1, 0.1, 32_000).astype(np.float32)
     save_similarities([result, result], tmp_path / "bars.png")
     save_spectrograms([("one", noise, 16_000), ("other", noise, 24_000)], tmp_path / "spectrogram.png")

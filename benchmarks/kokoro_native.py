@@ -1,7 +1,7 @@
-"""Kokoro in PyTorch: how soon and how fast it speaks, and how far it is from what it should say.
+"""Kokoro in PyTorch: time to first audio, throughput, and deviation from the reference.
 
-    python -m polyvox.bench.kokoro_native --device cuda --streams 1 8 64 --precision float16 float32 --unrecorded
-    python -m polyvox.bench.kokoro_native --against-onnx --tolerance --streams
+    python -m benchmarks.kokoro_native --device cuda --streams 1 8 64 --precision float16 float32 --unrecorded
+    python -m benchmarks.kokoro_native --against-onnx --tolerance --streams
 
 Each stream takes the engine's own path from its text to trimmed chunks, a short chunk first and longer ones after it,
 and shares its batches with the others. The weights are those of the installed model, of a file, or seeded and random:
@@ -63,7 +63,7 @@ SENTENCES = (
 STREAM_SENTENCES = 6
 """Of these in each stream's text: some 20 seconds of speech."""
 LEAST_STREAMS = 4
-"""Fewer streams at once are measured several times over, until so many were heard."""
+"""Fewer streams at once are measured several times over, until there are so many measurements."""
 CHUNKS = (
     "ɡˌʊd mˈɔɹnɪŋ, ðə nˈɛkst tɹˈAn",
     "tə ðə hˈɑɹbəɹ lˈivz ət nˈIn fˈɔɹɾi tˈu, fɹʌm ðə fˈɑɹ plˈætfɔɹm.",
@@ -76,8 +76,8 @@ SENTENCE = "ɡˌʊd mˈɔɹnɪŋ, jʊɹ tˈAbᵊl ɪz ɹˈɛdi."
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What some streams at once met with: seconds to the first audio of each; audio, time and device's time of all."""
+class KokoroFigures:
+    """Concurrent streams: seconds to first audio of each; seconds of audio, wall time and device time of all."""
 
     streams: int
     first_audio: tuple[float, ...]
@@ -85,9 +85,9 @@ class Figures:
     wall_seconds: float
     device_seconds: float
 
-    def __add__(self, other: "Figures") -> "Figures":
-        """Both as if they had been met with one after the other."""
-        return Figures(
+    def __add__(self, other: "KokoroFigures") -> "KokoroFigures":
+        """Both measurements as one."""
+        return KokoroFigures(
             self.streams,
             self.first_audio + other.first_audio,
             self.audio_seconds + other.audio_seconds,
@@ -107,7 +107,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far samples are from what they should be: signal to noise, and between logarithmic spectra, in decibels."""
+    """Distance of samples from a reference, in decibels: signal-to-noise ratio and log-spectral distance."""
 
     snr: float
     spectral: float
@@ -131,7 +131,7 @@ class Distance:
 
 
 def seeded_network(config: KokoroConfig) -> Kokoro:
-    """Random weights that let signals through, with durations and a pitch like those of speech."""
+    """Seeded random weights that keep signals at unit scale, with durations and a pitch like those of speech."""
     with torch.device("meta"):
         shapes = {name: tensor.shape for name, tensor in Kokoro(config).state_dict().items()}
     chance = torch.Generator().manual_seed(0)
@@ -188,11 +188,11 @@ async def speaking(native: NativeKokoro, style: Style) -> AsyncIterator[KokoroEn
 
 
 def text_of(stream: int) -> str:
-    """What a stream says: the same sentences as the others, but each begins with another."""
+    """The text of a stream: the sentences of all streams, starting at another one."""
     return " ".join(SENTENCES[(stream + place) % len(SENTENCES)] for place in range(STREAM_SENTENCES))
 
 
-async def measured(engine: KokoroEngine, texts: Sequence[str]) -> Figures:
+async def measured(engine: KokoroEngine, texts: Sequence[str]) -> KokoroFigures:
     """Let so many streams start at once, each a little faster or slower than the others."""
     began = time.perf_counter()
 
@@ -205,10 +205,10 @@ async def measured(engine: KokoroEngine, texts: Sequence[str]) -> Figures:
         return first, audio, device
 
     first, audio, device = zip(*await asyncio.gather(*map(stream, range(len(texts)), texts)), strict=True)
-    return Figures(len(texts), first, sum(audio), time.perf_counter() - began, sum(device))
+    return KokoroFigures(len(texts), first, sum(audio), time.perf_counter() - began, sum(device))
 
 
-async def streamed(native: NativeKokoro, style: Style, counts: Sequence[int]) -> AsyncIterator[Figures]:
+async def streamed(native: NativeKokoro, style: Style, counts: Sequence[int]) -> AsyncIterator[KokoroFigures]:
     """Figures for each number of streams, after one round that does not count.
 
     A GPU loads what a batch of a new shape needs when it first meets one.
@@ -223,8 +223,8 @@ async def streamed(native: NativeKokoro, style: Style, counts: Sequence[int]) ->
             yield figures
 
 
-async def in_company(native: NativeKokoro, style: Style, streams: int) -> float:
-    """How far the first stream's samples beside all others stand above their difference from those alone, in dB."""
+async def batched_snr(native: NativeKokoro, style: Style, streams: int) -> float:
+    """SNR in dB of the first of several concurrent streams against the same stream alone."""
     async with speaking(native, style) as engine:
 
         async def said(text: str) -> Tensor:
@@ -236,7 +236,7 @@ async def in_company(native: NativeKokoro, style: Style, streams: int) -> float:
 
 
 async def kept(native: NativeKokoro, style: Style, texts: Sequence[str]) -> list[npt.NDArray[np.int16]]:
-    """What the engine makes of each text, one after the other, in 16 bits."""
+    """The engine's 16-bit samples for each text."""
     async with speaking(native, style) as engine:
         said = [[chunk.pcm async for chunk in engine.speak(Utterance(text, VOICE))] for text in texts]
     return [(np.concatenate(chunks).clip(-1, 1) * 32767).round().astype(np.int16) for chunks in said]
@@ -319,7 +319,7 @@ def _installed() -> Path:
 def launched(
     key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
 ) -> Tensor:
-    """In the place of a recorder: the same work in the same shapes, each kernel launched by itself."""
+    """A stand-in for CUDA graphs: the same work in the same shapes, each kernel launched by itself."""
     return work(*given)
 
 
@@ -340,7 +340,7 @@ async def _report(native: NativeKokoro, style: Style, given: argparse.Namespace,
         print(figures, flush=True)
     most = max(given.streams, default=1)
     if most > 1:
-        snr = await in_company(native, style, most)
+        snr = await batched_snr(native, style, most)
         print(f"one of {most} is what it is alone with an SNR of {snr:.1f} dB", flush=True)
 
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from helpers.replaying import Poisoned
-from polyvox.bench import cosyvoice_gpu
-from polyvox.bench.cosyvoice_gpu import (
+from benchmarks import cosyvoice_gpu
+from benchmarks.cosyvoice_gpu import (
     Agreement,
-    Load,
+    StreamLoad,
     agreement,
     deviation,
     random_networks,
@@ -19,6 +18,7 @@ from polyvox.bench.cosyvoice_gpu import (
     report,
     streams,
 )
+from helpers.replaying import Poisoned
 from polyvox.models.cosyvoice.conformer import ConformerConfig
 from polyvox.models.cosyvoice.dit import DiTConfig
 from polyvox.models.cosyvoice.flow import FlowConfig
@@ -34,7 +34,7 @@ from polyvox.types import ChunkPolicy
 
 pytestmark = pytest.mark.anyio
 CPU = Placement("cpu", torch.float32)
-LOAD = Load(seconds=4, prompt_seconds=1, text_ids=4, policy=ChunkPolicy(25, 1.0, 25))
+LOAD = StreamLoad(seconds=4, prompt_seconds=1, text_ids=4, policy=ChunkPolicy(25, 1.0, 25))
 
 
 def tiny(version):

