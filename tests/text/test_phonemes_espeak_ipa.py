@@ -65,14 +65,14 @@ def test_a_button_has_its_glottal_stop_and_a_partner_does_not(house: HouseEnglis
 def test_whatever_it_is_given_it_writes_symbols_that_the_models_know(house: HouseEnglish, text: str) -> None:
     vocabulary = read_vocabulary(TOKENS)
     (line,) = house.ask([text])
-    assert vocabulary.numbered(unicodedata.normalize("NFD", line)).unknown == ()
+    assert vocabulary.encode(unicodedata.normalize("NFD", line)).unknown == ()
 
 
 def test_the_tokenizer_reads_english_without_the_program() -> None:
     tokenizer = EmiliaTokenizer("no-such-program")
     with capture_logs() as logs:
         assert "".join(tokenizer.tokens("So: yes, no; well. Fine")) == "sˈoʊ: jˈɛs, nˈoʊ; wˈɛl.fˈaɪn"
-        assert not tokenizer.reads_like_espeak
+        assert not tokenizer.uses_espeak
     assert ["apt-get install espeak-ng" in entry["reason"] for entry in logs] == [True]
 
 

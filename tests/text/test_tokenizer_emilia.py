@@ -50,7 +50,7 @@ def test_tokens_and_their_numbers_are_the_originals(
 ) -> None:
     tokens = tokenizer.tokens(SPELLED.get(case["text"], case["text"]))
     assert tokens == case["tokens"]
-    assert list(vocabulary.numbered(tokens).ids) == case["ids"]
+    assert list(vocabulary.encode(tokens).ids) == case["ids"]
 
 
 @espeak_installed
@@ -71,7 +71,7 @@ def test_figures_alone_are_read_as_english(tokenizer: EmiliaTokenizer) -> None:
 
 
 def test_what_the_model_does_not_know_is_reported_and_the_pad_is_nobodys_to_write(vocabulary: Vocabulary) -> None:
-    numbered = vocabulary.numbered(["a", "[laugh]", "_", "ж", "b"])
+    numbered = vocabulary.encode(["a", "[laugh]", "_", "ж", "b"])
     assert numbered.ids == (vocabulary["a"], vocabulary["b"])
     assert numbered.unknown == ("[laugh]", "_", "ж")
 

@@ -29,7 +29,7 @@ from polyvox.evaluate.cloning_plot import save_similarities, save_spectrograms
 from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.panel import compare_words
 from polyvox.evaluate.texts import ENGLISH
-from polyvox.text.reading import Readers
+from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import NormalizationOptions, Pcm
 from polyvox.voices.similarity import SpeakerEncoder, similarity
@@ -82,7 +82,7 @@ class Bench:
         self.encoder = SpeakerEncoder(open_bundle("campplus", models_dir), threads)
         self._opinions = DistillMos(open_bundle("distillmos", models_dir), threads)
         self._words = Moonshine(open_bundle("moonshine-base", models_dir), threads)
-        self._reader = Readers(espeak=load().espeak).reader("en-us")
+        self._reader = PhonemeFrontends(espeak=load().espeak).frontend("en-us")
 
     def spoken(self, style: npt.NDArray[np.float32], text: str) -> Pcm:
         """A text by a style, [rows, 1, 256]."""

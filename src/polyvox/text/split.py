@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from polyvox.text.characters import INSERTS
 from polyvox.text.normalize.english.abbreviations import ANYWHERE, BEFORE_FIGURES, LABEL_WORDS, TITLES, WITHIN
 from polyvox.text.normalize.english.context import STARTERS
+from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
 
 _CLOSERS: Final = r"\"'”’»)\]}」』）】〕》"
-_BEFORE_SPACE: Final = rf"(?=[\s{INSERTS}]|$)"
+_BEFORE_SPACE: Final = rf"(?=[\s{PLACEHOLDERS}]|$)"
 _END: Final = re.compile(
     rf"\n|[。！？｡．]+[{_CLOSERS}]*|(?P<mark>[.!?…।॥؟۔]+)(?P<closers>[{_CLOSERS}]*){_BEFORE_SPACE}"
 )

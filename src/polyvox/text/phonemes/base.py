@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from polyvox.text.markup import Insert, Spelled
+from polyvox.text.markup import InlinePhonemes, Insert
 from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -40,7 +40,7 @@ def heard_words(phonemes: str) -> list[str]:
 
 def spoken_insert(insert: Insert, read: Callable[[str], str]) -> Spoken:
     """An insert as it is spoken; a word whose given phonemes the model has no symbol for is read as usual."""
-    if not isinstance(insert, Spelled):
+    if not isinstance(insert, InlinePhonemes):
         return insert
     phonemes = insert.phonemes
     for ipa, symbol in _FROM_IPA.items():

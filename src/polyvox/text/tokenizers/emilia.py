@@ -100,7 +100,7 @@ class EmiliaTokenizer:
         return tokens
 
     @property
-    def reads_like_espeak(self) -> bool:
+    def uses_espeak(self) -> bool:
         """Whether English is read by the program itself."""
         return isinstance(self._english, Espeak)
 

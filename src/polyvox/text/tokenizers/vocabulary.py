@@ -12,7 +12,7 @@ _MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class EncodedTokens:
     """The numbers of a row of tokens, and those among the tokens that the model does not know."""
 
     ids: tuple[int, ...]
@@ -34,7 +34,7 @@ class Vocabulary:
     def __getitem__(self, token: str) -> int:
         return self._ids[token]
 
-    def numbered(self, tokens: Iterable[str]) -> Numbered:
+    def encode(self, tokens: Iterable[str]) -> EncodedTokens:
         """All tokens that the model knows, in order, and all that it does not."""
         ids: list[int] = []
         unknown: list[str] = []
@@ -43,7 +43,7 @@ class Vocabulary:
                 ids.append(self._ids[token])
             else:
                 unknown.append(token)
-        return Numbered(tuple(ids), tuple(unknown))
+        return EncodedTokens(tuple(ids), tuple(unknown))
 
 
 def read_vocabulary(path: Path) -> Vocabulary:

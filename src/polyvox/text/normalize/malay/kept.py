@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from polyvox.text.characters import INSERTS, INVISIBLE
+from polyvox.text.characters import INVISIBLE
+from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
 
 PICTURE: Final = "\ue000"
@@ -27,13 +28,13 @@ _PICTURES: Final = (
 # The sign of the baht stands among the Thai letters.
 _LETTER: Final = f"(?![{INVISIBLE}฿])[{_SCRIPTS}]"
 _WORD: Final = f"(?:{_LETTER}|[\u200c\u200d])"
-_GAP: Final = f"[^A-Za-z\u00c0-\u024f\u1e00-\u1eff\n{INSERTS}{INVISIBLE}{_SCRIPTS}{_PICTURES}]"
+_GAP: Final = f"[^A-Za-z\u00c0-\u024f\u1e00-\u1eff\n{PLACEHOLDERS}{INVISIBLE}{_SCRIPTS}{_PICTURES}]"
 _FIGURE: Final = r"\d++(?:[.,]\d++)*+"
 _FOREIGN: Final = (
     rf"(?:(?<![\w.,]){_FIGURE})?{_LETTER}{_WORD}*+(?:{_GAP}++{_LETTER}{_WORD}*+)*+(?:{_FIGURE})?[{_MARKS}]*+"
 )
 _PICTURE: Final = (
-    f"[0-9#*]\ufe0f?\u20e3|[{_PICTURES}][{_PICTURES}\u200d\u20e3\ufe0e\ufe0f\U000e0020-\U000e007f]*+|[{INSERTS}]"
+    f"[0-9#*]\ufe0f?\u20e3|[{_PICTURES}][{_PICTURES}\u200d\u20e3\ufe0e\ufe0f\U000e0020-\U000e007f]*+|[{PLACEHOLDERS}]"
 )
 _RUN: Final = re.compile(f"(?P<foreign>{_FOREIGN})|{_PICTURE}")
 _PLACE: Final = re.compile(f"[{PICTURE}{FOREIGN}]")

@@ -1,4 +1,4 @@
-"""From a request's text to the numbered tokens of its chunks."""
+"""ZipVoice's text frontend: from a request's text to the token ids of its chunks."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import structlog
 
+from polyvox.engines.zipvoice.clauses import MaskedText, clauses, parse
 from polyvox.engines.zipvoice.plan import Chunk, cut
-from polyvox.engines.zipvoice.script import Script, parse, pieces
 from polyvox.errors import InvalidRequestError
-from polyvox.text.markup import Spelled
+from polyvox.text.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
 from polyvox.text.tokenizers.vocabulary import Vocabulary
@@ -21,15 +21,15 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A chunk's tokens, and where the caller wrote what they say."""
+class TokenChunk:
+    """A chunk's token ids, and the span of the caller's text that they say."""
 
     ids: tuple[int, ...]
     span: Span
 
 
-class Reader:
-    """Reads for one model. It keeps nothing of a text."""
+class ZipVoiceFrontend:
+    """Texts of callers on their way to one model. It keeps no state between texts."""
 
     def __init__(self, vocabulary: Vocabulary, espeak: str, *, dialogue: bool) -> None:
         self._vocabulary = vocabulary
@@ -37,39 +37,39 @@ class Reader:
         self._dialogue = dialogue
 
     @property
-    def reads_like_espeak(self) -> bool:
-        """Whether English is read as it was when the models learned it, by the program itself."""
-        return self._tokenizer.reads_like_espeak
+    def uses_espeak(self) -> bool:
+        """Whether English is phonemized by the program espeak-ng, as in the models' training data."""
+        return self._tokenizer.uses_espeak
 
     def read(
         self, raw: str, options: NormalizationOptions, language: str | None, policy: ChunkPolicy
-    ) -> Iterator[Reading | Pause]:
+    ) -> Iterator[TokenChunk | Pause]:
         """The chunks of a text in order, each made when it is asked for; one without a known token is left out."""
-        script = parse(raw)
-        for chunk in cut(pieces(script, options, language, dialogue=self._dialogue), policy):
+        masked = parse(raw)
+        for chunk in cut(clauses(masked, options, language, dialogue=self._dialogue), policy):
             if isinstance(chunk, Pause):
                 yield chunk
-            elif ids := self._chunk_ids(script, chunk):
-                yield Reading(ids, chunk.span)
+            elif ids := self._chunk_ids(masked, chunk):
+                yield TokenChunk(ids, chunk.span)
 
     def transcript_ids(self, transcript: str) -> tuple[int, ...]:
-        """The tokens of what a reference recording says, in one piece."""
-        script = parse(transcript)
-        found = pieces(script, NormalizationOptions(), None, dialogue=self._dialogue and "[S" in transcript)
-        whole = Chunk(tuple(piece for piece in found if not isinstance(piece, Pause)))
-        return self._chunk_ids(script, whole)
+        """The token ids of a reference recording's transcript."""
+        masked = parse(transcript)
+        found = clauses(masked, NormalizationOptions(), None, dialogue=self._dialogue and "[S" in transcript)
+        whole = Chunk(tuple(clause for clause in found if not isinstance(clause, Pause)))
+        return self._chunk_ids(masked, whole)
 
-    def _chunk_ids(self, script: Script, chunk: Chunk) -> tuple[int, ...]:
+    def _chunk_ids(self, masked: MaskedText, chunk: Chunk) -> tuple[int, ...]:
         tokens: list[str] = []
-        for part in script.tokens_of(chunk.text):
-            if isinstance(part, Spelled):
+        for part in masked.unmasked(chunk.text):
+            if isinstance(part, InlinePhonemes):
                 tokens += unicodedata.normalize("NFD", part.phonemes)
             else:
                 tokens += self._tokenizer.tokens(part)
-        numbered = self._vocabulary.numbered(tokens)
-        if numbered.unknown:
-            log.warning("tokens not known to the model", tokens=sorted(set(numbered.unknown))[:20])
-        return numbered.ids
+        encoded = self._vocabulary.encode(tokens)
+        if encoded.unknown:
+            log.warning("tokens not known to the model", tokens=sorted(set(encoded.unknown))[:20])
+        return encoded.ids
 
 
 def known_language(language: str | None) -> str | None:
