@@ -83,7 +83,7 @@ def test_a_touched_file_in_a_folder_that_cannot_be_written_is_hashed_each_time(i
     def refuse(self, folder):
         raise PermissionError("read-only file system")
 
-    monkeypatch.setattr(validate.Record, "write", refuse)
+    monkeypatch.setattr(validate.BundleRecord, "write", refuse)
     os.utime(installed.file("voices/one.bin"), ns=(0, 12345))
     _reopen(installed)
     _reopen(installed)

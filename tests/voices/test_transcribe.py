@@ -17,7 +17,7 @@ from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import AudioDecodeError
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.types import Pcm
-from polyvox.voices.transcribe import SAMPLE_RATE, Moonshine, Pieces, windows
+from polyvox.voices.transcribe import SAMPLE_RATE, Detokenizer, Moonshine, windows
 
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ."
@@ -85,12 +85,12 @@ def test_short_speech_is_one_window():
 
 
 @pytest.fixture
-def pieces(tmp_path: Path) -> Pieces:
+def pieces(tmp_path: Path) -> Detokenizer:
     vocabulary = {"<s>": 1, "</s>": 2, "▁Hello": 3, "▁wor": 4, "ld": 5, "<0xC3>": 6, "<0xA9>": 7, "<0x2>": 8, "▁": 9}
     special = [{"id": 1, "content": "<s>", "special": True}, {"id": 2, "content": "</s>", "special": True}]
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps({"added_tokens": special, "model": {"vocab": vocabulary}}), encoding="utf-8")
-    return Pieces.read(path)
+    return Detokenizer.read(path)
 
 
 @pytest.mark.parametrize(

@@ -111,8 +111,8 @@ async def test_a_refusal_reaches_the_caller_in_its_own_words() -> None:
 
 CONFINED = """
 import os, socket, sys
-from polyvox.voices.decode_child import confine, rehearse
-rehearse()
+from polyvox.voices.decode_child import confine, warm_up
+warm_up()
 confine()
 def attempt(what, deed):
     try:
@@ -175,7 +175,7 @@ ODD_REPLIES = {
     "has no channel": f"out.write({REPLY.pack(SAMPLES, RATE, 0, 4)!r} + bytes(4))",
     "has many channels": f"out.write({REPLY.pack(SAMPLES, RATE, 255, 1020)!r} + bytes(1020))",
     "has an absurd rate": f"out.write({REPLY.pack(SAMPLES, 1, 1, 4)!r} + bytes(4))",
-    "gives samples that are no numbers": f"out.write({REPLY.pack(SAMPLES, RATE, 1, 4)!r} + b'\\0\\0\\xc0\\x7f')",
+    "gives NaN samples": f"out.write({REPLY.pack(SAMPLES, RATE, 1, 4)!r} + b'\\0\\0\\xc0\\x7f')",
     "gives samples beyond full scale": f"out.write({REPLY.pack(SAMPLES, RATE, 1, 4)!r} + b'\\0\\0\\0\\x41')",
     "says something else": f"out.write({REPLY.pack(9, RATE, 1, 4)!r} + bytes(4))",
     "refuses at length": f"out.write({REPLY.pack(REFUSAL, 0, 0, 1 << 30)!r})\nwhile True: out.write(bytes(1 << 16))",

@@ -63,8 +63,8 @@ def test_a_long_recording_is_heard_in_stretches_that_count_by_their_length(untra
         (noise(0.49), "shorter than 0.5 s"),
         (np.zeros(0, np.float32), "shorter than 0.5 s"),
         (np.zeros(RATE, np.float32), "silent"),
-        (np.full(RATE, np.nan, np.float32), "not numbers"),
-        (np.full(RATE, np.inf, np.float32), "not numbers"),
+        (np.full(RATE, np.nan, np.float32), "NaN"),
+        (np.full(RATE, np.inf, np.float32), "NaN"),
     ],
 )
 def test_what_holds_no_voice_is_refused(untrained, pcm, complaint):

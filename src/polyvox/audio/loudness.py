@@ -1,4 +1,4 @@
-"""Speech brought to an even loudness, streaming: measured as ITU-R BS.1770 says, corrected once, then left alone."""
+"""Loudness normalisation of a stream: measured by ITU-R BS.1770, corrected once, then locked."""
 
 from collections import deque
 
@@ -51,11 +51,11 @@ class StreamLoudness:
         self._from = self._to = self._wanted = 0.0
 
     def push(self, pcm: Pcm) -> Pcm:
-        """What can be said of the output once these samples are known."""
+        """Take samples; return the output that is ready."""
         return self._limiter.push(self._levelled(bounded(shaped(pcm, self._channels))))
 
     def finish(self) -> Pcm:
-        """The rest. The object is spent afterwards."""
+        """Return the rest of the output; the object cannot be used afterwards."""
         return self._limiter.finish()
 
     def _levelled(self, pcm: Pcm) -> Pcm:

@@ -1,4 +1,4 @@
-"""Silence in a recording: found in windows of 10 ms, cut at the edges and shortened inside."""
+"""Silence trimming: at the edges of a recording, and in pauses that are too long."""
 
 import numpy as np
 import numpy.typing as npt

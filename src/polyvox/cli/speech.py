@@ -18,7 +18,7 @@ from polyvox.service.scenes import Turn
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Utterance
-from polyvox.voices.records import HOUSE
+from polyvox.voices.records import SHARED_OWNER
 from polyvox.voices.references import parse_reference
 
 CONNECT_TIMEOUT = 10.0
@@ -85,9 +85,9 @@ def _cast(request: SpeechRequest, wish: Wish, voices: VoiceService, settings: Se
     """The request with the voice, or the voices of the dialogue, that it means."""
     if wish.turns:
         stage = partial(staged, wish.turns, wish.pause, voices.casting, settings)
-        return replace(request, stage=partial(stage, owner=HOUSE, model=wish.model, speed=wish.speed))
+        return replace(request, stage=partial(stage, owner=SHARED_OWNER, model=wish.model, speed=wish.speed))
     reference = parse_reference(request.utterance.voice, max_bytes=settings.prompt_max_bytes)
-    return replace(request, cast=partial(voices.casting.cast, reference, HOUSE, model=wish.model))
+    return replace(request, cast=partial(voices.casting.cast, reference, SHARED_OWNER, model=wish.model))
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.audio.pitch import voiced_pitches
+from polyvox.audio.pitch import voiced_f0
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import load
 from polyvox.engines.kokoro.call import ModelInput
@@ -107,7 +107,7 @@ class Bench:
             whole=round(similarity(self.encoder.embed(whole, SAMPLE_RATE), clip), 3),
             word_errors=round(sum(words[1:], words[0]).rate, 3),
             opinion=round(float(np.mean([self._opinions.score(pcm, SAMPLE_RATE) for pcm in spoken])), 2),
-            pitch=round(float(np.median(voiced_pitches(whole, SAMPLE_RATE))), 0),
+            pitch=round(float(np.median(voiced_f0(whole, SAMPLE_RATE))), 0),
         )
 
 
@@ -119,7 +119,7 @@ def fitted(bench: Bench, clip: Clip, folder: Path) -> tuple[Result, npt.NDArray[
     style = fitter.fit(pcm, rate, steps=fitter.usual_steps, seed=0, told=lambda step, likeness: None)
     seconds, processor_seconds = time.perf_counter() - began, time.process_time() - worked
     embedding = bench.encoder.embed(pcm, rate)
-    pitch = float(np.median(voiced_pitches(pcm, rate)))
+    pitch = float(np.median(voiced_f0(pcm, rate)))
     speakers = read_speakers()
     (nearest, *_), _ = speakers.nearest(embedding, pitch)
     rows = bench.book.style(style.base) + style.offset

@@ -1,4 +1,4 @@
-"""The form in which SQLite keeps voices."""
+"""The SQLite schema of the voice store, and conversions between rows and records."""
 
 import json
 import re
@@ -139,7 +139,7 @@ def cursor_after(record: VoiceRecord) -> str:
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """Give callers a sentence for what the disk or the database cannot do; the log has the rest."""
+    """Turn disk and database errors into UnavailableError; the log has the cause."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:

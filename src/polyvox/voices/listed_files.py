@@ -1,4 +1,4 @@
-"""Recordings on the server's own disk that a request names by their path: only in folders that the settings list."""
+"""Recordings on the server's disk that a request names by path: only in folders that the settings list."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""What people may call a voice, and what may be written about it: text that looks like what it is."""
+"""Validation of voice names, tags, transcripts and notes: no hidden or misleading characters."""
 
 import re
 import secrets

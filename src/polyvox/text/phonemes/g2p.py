@@ -5,11 +5,11 @@ import logging
 from collections.abc import Callable
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import onnxruntime
 
+from polyvox.onnx_session import open_session
 from polyvox.text.phonemes.alphabet import ENGLISH_VOWELS
 from polyvox.text.phonemes.lexicon import Variant
 from polyvox.text.phonemes.rules import ruled
@@ -26,7 +26,7 @@ class Spelling:
     """Reads lower-case words of the letters a to z, one after the other; the same word always sounds the same."""
 
     def __init__(self, encoder: bytes, decoder: bytes) -> None:
-        self._encoder, self._decoder = _session(encoder), _session(decoder)
+        self._encoder, self._decoder = open_session(encoder), open_session(decoder)
         described = self._encoder.get_modelmeta().custom_metadata_map
         self._letters: Final[dict[str, int]] = json.loads(described["letters"])
         self._symbols: Final[list[str]] = json.loads(described["symbols"])
@@ -72,10 +72,3 @@ def load(variant: Variant) -> Callable[[str], str]:
 def _spelling() -> Spelling:
     folder = resources.files(__package__)
     return Spelling(folder.joinpath("g2p_encoder.onnx").read_bytes(), folder.joinpath("g2p_decoder.onnx").read_bytes())
-
-
-def _session(graph: bytes) -> Any:  # noqa: ANN401
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
