@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class WordTiming:
-    """One word as the caller wrote it, and when it is heard, in seconds from the utterance's first sample."""
+    """A word as the caller wrote it, and its time in seconds from the utterance's first sample."""
 
     word: str
     start: float
@@ -89,7 +89,7 @@ class AudioChunk:
 
 @dataclass(frozen=True, slots=True)
 class NormalizationOptions:
-    """Which rules the text normaliser may apply; the names are those of Kokoro-FastAPI."""
+    """Rules that the text normaliser may apply; the names are those of Kokoro-FastAPI."""
 
     normalize: bool = True
     unit_normalization: bool = True
@@ -158,7 +158,7 @@ class Voice:
 
 
 class Streaming(StrEnum):
-    """What an engine streams by: chunks of text, or tokens while they are still being decoded."""
+    """The granularity of an engine's streaming: chunks of text, or tokens while they are still being decoded."""
 
     CHUNK = "chunk"
     TOKEN = "token"  # noqa: S105
@@ -166,7 +166,7 @@ class Streaming(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine supports, so that the service can refuse, adapt or warn before any work."""
+    """Features of an engine, so that the service can refuse, adapt or warn before any work."""
 
     languages: frozenset[str]
     sample_rate: int

@@ -11,10 +11,10 @@ from polyvox.text.phonemes.inflection import with_ed, with_ing, with_s
 from polyvox.text.phonemes.lexicon import Variant, lexicon
 from polyvox.text.phonemes.rules import ruled
 from polyvox.text.phonemes.stress import audible, compounded, emphasised, last_strongest, weakened
-from polyvox.text.phonemes.words import WordReader
+from polyvox.text.phonemes.words import WordPhonemizer
 
-US = WordReader(lexicon("us"), g2p.load("us"))
-GB = WordReader(lexicon("gb"), g2p.load("gb"))
+US = WordPhonemizer(lexicon("us"), g2p.load("us"))
+GB = WordPhonemizer(lexicon("gb"), g2p.load("gb"))
 
 
 @pytest.mark.parametrize(

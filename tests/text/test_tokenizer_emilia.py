@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.errors import BundleError
-from polyvox.text.tokenizers.emilia import EmiliaTokenizer, Script, Segment, chinese_tokens, plain, segments
+from polyvox.text.tokenizers.emilia import (
+    EmiliaTokenizer,
+    SegmentKind,
+    TokenizerSegment,
+    chinese_tokens,
+    plain,
+    segments,
+)
 from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
 
 FOLDER = Path(__file__).parents[1] / "golden" / "zipvoice_frontend"
@@ -86,9 +93,9 @@ def test_chinese_figures_are_read_however_many_they_are() -> None:
 
 
 def test_only_what_looks_like_pinyin_or_a_tag_is_a_mark() -> None:
-    assert Segment("<chang2>", Script.PINYIN) in segments("<chang2>")
+    assert TokenizerSegment("<chang2>", SegmentKind.PINYIN) in segments("<chang2>")
     for text in ("<chang9>", "<b>", "[1]", "[" + "a" * 30 + "]"):
-        assert all(part.script is Script.ENGLISH for part in segments(text))
+        assert all(part.script is SegmentKind.ENGLISH for part in segments(text))
 
 
 @given(st.text(max_size=60))

@@ -59,7 +59,7 @@ def parse_format(name: str, field: str = "response_format") -> AudioFormat:
 
 @dataclass(frozen=True, slots=True)
 class _Codec:
-    """How one compressed format is written. `bit_rates` are for mono and stereo; no `rates` means any rate."""
+    """Encoder settings of one compressed format. `bit_rates` are for mono and stereo; no `rates` means any rate."""
 
     container: str
     codec: str
@@ -312,7 +312,7 @@ class _WavWriter:
 
 
 class _Sink:
-    """Where a muxer writes. It has no `seek`, which tells the muxer that nothing can be rewritten."""
+    """The output of a muxer. It has no `seek`, so the muxer does not rewrite anything."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

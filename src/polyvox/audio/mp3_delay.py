@@ -38,7 +38,7 @@ def mp3_trim(pcm: Pcm, rate: int) -> Mp3Trim:
 
 
 def _quiet_samples(pcm: Pcm) -> int:
-    """How many samples there are before the first loud one."""
+    """The number of samples before the first loud one."""
     start = pcm[: DELAY + _OVERLAP]
     loud = np.abs(start.reshape(len(start), -1)).max(axis=1) > _QUIET
     return int(loud.argmax()) if loud.any() else len(start)

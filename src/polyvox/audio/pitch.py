@@ -20,11 +20,11 @@ def voiced_f0(pcm: Pcm, rate: int) -> npt.NDArray[np.float64]:
     span = _FRAME + _LONGEST_LAG
     if len(recording) < span:
         return np.zeros(0)
-    stretches = np.lib.stride_tricks.sliding_window_view(recording, span)[::_HOP]
-    stretches = stretches - stretches[:, :_FRAME].mean(axis=1, keepdims=True)
-    level = np.sqrt(np.square(stretches[:, :_FRAME]).mean(axis=1))
-    stretches = stretches[level >= _LEVEL * np.abs(recording).max()]
-    correlation = _autocorrelation(stretches)[:, _SHORTEST_LAG:]
+    windows = np.lib.stride_tricks.sliding_window_view(recording, span)[::_HOP]
+    windows = windows - windows[:, :_FRAME].mean(axis=1, keepdims=True)
+    level = np.sqrt(np.square(windows[:, :_FRAME]).mean(axis=1))
+    windows = windows[level >= _LEVEL * np.abs(recording).max()]
+    correlation = _autocorrelation(windows)[:, _SHORTEST_LAG:]
     best = correlation.max(axis=1, initial=0.0)
     inner = correlation[:, 1:-1]
     peaks = (inner >= correlation[:, :-2]) & (inner >= correlation[:, 2:]) & (inner >= _NEARLY * best[:, np.newaxis])
@@ -32,11 +32,11 @@ def voiced_f0(pcm: Pcm, rate: int) -> npt.NDArray[np.float64]:
     return np.asarray(ANALYSIS_RATE / (_SHORTEST_LAG + 1 + peaks[voiced].argmax(axis=1)))
 
 
-def _autocorrelation(stretches: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _autocorrelation(windows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Normalised autocorrelation of each row's first frame at every lag, from -1 to 1, [frames, lags]."""
-    size = 1 << (stretches.shape[1] + _FRAME - 1).bit_length()
-    frames = stretches[:, :_FRAME]
-    products = np.fft.irfft(np.fft.rfft(stretches, size) * np.conj(np.fft.rfft(frames, size)), size)
-    sums = np.concatenate((np.zeros((len(stretches), 1)), np.cumsum(np.square(stretches), axis=1)), axis=1)
+    size = 1 << (windows.shape[1] + _FRAME - 1).bit_length()
+    frames = windows[:, :_FRAME]
+    products = np.fft.irfft(np.fft.rfft(windows, size) * np.conj(np.fft.rfft(frames, size)), size)
+    sums = np.concatenate((np.zeros((len(windows), 1)), np.cumsum(np.square(windows), axis=1)), axis=1)
     energies = sums[:, _FRAME : _FRAME + _LONGEST_LAG + 1] - sums[:, : _LONGEST_LAG + 1]
     return np.asarray(products[:, : _LONGEST_LAG + 1] / np.sqrt(np.maximum(energies * energies[:, :1], 1e-12)))

@@ -33,7 +33,7 @@ def with_pauses_cut(pcm: Pcm, sample_rate: int, *, longest: float = 1.0, kept: f
 
 
 def _silent_start(pcm: Pcm, sample_rate: int) -> int:
-    """How many samples pass before the first audible window."""
+    """The number of samples before the first audible window."""
     audible = np.flatnonzero(_audible(pcm, sample_rate))
     return int(audible[0]) * _window(sample_rate) if len(audible) else len(pcm)
 

@@ -61,7 +61,7 @@ def fetch_unpinned_from_hub(
         for item in wanted:
             url = _address(hub, source, item)
             part = context.cache.unknown_part(str(url))
-            part.unlink(missing_ok=True)  # without a hash, an old part cannot be told from one of another version
+            part.unlink(missing_ok=True)  # without a hash, it may be of another version
             try:
                 _complete(client, url, item, part, advance)
             except _FileRefusedError as error:

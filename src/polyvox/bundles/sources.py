@@ -27,7 +27,7 @@ class RequestedFile:
 
 @dataclass(frozen=True, slots=True)
 class FetchContext:
-    """What a source needs: the cache that it fills, a scratch folder, progress, and the hub's URL.
+    """The environment of a fetch: the cache that it fills, a scratch folder, progress, and the hub's URL.
 
     Of the hubs, only that of the kind `hub` is used.
     """

@@ -27,7 +27,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def read_plain(path: Path) -> object:
-    """What a PyTorch file holds, if that is tensors, numbers, strings and containers of them."""
+    """The content of a PyTorch file, which may hold tensors, numbers, strings and containers of them."""
     if path.suffix not in _TORCH_SUFFIXES:
         raise BundleError(f"{path.name} is not a file of weights; use .safetensors or .pt.")
     try:

@@ -1,4 +1,4 @@
-"""Characters that are seen and not heard, as pieces of a regular expression's character class."""
+"""Ranges of characters, for use inside a regular expression's brackets."""
 
 from typing import Final
 
@@ -11,3 +11,5 @@ INVISIBLE: Final = (
     "\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001345f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
 )
+LATIN: Final = r"A-Za-z\xaa\xba\xc0-\xd6\xd8-\xf6\xf8-\u02af\u1e00-\u1eff\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a"
+HAN: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3005\u3007"

@@ -16,7 +16,7 @@ from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions, Span
 
 LANGUAGE: Final = "ms"
-"""How text is read unless its language is given: Malay, with the English that is mixed into it."""
+"""The default language: Malay, with the English that is mixed into it."""
 SEGMENT_CHARS: Final = 400
 BLOCK_CHARS: Final = 2_000
 

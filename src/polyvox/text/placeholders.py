@@ -1,4 +1,4 @@
-"""Private-use characters that stand in a text for what normalisers must not touch: markup, tags, spelled syllables."""
+"""Placeholders: private-use characters that mask what normalisers must not touch, such as markup and tags."""
 
 import re
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def mask(
 
 
 def placeholder_index(char: str) -> int:
-    """Which placeholder a character is, counted from 0; no valid index for one that is none."""
+    """The index of a placeholder, from 0; out of range for any other character."""
     return ord(char) - _FIRST
 
 

@@ -1,4 +1,4 @@
-"""How a text becomes units of a bounded size: what the frontends of several engines do alike."""
+"""Segmentation of text into units of a bounded size, shared by the frontends of all engines."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add
@@ -53,5 +53,5 @@ def merge(
 
 
 def word_boundary(text: str, limit: int) -> int:
-    """Where to cut a longer text within its first `limit` characters: behind its last space there, or at the limit."""
+    """The cut position of a text longer than `limit`: behind the last space before the limit, or at the limit."""
     return text.rfind(" ", 1, limit) + 1 or limit

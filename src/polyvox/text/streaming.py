@@ -71,7 +71,7 @@ class StreamSplitter:
             yield segment
 
     def _next_split(self) -> tuple[int, bool] | None:
-        """Where to split next and whether a sentence ends there, if that is certain by now."""
+        """The next split position and whether a sentence ends there, if that is certain by now."""
         seen = self._buffer[: self._max_chars + _LOOKAHEAD]
         end = settled_end(seen)
         safe = _SAFE.search(seen) if self._phrases else None

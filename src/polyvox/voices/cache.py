@@ -84,7 +84,7 @@ class BoundedCache(Generic[Value]):
         return entry.value
 
     def put(self, key: str, value: Value, nbytes: int) -> None:
-        """Keep a value; others make room for it, and one that is larger than the whole cache is not kept."""
+        """Store a value, evicting others; one larger than the whole cache is not stored."""
         self._drop(key)
         if nbytes > self._max_bytes:
             return
@@ -105,7 +105,7 @@ class BoundedCache(Generic[Value]):
         return self.remove(lambda key, value: True)
 
     def expire(self) -> None:
-        """Drop what is too old, so that it does not stay only because nobody asks for it."""
+        """Evict expired entries, also those that are never asked for again."""
         now = self._clock()
         for key in [key for key, entry in self._entries.items() if entry.expires <= now]:
             self._evict(key)

@@ -20,7 +20,7 @@ from polyvox.voices.records import Transcription, VoiceQuery, VoiceRecord
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 BUSY_SECONDS = 30.0
-"""How long a writer waits for the others before it gives up."""
+"""Timeout of the write lock."""
 
 _SCHEMA_VERSION = 1
 _SCHEMA = (
@@ -133,7 +133,7 @@ def conditions(query: VoiceQuery) -> tuple[str, list[Any]]:
 
 
 def cursor_after(record: VoiceRecord) -> str:
-    """Where the list goes on after this voice, even if the voice is deleted meanwhile."""
+    """The page cursor behind this voice; it stays valid when the voice is deleted."""
     return f"{record.created:.6f}~{record.id}"
 
 

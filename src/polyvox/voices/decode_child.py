@@ -23,7 +23,7 @@ REQUEST = struct.Struct("<dQQ")
 """Maximum seconds, maximum samples, and the length of the file that follows."""
 
 REPLY = struct.Struct("<BIBQ")
-"""What follows (`SAMPLES` or `REFUSAL`), the rate, the channels, and the length in bytes."""
+"""Kind of the payload (`SAMPLES` or `REFUSAL`), sample rate, channels, and length in bytes."""
 
 SAMPLES = 1
 REFUSAL = 2

@@ -106,7 +106,7 @@ async def _until_ready(child: Process) -> None:
 
 
 async def _status(child: Process) -> int | None:
-    """How the child ended; None if it has not."""
+    """The exit status of the child; None if it has not ended."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_ENDING_SECONDS):
             await child.wait()

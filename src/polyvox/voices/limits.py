@@ -24,7 +24,7 @@ class PromptLimits:
 
     @classmethod
     def of(cls, settings: Settings, sample_rate: int = SAMPLE_RATE) -> "PromptLimits":
-        """What the settings allow; an engine narrows it with `dataclasses.replace`."""
+        """The limits of the settings; an engine narrows them with `dataclasses.replace`."""
         return cls(
             max_bytes=settings.prompt_max_bytes,
             min_seconds=settings.prompt_min_seconds,

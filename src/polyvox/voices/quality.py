@@ -132,7 +132,7 @@ def _frame_powers(pcm: Pcm, rate: int) -> tuple[npt.NDArray[np.float64], int]:
 
 
 def _inside(spans: Sequence[Span], count: int, length: int) -> npt.NDArray[np.bool_]:
-    """Which of the frames have their middle in one of the spans."""
+    """A mask of the frames whose middle is in one of the spans."""
     middles = (np.arange(count) + 0.5) * length
     inside = np.zeros(count, np.bool_)
     for span in spans:

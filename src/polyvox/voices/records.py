@@ -19,7 +19,7 @@ Embedding = npt.NDArray[np.float32]
 
 
 class Transcription(StrEnum):
-    """Where a voice's transcript comes from, or why there is none."""
+    """The origin of a voice's transcript, or why there is none."""
 
     GIVEN = "given"
     HEARD = "heard"
@@ -74,7 +74,7 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class VoiceDetails:
-    """What an owner says about a voice, checked. None leaves a field as it is, or at its default."""
+    """An owner's description of a voice, validated. None leaves a field as it is, or at its default."""
 
     name: str | None = None
     transcript: str | None = None
@@ -113,7 +113,7 @@ class VoiceDetails:
 
 @dataclass(frozen=True, slots=True)
 class VoiceQuery:
-    """Which voices a list shows: those of `owners` (everyone's, if None) for which every filter that is set holds.
+    """A filter of voices: those of `owners` (all, if None) that match every filter that is set.
 
     `after` is the `VoicePage.next` of the page before.
     """

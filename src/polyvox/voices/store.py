@@ -32,7 +32,7 @@ from polyvox.voices.recordings import RecordingFiles, digest_of, read_wav, wav_b
 from polyvox.voices.records import Registration, Transcription, VoicePage, VoiceQuery, VoiceRecord
 
 USED_SECONDS = 60.0
-"""How exact the time of last use is: noting it more often would cost a write for every request."""
+"""Resolution of the time of last use; a finer one would cost a write for every request."""
 
 
 @dataclass(frozen=True, slots=True)

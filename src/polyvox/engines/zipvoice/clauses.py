@@ -7,10 +7,10 @@ from typing import Final
 
 from polyvox.errors import TextError
 from polyvox.text import markup, split
+from polyvox.text.characters import HAN
 from polyvox.text.detect import detect_language
 from polyvox.text.markup import InlinePhonemes, Insert, insert_at
 from polyvox.text.normalize import normalizer_for
-from polyvox.text.phonemes.scripts import HAN
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, PLACEHOLDERS, mask, placeholder_index
 from polyvox.text.segment import split_at_pauses
 from polyvox.text.spoken import Pause

@@ -8,7 +8,7 @@ from functools import reduce
 from itertools import chain
 
 from polyvox.engines.zipvoice.clauses import Clause
-from polyvox.text.phonemes.scripts import HAN
+from polyvox.text.characters import HAN
 from polyvox.text.spoken import Pause
 from polyvox.types import ChunkPolicy, Span
 

@@ -1,6 +1,6 @@
-"""Quotes, dashes, brackets and other marks, in the forms that the voices know, for every language.
+"""Quotes, dashes, brackets and other marks in the forms that the models know, for every language.
 
-The voices' punctuation is ; : , . ! ? — … " ( ) “ ”. Apostrophes and hyphens stay inside words, line ends between
+The models' punctuation is ; : , . ! ? — … " ( ) “ ”. Apostrophes and hyphens stay inside words, line ends between
 sentences, and the private-use characters of inserts wherever they are.
 """
 

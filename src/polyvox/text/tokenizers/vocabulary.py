@@ -1,4 +1,4 @@
-"""A model's tokens and their numbers, as its `tokens.txt` lists them."""
+"""A model's token vocabulary, from its `tokens.txt`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class EncodedTokens:
-    """The numbers of a row of tokens, and those among the tokens that the model does not know."""
+    """The ids of a token sequence, and the tokens that are not in the vocabulary."""
 
     ids: tuple[int, ...]
     unknown: tuple[str, ...]
@@ -35,7 +35,7 @@ class Vocabulary:
         return self._ids[token]
 
     def encode(self, tokens: Iterable[str]) -> EncodedTokens:
-        """All tokens that the model knows, in order, and all that it does not."""
+        """The ids of all known tokens, in order, and the unknown tokens."""
         ids: list[int] = []
         unknown: list[str] = []
         for token in tokens:

@@ -1,4 +1,4 @@
-"""Addresses of the web and of mail; their words and marks are said as in English, their figures as in the sentence."""
+"""URLs and e-mail addresses; their words and marks are read as in English, their digits as in the sentence."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Remains of HTML that the stripping of markup does not know: page furniture, comments, scripts, entities."""
+"""HTML that `text.markup` does not strip: page elements, comments, scripts, entities."""
 
 import html
 import re
@@ -33,5 +33,5 @@ def strip(text: TrackedText) -> TrackedText:
 
 
 def _character(match: re.Match[str]) -> str:
-    """What an entity stands for, unless it would smuggle in an insert or a control."""
+    """The character of an entity, unless it is a placeholder or a control character."""
     return _FORBIDDEN.sub("", html.unescape(match.group()))
