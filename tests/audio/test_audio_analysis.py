@@ -6,7 +6,7 @@ from polyvox.audio.analysis import is_silent, mono_16k, speech_mono_16k
 from polyvox.errors import AudioDecodeError
 
 
-def test_a_recording_is_heard_in_mono_at_16_khz():
+def test_a_recording_becomes_mono_at_16_khz():
     stereo = np.stack((tone(1.0, 48_000, 440.0, 0.5), tone(1.0, 48_000, 440.0, 0.1)), axis=1)
     recording = mono_16k(stereo, 48_000)
     assert recording.shape == (16_000,)
@@ -27,7 +27,7 @@ def test_samples_that_are_not_numbers_are_refused(bad):
         mono_16k(pcm, 16_000)
 
 
-def test_silence_is_what_nobody_could_hear():
+def test_silence_is_below_minus_60_dbfs():
     assert is_silent(np.zeros(0, np.float32))
     assert is_silent(np.full(100, 0.0009, np.float32))
     assert not is_silent(np.full(100, -0.002, np.float32))

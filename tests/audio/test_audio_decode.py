@@ -36,7 +36,7 @@ def written(pcm: Pcm, rate: int, container: str, codec: str, layout: str = "mono
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_what_this_house_writes_it_reads(kind: AudioFormat) -> None:
+def test_what_is_encoded_can_be_decoded(kind: AudioFormat) -> None:
     pcm, rate = decode(FILES[kind], **LIMITS)
     assert pcm.dtype == np.float32
     assert pcm.ndim == 1

@@ -31,6 +31,6 @@ def test_what_is_too_short_has_none():
     assert len(voiced_f0(buzz(100, 0.02), RATE)) == 0
 
 
-def test_quiet_stretches_do_not_count():
+def test_quiet_frames_do_not_count():
     quiet = np.concatenate((buzz(200), 0.01 * buzz(100)))
     assert np.percentile(voiced_f0(quiet, RATE), 5) == pytest.approx(200, rel=0.05)

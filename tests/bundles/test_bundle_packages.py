@@ -170,13 +170,13 @@ def test_a_client_that_leaves_nothing_is_no_source(context, npm):
         fetch(npm_source(tarball()), context)
 
 
-def test_without_npm_the_reason_is_told(context, monkeypatch, tmp_path):
+def test_without_npm_the_reason_is_given(context, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceUnavailableError, match="npm client is not installed"):
         fetch(npm_source(tarball()), context)
 
 
-def test_without_pip_the_reason_is_told(context, monkeypatch):
+def test_without_pip_the_reason_is_given(context, monkeypatch):
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SourceUnavailableError, match="pip is not installed"):
         fetch(pypi_source(wheel()), context)

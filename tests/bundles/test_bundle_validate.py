@@ -124,7 +124,7 @@ def test_the_published_graph_in_place_of_the_installed_one_is_refused(installed)
         _reopen(installed)
 
 
-def test_missing_and_altered_files_are_told_in_one_sentence(installed):
+def test_missing_and_altered_files_are_named_in_one_sentence(installed):
     installed.file("voices/one.bin").unlink()
     _overwrite(installed.file("voices/two.bin"), b"x")
     with pytest.raises(BundleError, match=r"lacks voices/one\.bin and holds voices/two\.bin altered"):

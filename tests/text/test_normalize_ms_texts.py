@@ -336,7 +336,7 @@ OTHER_SCRIPTS = {
 
 
 @pytest.mark.parametrize(("written", "heard"), OTHER_SCRIPTS.items())
-def test_other_scripts_and_pictures_pass_untouched(written: str, heard: str) -> None:
+def test_other_scripts_and_emoji_pass_untouched(written: str, heard: str) -> None:
     assert spoken(written) == heard
 
 
@@ -494,7 +494,7 @@ def test_setting_aside_loses_nothing(raw: str) -> None:
 
 @given(anything)
 @settings(max_examples=200, deadline=None)
-def test_stretches_are_the_text_again(raw: str) -> None:
+def test_language_runs_are_the_text_again(raw: str) -> None:
     assert "".join(run.text.text for run in language_runs(TrackedText.of(raw))) == raw
 
 

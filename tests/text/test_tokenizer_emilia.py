@@ -47,7 +47,7 @@ def tokenizer() -> EmiliaTokenizer:
 
 @CASES
 def test_a_text_falls_into_the_originals_segments(case: dict) -> None:
-    assert [[part.text, part.script.value] for part in segments(plain(case["text"]))] == case["segments"]
+    assert [[part.text, part.kind.value] for part in segments(plain(case["text"]))] == case["segments"]
 
 
 @espeak_installed
@@ -95,7 +95,7 @@ def test_chinese_figures_are_read_however_many_they_are() -> None:
 def test_only_what_looks_like_pinyin_or_a_tag_is_a_mark() -> None:
     assert TokenizerSegment("<chang2>", SegmentKind.PINYIN) in segments("<chang2>")
     for text in ("<chang9>", "<b>", "[1]", "[" + "a" * 30 + "]"):
-        assert all(part.script is SegmentKind.ENGLISH for part in segments(text))
+        assert all(part.kind is SegmentKind.ENGLISH for part in segments(text))
 
 
 @given(st.text(max_size=60))

@@ -20,11 +20,11 @@ YES, MAYBE, NO = 0.9, 0.4, 0.1
 SENTENCE = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ."
 
 
-def test_a_stretch_takes_in_the_windows_beside_it() -> None:
+def test_a_segment_takes_in_the_windows_beside_it() -> None:
     assert speech_segments([NO] * 10 + [YES] * 20 + [NO] * 10) == [Span(9, 31)]
 
 
-def test_a_stretch_keeps_within_the_recording() -> None:
+def test_a_segment_keeps_within_the_recording() -> None:
     assert speech_segments([YES] * 20) == [Span(0, 20)]
 
 
@@ -43,7 +43,7 @@ def test_a_click_is_not_speech() -> None:
 
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=300))
-def test_stretches_are_in_order_and_do_not_overlap(probabilities: list[float]) -> None:
+def test_segments_are_in_order_and_do_not_overlap(probabilities: list[float]) -> None:
     found = speech_segments(probabilities)
     edges = [edge for stretch in found for edge in (stretch.start, stretch.end)]
     assert edges == sorted(edges)

@@ -112,20 +112,20 @@ def test_tokens_become_text(pieces, ids, text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", [8_000, 16_000, 24_000, 44_100])
-def test_a_sentence_is_heard_at_any_sample_rate(moonshine: Moonshine, sentence, rate):
+def test_a_sentence_is_transcribed_at_any_sample_rate(moonshine: Moonshine, sentence, rate):
     pcm = soxr.resample(sentence, RATE, rate)
     assert word_error_rate(SENTENCE, moonshine.transcribe(pcm, rate)).errors == 0
 
 
 @pytest.mark.slow
-def test_both_channels_of_a_stereo_recording_are_heard(moonshine: Moonshine, sentence):
+def test_both_channels_of_a_stereo_recording_are_transcribed(moonshine: Moonshine, sentence):
     quiet = np.zeros_like(sentence)
     heard = moonshine.transcribe(np.stack((quiet, sentence), axis=1), RATE)
     assert word_error_rate(SENTENCE, heard).errors == 0
 
 
 @pytest.mark.slow
-def test_long_speech_is_heard_to_its_end(moonshine: Moonshine, speaker: Speaker):
+def test_long_speech_is_transcribed_to_its_end(moonshine: Moonshine, speaker: Speaker):
     story = np.concatenate([speaker.say(phonemes) for phonemes in STORY.values()])
     assert len(story) / RATE > 20
     result = word_error_rate(" ".join(STORY), moonshine.transcribe(story, RATE))

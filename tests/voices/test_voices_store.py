@@ -170,7 +170,7 @@ def test_a_rename_to_a_taken_name_is_refused_and_to_ones_own_is_not(store):
     assert store.update(berta.id, {"name": "BERTA"}).name == "BERTA"
 
 
-def test_a_transcript_that_is_heard_does_not_overwrite_one_that_was_given(store):
+def test_a_recognised_transcript_does_not_overwrite_one_that_was_given(store):
     voices = [
         store.add(registration(str(seed), seed, transcript="", transcription=Transcription.PENDING)).record
         for seed in range(3)
