@@ -6,7 +6,7 @@ from ray.exceptions import ActorDiedError
 from ray.serve.exceptions import BackPressureError
 from ray.serve.schema import ServeDeploySchema
 
-from helpers.fakes import ToneEngine, tone_settings
+from helpers.fakes import ToneEngine, tone_catalog, tone_settings
 from polyvox.deploy.line import ServeLine
 from polyvox.deploy.plan import DeployArgs, EngineArgs, Machines, plans_for
 from polyvox.deploy.ray import INGRESS, build
@@ -48,9 +48,9 @@ def test_serves_own_schema_takes_the_file_that_is_written():
 
 
 def test_a_plan_becomes_a_deployment_with_its_figures():
-    settings = tone_settings()
+    settings, catalog = tone_settings(), tone_catalog(ToneEngine())
     args = {"tone": EngineArgs(max_replicas=3, gpus=0.5, threads=2, max_queued_requests=9)}
-    application = build(settings, {"tone": lambda _: ToneEngine()}, plans_for(settings, args, Machines(cpus=8)))
+    application = build(settings, catalog, plans_for(settings, args, Machines(cpus=8), catalog))
     ingress = application._bound_deployment
     assert ingress.name == INGRESS
     served = ingress.init_args[2]["tone"]._bound_deployment

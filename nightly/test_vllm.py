@@ -21,11 +21,11 @@ from polyvox.engines.speechlm.bundle import load_lm, read_vocabulary
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.prompts import Prompts
 from polyvox.errors import InvalidRequestError, UnavailableError
-from polyvox.models.codec_lm import CodecLmConfig
-from polyvox.models.qwen import QwenConfig
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.models.speechlm.codec_lm import CodecLmConfig
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
-from polyvox.runtime.speech_lm import LmSizes, SpeechLm
 from polyvox.runtime.tokens import Limits, Sampling
 from polyvox.types import Utterance
 
@@ -147,7 +147,7 @@ async def test_the_tokens_are_those_of_the_model_in_this_process(server, model, 
     prompts = [Prompts(vocabulary).named("husein", text) for text in TEXTS]
     greedy = Sampling(temperature=0.0, repetition_penalty=1.15)
     executor = DeviceExecutor("lm", 1)
-    here = SpeechLm(
+    here = LmScheduler(
         load_lm(model, vocabulary, torch.device("cpu"), torch.float32),
         LmSizes(slots=4, capacity=600),
         executor=executor,

@@ -9,8 +9,8 @@ from hypothesis import settings
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import Bundle, open_bundle
-from polyvox.config import load
 from polyvox.errors import BundleError
+from polyvox.installation import load_settings
 from polyvox.voices.transcribe import Moonshine
 
 # A change is judged by the same examples every time; `HYPOTHESIS_PROFILE=search pytest` looks for new ones.
@@ -36,7 +36,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def installed() -> Callable[[str], Bundle]:
     """Opens a real model by its name, in the folder that the settings name; one that is missing is pulled first."""
-    settings = load()
+    settings = load_settings()
 
     def opened(name: str) -> Bundle:
         try:

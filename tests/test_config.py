@@ -2,13 +2,17 @@ import pytest
 from pydantic import SecretStr
 
 from polyvox import config
+from polyvox.api.dialect import StreamableSettings
+from polyvox.api.zipvoice import ZipVoiceApiSettings
+from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.errors import InvalidRequestError
+from polyvox.installation import load_settings, settings_loader
 
 
 @pytest.fixture(autouse=True)
 def bare_environment(tmp_path, monkeypatch):
     """No setting of the machine or of the working directory reaches these tests."""
-    for name in config.Settings.model_fields:
+    for name in settings_loader().names():
         monkeypatch.delenv(f"POLYVOX_{name.upper()}", raising=False)
     monkeypatch.delenv("POLYVOX_CONFIG", raising=False)
     monkeypatch.chdir(tmp_path)
@@ -16,11 +20,11 @@ def bare_environment(tmp_path, monkeypatch):
 
 
 def source_of(settings, name):
-    return next(origin.source for origin in config.origins(settings) if origin.name == name)
+    return next(origin.source for origin in settings_loader().origins(settings) if origin.name == name)
 
 
 def test_defaults_are_safe():
-    settings = config.load()
+    settings = load_settings()
     assert settings.host == "127.0.0.1"
     assert settings.cors_origins == []
     assert source_of(settings, "host") == "default"
@@ -30,7 +34,7 @@ def test_each_source_outranks_the_next(bare_environment, monkeypatch):
     (bare_environment / "polyvox.yaml").write_text("port: 1001\nmax_queue: 11\nlog_level: error\n")
     (bare_environment / ".env").write_text("POLYVOX_PORT=1002\nPOLYVOX_MAX_QUEUE=12\n")
     monkeypatch.setenv("POLYVOX_PORT", "1003")
-    settings = config.load()
+    settings = load_settings()
     assert (settings.port, settings.max_queue, settings.log_level) == (1003, 12, "error")
     assert [source_of(settings, name) for name in ("port", "max_queue", "log_level", "max_sessions")] == [
         "environment",
@@ -38,19 +42,19 @@ def test_each_source_outranks_the_next(bare_environment, monkeypatch):
         "polyvox.yaml",
         "default",
     ]
-    assert config.load(port=1004).port == 1004
+    assert load_settings(port=1004).port == 1004
 
 
 def test_an_argument_of_the_command_line_is_named_as_the_source(monkeypatch):
     monkeypatch.setenv("POLYVOX_PORT", "1003")
-    assert source_of(config.load(port=1004), "port") == "command line"
+    assert source_of(load_settings(port=1004), "port") == "command line"
 
 
 def test_the_yaml_file_can_stand_anywhere(tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere.yaml"
     elsewhere.write_text("default_voice: bf_emma\n")
     monkeypatch.setenv("POLYVOX_CONFIG", str(elsewhere))
-    settings = config.load()
+    settings = load_settings()
     assert settings.default_voice == "bf_emma"
     assert source_of(settings, "default_voice") == str(elsewhere)
 
@@ -62,29 +66,29 @@ def test_the_yaml_file_can_stand_anywhere(tmp_path, monkeypatch):
 def test_a_wrong_value_is_refused_with_its_name(monkeypatch, name, value):
     monkeypatch.setenv(f"POLYVOX_{name}", value)
     with pytest.raises(InvalidRequestError, match=name.lower()):
-        config.load()
+        load_settings()
 
 
 def test_lists_are_written_with_commas(monkeypatch):
     monkeypatch.setenv("POLYVOX_API_KEYS", "one, two")
-    assert [key.get_secret_value() for key in config.load().api_keys] == ["one", "two"]
+    assert [key.get_secret_value() for key in load_settings().api_keys] == ["one", "two"]
 
 
 def test_an_unknown_name_in_the_yaml_file_is_refused(bare_environment):
     (bare_environment / "polyvox.yaml").write_text("prot: 8880\n")
     with pytest.raises(InvalidRequestError, match="prot"):
-        config.load()
+        load_settings()
 
 
 def test_a_yaml_file_that_is_named_but_absent_is_refused(monkeypatch):
     monkeypatch.setenv("POLYVOX_CONFIG", "nowhere.yaml")
     with pytest.raises(InvalidRequestError, match="nowhere"):
-        config.load()
+        load_settings()
 
 
 def test_keys_are_never_shown():
-    settings = config.load(api_keys=[SecretStr("sesame")])
-    assert "sesame" not in str([origin.value for origin in config.origins(settings)])
+    settings = load_settings(api_keys=[SecretStr("sesame")])
+    assert "sesame" not in str([origin.value for origin in settings_loader().origins(settings)])
     assert "sesame" not in repr(settings)
 
 
@@ -94,20 +98,20 @@ def test_the_names_of_zipvoices_servers_are_understood(bare_environment, monkeyp
     monkeypatch.setenv("ZIPVOICE_MAX_DOWNLOAD_SIZE_MB", "2.5")
     monkeypatch.setenv("ZIPVOICE_MAX_PROMPT_DURATION", "3.0")
     monkeypatch.setenv("ZIPVOICE_CACHE_DIR", str(bare_environment / "prompts"))
-    settings = config.load()
-    assert (settings.zipvoice_num_steps, settings.allow_fetch) == (4, True)
+    settings = load_settings()
+    assert (settings.section(ZipVoiceApiSettings).num_steps, settings.allow_fetch) == (4, True)
     assert (settings.fetch_max_bytes, settings.prompt_max_seconds) == (2_621_440, 3.0)
     assert settings.data_dir == bare_environment / "prompts"
     assert source_of(settings, "fetch_max_bytes") == "ZipVoice's names"
     monkeypatch.setenv("POLYVOX_FETCH_MAX_BYTES", "6000")
-    assert config.load().fetch_max_bytes == 6000
+    assert load_settings().fetch_max_bytes == 6000
 
 
 @pytest.mark.parametrize(("name", "value"), [("MAX_DOWNLOAD_SIZE_MB", "many"), ("NUM_STEPS", "99")])
 def test_a_wrong_value_under_such_a_name_is_refused_too(monkeypatch, name, value):
     monkeypatch.setenv(f"ZIPVOICE_{name}", value)
     with pytest.raises(InvalidRequestError, match=r"fetch_max_bytes|zipvoice_num_steps"):
-        config.load()
+        load_settings()
 
 
 def test_the_names_of_the_streamable_tts_api_are_understood(bare_environment, monkeypatch):
@@ -116,19 +120,20 @@ def test_the_names_of_the_streamable_tts_api_are_understood(bare_environment, mo
     monkeypatch.setenv("CUDA_GRAPH_BATCH", "[0.1, 0.5, 10.0]")
     monkeypatch.setenv("MAX_BATCH_SIZE", "8")
     monkeypatch.setenv("DEFAULT_TEMPERATURE", "0.7")
-    settings = config.load()
-    assert settings.speechlm_url == "http://tts-engine:9093"
-    assert settings.streamable_playback_speed == 0.5
-    assert settings.speechlm_speakers == ["husein", "idayu"]
-    assert settings.speechlm_graph_seconds == [0.1, 0.5, 10.0]
-    assert settings.speechlm_temperature == 0.7
-    assert settings.speechlm_codec_batch == 8
+    settings = load_settings()
+    assert settings.section(SpeechLmSettings).url == "http://tts-engine:9093"
+    assert settings.section(StreamableSettings).playback_speed == 0.5
+    assert settings.section(SpeechLmSettings).playback_speed == 0.5
+    assert settings.section(SpeechLmSettings).speakers == ["husein", "idayu"]
+    assert settings.section(SpeechLmSettings).graph_seconds == [0.1, 0.5, 10.0]
+    assert settings.section(SpeechLmSettings).temperature == 0.7
+    assert settings.section(SpeechLmSettings).codec_batch == 8
     assert source_of(settings, "speechlm_url") == "the Streamable TTS API's names"
     monkeypatch.setenv("DYNAMIC_BATCHING", "false")
-    assert config.load().speechlm_codec_batch == 1
+    assert load_settings().section(SpeechLmSettings).codec_batch == 1
     monkeypatch.setenv("CUDA_GRAPH_BATCH", "__import__('os')")
     with pytest.raises(InvalidRequestError, match="speechlm_graph_seconds"):
-        config.load()
+        load_settings()
 
 
 def test_the_names_of_the_cosyvoice_ray_serve_api_are_understood(bare_environment, monkeypatch):
@@ -136,21 +141,22 @@ def test_the_names_of_the_cosyvoice_ray_serve_api_are_understood(bare_environmen
     monkeypatch.setenv("TARGET_ONGOING_REQUESTS", "3")
     monkeypatch.setenv("MAX_ONGOING_REQUESTS_PER_REPLICA", "6")
     monkeypatch.setenv("MAX_QUEUED_REQUESTS_DEPLOYMENT", "50")
-    settings = config.load()
+    settings = load_settings()
     assert (settings.ray_min_replicas, settings.ray_initial_replicas, settings.ray_max_replicas) == (2, 1, 4)
     assert settings.port == 9998
     assert settings.ray_target_ongoing_requests == 3.0
     assert (settings.ray_max_ongoing_requests, settings.ray_max_queued_requests) == (6, 50)
     assert source_of(settings, "ray_max_replicas") == "the CosyVoice Ray Serve API's names"
     monkeypatch.setenv("POLYVOX_PORT", "8880")
-    assert config.load().port == 8880
+    assert load_settings().port == 8880
 
 
 def test_a_misspelt_name_in_the_env_file_is_refused(bare_environment):
     (bare_environment / ".env").write_text("POLYVOX_PROT=8880\n")
     with pytest.raises(InvalidRequestError, match="prot"):
-        config.load()
+        load_settings()
 
 
 def test_every_knob_is_described():
-    assert all(info.description for info in config.Settings.model_fields.values())
+    for section in (config.Settings, *settings_loader().sections):
+        assert all(info.description for info in section.model_fields.values())

@@ -1,32 +1,31 @@
-"""Every knob of the server, once: its type, its default, what it does, and where its present value came from.
+"""Settings of the server, and how all settings are loaded.
 
-A value is looked for in this order: an argument of the command line, the environment (`POLYVOX_PORT`), the file
-`.env`, both of these under the names of other servers (`ZIPVOICE_NUM_STEPS`, `TTS_API`), the YAML file named by
-`POLYVOX_CONFIG` (or `polyvox.yaml` in the working directory), the default.
+The server's own settings are the fields of `Settings`. An engine family or a dialect brings a `SettingsSection` of its
+own, so that nothing here knows any of them. A value is looked for in this order: an argument of the command line, the
+environment (`POLYVOX_PORT`), the file `.env`, both of these under the names of other servers (`ForeignVariables`), the
+YAML file named by `POLYVOX_CONFIG` (or `polyvox.yaml` in the working directory), the default.
 """
 
+import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+import structlog
+import yaml
+from dotenv import dotenv_values
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    YamlConfigSettingsSource,
-)
 
 from polyvox.errors import InvalidRequestError
 
 ENV_PREFIX = "POLYVOX_"
+_CONFIG = f"{ENV_PREFIX}CONFIG"
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 def _cache_home() -> Path:
@@ -38,29 +37,43 @@ def _data_home() -> Path:
 
 
 def _split_commas(value: object) -> object:
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
-def _without_brackets(value: object) -> object:
-    """A list that is written as other servers' variables write it."""
-    return value.strip().removeprefix("[").removesuffix("]") if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    bare = value.strip().removeprefix("[").removesuffix("]")
+    return [part.strip() for part in bare.split(",") if part.strip()]
 
 
 _Item = TypeVar("_Item")
-_Listed = Annotated[list[_Item], NoDecode, BeforeValidator(_split_commas)]
+CommaList = Annotated[list[_Item], BeforeValidator(_split_commas)]
+"""A list that may be written as text, `a, b` or `[a, b]`."""
 
 
-class Settings(BaseSettings):
-    """The effective settings of one process; immutable."""
+class SettingsSection(BaseModel):
+    """Settings of one engine family or one dialect; every field has a default.
 
-    model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX,
-        env_file=".env",
-        dotenv_filtering="match_prefix",
-        env_ignore_empty=True,
-        extra="forbid",
-        frozen=True,
-    )
+    A field `threads` of the section `kokoro` is the setting `kokoro_threads`: `POLYVOX_KOKORO_THREADS` in the
+    environment, `kokoro_threads:` in YAML, or `threads:` in a YAML block `kokoro:`. `names` gives the full name of a
+    field for which that rule does not hold.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    section: ClassVar[str]
+    names: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    @classmethod
+    def setting_names(cls) -> dict[str, str]:
+        """The full name of each field, by the field."""
+        return {field: cls.names.get(field, f"{cls.section}_{field}") for field in cls.model_fields}
+
+
+Section = TypeVar("Section", bound=SettingsSection)
+
+
+class Settings(BaseModel):
+    """The effective settings of one process; immutable. Made from the environment by `load`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     # Doors
     host: str = Field("127.0.0.1", description="Address to bind; loopback unless you decide otherwise.")
@@ -74,11 +87,11 @@ class Settings(BaseSettings):
     grpc_max_calls: int = Field(
         0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
     )
-    api_keys: _Listed[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
-    allowed_hosts: _Listed[str] = Field(
+    api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
+    allowed_hosts: CommaList[str] = Field(
         [], description="Names by which a server on loopback without keys may be called, too; `*` allows all."
     )
-    cors_origins: _Listed[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
+    cors_origins: CommaList[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
     max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
     max_input_chars: int = Field(100_000, ge=1, description="Longest text of one request, in characters.")
     allow_voice_download: bool = Field(True, description="Whether /v1/audio/voices/combine may return the mixed voice.")
@@ -87,44 +100,16 @@ class Settings(BaseSettings):
     models_dir: Path = Field(
         default_factory=lambda: _cache_home() / "models", description="Folder of installed models."
     )
-    models: _Listed[str] = Field(["kokoro"], description="Models to load when the server starts.")
+    models: CommaList[str] = Field(["kokoro"], description="Models to load when the server starts.")
     default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
     default_voice: str = Field("af_heart", description="Voice for requests that name none.")
     hub_url: str = Field("https://huggingface.co", description="Hugging Face hub, or a mirror of it.")
     modelscope_url: str = Field("https://modelscope.cn", description="ModelScope's hub, or a mirror of it.")
 
-    # Kokoro
-    kokoro_executor: Literal["auto", "onnx", "native"] = Field(
-        "auto",
-        description="What runs Kokoro: ONNX Runtime, or PyTorch (`native`); `auto`: PyTorch on a GPU that works, else "
-        "ONNX Runtime.",
-    )
-    kokoro_workers: int = Field(1, ge=1, le=64, description="Calls of ONNX Runtime that run side by side.")
-    kokoro_threads: int = Field(0, ge=0, le=256, description="Threads of each such call; 0 shares the cores out.")
-    kokoro_device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where PyTorch runs it; `auto`: on a GPU that works, else on the CPU."
-    )
-    kokoro_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
-        "auto", description="Of its sound in PyTorch; `auto`: float16 on a GPU, float32 on the CPU."
-    )
-    kokoro_batch: int = Field(
-        0, ge=0, le=256, description="Chunks that PyTorch speaks at once; 0: 32 on a GPU, 1 on the CPU."
-    )
-    kokoro_graph_seconds: Annotated[_Listed[float], BeforeValidator(_without_brackets)] = Field(
-        [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 14.0],
-        description="Lengths of chunks for which a GPU's work is recorded as CUDA graphs; empty: none at all.",
-    )
-    kokoro_weights: Path | None = Field(
-        None, description="The released kokoro-v1_0.pth, for PyTorch; the installed model's weights where not set."
-    )
-    first_chunk_phonemes: int = Field(
-        32, ge=10, le=510, description="Aim for the first chunk: short, so that audio starts."
-    )
-    chunk_growth: float = Field(2.0, ge=1.0, le=10.0, description="How much longer each chunk may be than the last.")
-    max_chunk_phonemes: int = Field(200, ge=20, le=510, description="Longest chunk, in phonemes.")
+    # Text
     espeak: str = Field("espeak-ng", description="espeak-ng program, used where it is installed.")
 
-    # Hall
+    # Sessions
     max_sessions: int = Field(32, ge=1, description="Requests that are spoken at once.")
     max_queue: int = Field(64, ge=0, description="Requests that may wait; beyond that the answer is 429.")
     session_buffer: int = Field(
@@ -149,7 +134,7 @@ class Settings(BaseSettings):
     )
     prompt_workers: int = Field(2, ge=1, le=64, description="Reference recordings that are read and checked at once.")
     allow_fetch: bool = Field(False, description="Whether reference recordings may be fetched by their URL.")
-    fetch_allow_hosts: _Listed[str] = Field(
+    fetch_allow_hosts: CommaList[str] = Field(
         [],
         description="Hosts to fetch from: `name`, `name:port` or `*.name`; empty means all, at their standard port.",
     )
@@ -158,7 +143,7 @@ class Settings(BaseSettings):
     fetch_timeout_seconds: float = Field(10.0, gt=0, le=120, description="Longest fetch, redirects included.")
 
     allow_inline: bool = Field(True, description="Whether requests for speech may carry a reference recording.")
-    recording_dirs: _Listed[Path] = Field(
+    recording_dirs: CommaList[Path] = Field(
         [], description="Folders whose files requests may name by their path as reference recordings; empty: none."
     )
 
@@ -178,142 +163,6 @@ class Settings(BaseSettings):
     prepared_cache_seconds: float = Field(86_400.0, gt=0, description="How long a prepared voice is kept in memory.")
     prepared_disk_bytes: int = Field(0, ge=0, description="Disk space for prepared voices; 0 uses memory only.")
     prepared_disk_seconds: float = Field(2_592_000.0, gt=0, description="How long an unused one is kept on disk.")
-
-    # CosyVoice
-    cosyvoice2_dir: Path | None = Field(
-        None, description="Folder of a CosyVoice 2 model; `cosyvoice2` in the folder of models where it is not set."
-    )
-    cosyvoice3_dir: Path | None = Field(
-        None, description="Folder of a CosyVoice 3 model; `cosyvoice3` in the folder of models where it is not set."
-    )
-    cosyvoice_lm: Literal["llm", "llm.rl"] = Field(
-        "llm", description="Language model to load; version 3 has a second one, `llm.rl`."
-    )
-    cosyvoice_device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where CosyVoice runs; `auto`: on a GPU that works, else on the CPU."
-    )
-    cosyvoice_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
-        "auto", description="Of language model and flow; `auto`: bfloat16 on a GPU, float32 on the CPU."
-    )
-    cosyvoice_first_hop: int = Field(
-        25, ge=5, le=100, description="Tokens of the first chunk (25 are a second); fewer start sooner."
-    )
-    cosyvoice_hop_growth: float = Field(2.0, ge=1, le=4, description="How much longer each chunk is than the last.")
-    cosyvoice_max_hop: int = Field(100, ge=25, le=500, description="Longest chunk, in tokens.")
-    cosyvoice_flow_memory: Literal["full", "window", "recompute"] = Field(
-        "full",
-        description="What a stream keeps: all, exactly; a window, approximately; or nothing, computing all again.",
-    )
-    cosyvoice_flow_window: int = Field(
-        500, ge=100, le=15_000, description="Frames (50 are a second) that a window holds."
-    )
-    cosyvoice_flow_bytes: int = Field(
-        0,
-        ge=0,
-        description="Memory for what all streams keep; 0: half of what is free at start on a GPU, of all else. "
-        "A stream for which there is none left computes all again.",
-    )
-    cosyvoice_original_least: bool = Field(
-        False,
-        description="Let speech end as early as the original does: version 3's least length then has no effect.",
-    )
-    cosyvoice_compile: bool = Field(
-        False, description="Compile parts of the flow with PyTorch; the start takes longer, and a compiler is needed."
-    )
-    cosyvoice_streams: int = Field(8, ge=1, le=256, description="Utterances whose streams are kept at once.")
-
-    # ZipVoice
-    zipvoice_device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where ZipVoice runs; `auto`: on a GPU that works, else on the CPU."
-    )
-    zipvoice_executor: Literal["torch", "onnx", "onnx-int8"] = Field(
-        "torch", description="What runs ZipVoice: PyTorch, or ONNX Runtime on the CPU, in full or in 8-bit precision."
-    )
-
-    # ZipVoice's dialect
-    zipvoice_model: str = Field("zipvoice", description="Model for its requests that name none.")
-    zipvoice_num_steps: int = Field(8, ge=1, le=32, description="Inference steps for its requests that name none.")
-    zipvoice_remove_long_silence: bool = Field(True, description="Whether long silences are cut unless asked.")
-    zipvoice_speed_multiplier: float = Field(1.0, gt=0, le=4, description="Factor on the speed of its requests.")
-
-    # Codec language model
-    speechlm_dir: Path | None = Field(
-        None,
-        description="Folder of the language model (config.json, tokenizer.json, *.safetensors); `speechlm` in the "
-        "folder of models where it is not set.",
-    )
-    neucodec_dir: Path | None = Field(
-        None, description="Folder of NeuCodec's weights; `neucodec` in the folder of models where it is not set."
-    )
-    speechlm_url: str = Field(
-        "", description="Server with OpenAI's completions API, such as vLLM, that runs the language model instead."
-    )
-    speechlm_api_key: SecretStr = Field(SecretStr(""), description="Bearer key for that server.")
-    speechlm_first_token_seconds: float = Field(
-        30.0, gt=0, description="How long that server may take to its first token, further attempts included."
-    )
-    speechlm_stall_seconds: float = Field(10.0, gt=0, description="How long that server may then send nothing.")
-    speechlm_device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where it runs; `auto`: on a GPU that works, else on the CPU."
-    )
-    speechlm_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
-        "auto", description="`auto`: bfloat16 on a GPU, float32 on the CPU."
-    )
-    speechlm_codec_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
-        "auto", description="That of its codec. `auto`: float16 on a GPU where it proves close, else float32."
-    )
-    speechlm_cache_bytes: int = Field(
-        8_589_934_592, ge=1_048_576, description="Memory for keys and values; decides how many sequences run at once."
-    )
-    speechlm_prefix_bytes: int = Field(
-        536_870_912, ge=0, description="Memory for the beginnings of prompts of cloned voices."
-    )
-    speechlm_prefill_rows: int = Field(
-        256, ge=16, le=16_384, description="Positions of new prompts that are read between two tokens of the others."
-    )
-    speechlm_speakers: _Listed[str] = Field(
-        ["husein", "idayu", "jenny"], description="Speakers that the language model was trained on."
-    )
-    speechlm_temperature: float = Field(0.6, ge=0, le=2, description="Sampling temperature; 0: the likeliest token.")
-    speechlm_repetition_penalty: float = Field(
-        1.15, ge=0.5, le=2, description="How much less likely a token gets that was there before; 1: not at all."
-    )
-    speechlm_max_tokens: int = Field(
-        3072, ge=1, le=16_384, description="Longest stretch of speech, in tokens (50 are a second)."
-    )
-    speechlm_first_seconds: float = Field(
-        0.5, ge=0.1, le=10, description="Audio of the first chunk; less starts sooner and sounds rougher."
-    )
-    speechlm_chunk_growth: float = Field(2.0, ge=1, le=4, description="How much longer each chunk is than the last.")
-    speechlm_max_seconds: float = Field(5.0, ge=0.1, le=60, description="Longest chunk.")
-    speechlm_past_seconds: float = Field(
-        3.0, ge=0.02, le=10, description="Speech before a chunk that is decoded again."
-    )
-    speechlm_ahead_seconds: float = Field(0.1, ge=0.02, le=2, description="Speech behind a chunk that it waits for.")
-    speechlm_codec_batch: int = Field(16, ge=1, le=256, description="Chunks that are decoded at once.")
-    speechlm_codec_wait: float = Field(
-        1e-4, ge=0, le=0.1, description="Seconds that a chunk waits for others to be decoded with."
-    )
-    speechlm_graph_seconds: Annotated[_Listed[float], BeforeValidator(_without_brackets)] = Field(
-        [0.5, 1.0, 2.0, 4.0, 8.0, 10.0],
-        description="Lengths of chunks for which a GPU's work is recorded as CUDA graphs; empty: none at all.",
-    )
-    speechlm_compile: bool = Field(
-        False, description="Whether torch.compile prepares the codec instead of CUDA graphs."
-    )
-
-    # The Streamable TTS API
-    streamable_model: str = Field(
-        "TTS-model",
-        description="Name that asks for the codec language model in this dialect, and that server's name of it.",
-    )
-    streamable_voice: str = Field("husein", description="Voice for its requests that name none.")
-    streamable_playback_speed: float = Field(
-        1.5, ge=0.02, le=60, description="Seconds of audio in each chunk, for its requests that name none."
-    )
-    streamable_playback_overlap_speed: float = Field(
-        0.2, ge=0, le=10, description="Seconds on both sides of a chunk that are decoded with it, likewise."
-    )
 
     # Ray Serve; a model's own figures can be given in ray.yaml
     ray_min_replicas: int = Field(1, ge=0, le=1_000, description="Fewest processes of one model.")
@@ -356,136 +205,148 @@ class Settings(BaseSettings):
     log_file_bytes: int = Field(10_485_760, ge=4096, description="Size at which the log file rotates.")
     log_file_keep: int = Field(10, ge=1, description="Rotated log files to keep.")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        yaml_settings = YamlConfigSettingsSource(settings_cls, config_file())
-        names = ZipVoiceNames(settings_cls), StreamableNames(settings_cls), RayServeNames(settings_cls)
-        return init_settings, env_settings, dotenv_settings, *names, yaml_settings
+    _sections: dict[str, SettingsSection] = PrivateAttr(default_factory=dict)
+
+    def section(self, kind: type[Section]) -> Section:
+        """The settings of one engine family or dialect; its defaults where nothing was loaded for it."""
+        found = self._sections.get(kind.section)
+        return found if isinstance(found, kind) else kind()
+
+    def with_section(self, section: SettingsSection) -> Self:
+        """These settings with one section replaced."""
+        changed = self.model_copy()
+        changed._sections = {**self._sections, section.section: section}
+        return changed
+
+    def sections(self) -> Sequence[SettingsSection]:
+        """Every section that was loaded."""
+        return tuple(self._sections.values())
 
 
-def _bytes_from_megabytes(value: str) -> str:
-    try:
-        return str(int(float(value) * 1024 * 1024))
-    except (ValueError, OverflowError):
-        return value
+@dataclass(frozen=True, slots=True)
+class ForeignVariables:
+    """Environment variables as another server names them, and the settings that they mean.
+
+    `variables` leads from the full name of a setting to the variable, in lower case. `derive` adds what takes more than
+    a change of name; it is given all variables and has the last word.
+    """
+
+    server: str
+    variables: Mapping[str, str]
+    derive: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
+
+    def values(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The settings that an environment gives under these names."""
+        found = {name: environment[variable] for name, variable in self.variables.items() if variable in environment}
+        return found if self.derive is None else found | dict(self.derive(environment))
 
 
-class ForeignNames(PydanticBaseSettingsSource):
-    """Variables as another server names them, in the environment or in `.env`, where they map."""
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One source of settings: its label, and values by full names."""
 
-    names: ClassVar[Mapping[str, str]]
-
-    def __init__(self, settings_cls: type[BaseSettings]) -> None:
-        super().__init__(settings_cls)
-        env, dotenv = EnvSettingsSource(settings_cls), DotEnvSettingsSource(settings_cls)
-        self.variables = {**dotenv.env_vars, **env.env_vars}
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str | None, str, bool]:
-        """The value for one field, in text."""
-        return self.variables.get(self.names.get(field_name, "")), field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        fields = self.settings_cls.model_fields
-        found = {name: self.get_field_value(fields[name], name)[0] for name in self.names}
-        return {name: value for name, value in found.items() if value is not None}
+    label: str
+    values: Mapping[str, Any]
+    strict: bool = False
+    """Whether a name that nothing knows is refused."""
 
 
-class ZipVoiceNames(ForeignNames):
-    """The variables of servers with ZipVoice's dialect."""
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """Reads settings: the server's, and those of `sections`.
 
-    names: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {
-            "default_model": "default_backend",
-            "zipvoice_model": "zipvoice_model",
-            "zipvoice_num_steps": "zipvoice_num_steps",
-            "zipvoice_remove_long_silence": "zipvoice_remove_long_silence",
-            "zipvoice_speed_multiplier": "zipvoice_speed_multiplier",
-            "data_dir": "zipvoice_cache_dir",
-            "prompt_max_seconds": "zipvoice_max_prompt_duration",
-            "allow_fetch": "zipvoice_allow_url_download",
-            "allow_inline": "zipvoice_allow_base64",
-            "fetch_max_bytes": "zipvoice_max_download_size_mb",
-        }
-    )
+    `complete` says that `sections` holds every section there is, so that a name that nothing knows is a mistake: it is
+    refused in YAML and `.env`, and warned about in the environment.
+    """
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str | None, str, bool]:
-        """The value for one field, in text."""
-        value, name, is_complex = super().get_field_value(field, field_name)
-        if value is not None and self.names[field_name].endswith("_mb"):
-            value = _bytes_from_megabytes(value)
-        return value, name, is_complex
+    sections: Sequence[type[SettingsSection]] = ()
+    foreign: Sequence[ForeignVariables] = ()
+    complete: bool = True
 
+    def load(self, **arguments: object) -> Settings:
+        """Read the settings; arguments that are None count as not given."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        layers = [_Layer("command line", given, strict=True), *self._layers()]
+        if self.complete:
+            self._refuse_unknown(layers)
+            self._warn_of_unknown(_environment())
+        values: dict[str, Any] = {}
+        for layer in reversed(layers):
+            values |= layer.values
+        return self._validated(values)
 
-class StreamableNames(ForeignNames):
-    """The variables of the Streamable TTS API."""
+    def given(self, **values: object) -> Settings:
+        """Settings of these values and defaults alone, whatever the environment says."""
+        self._refuse_unknown([_Layer("given", values, strict=True)])
+        return self._validated(values)
 
-    names: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {
-            "speechlm_url": "tts_api",
-            "streamable_model": "model_name",
-            "streamable_voice": "default_speaker",
-            "speechlm_speakers": "speakers",
-            "speechlm_temperature": "default_temperature",
-            "speechlm_repetition_penalty": "default_repetition_penalty",
-            "speechlm_max_tokens": "default_max_tokens",
-            "streamable_playback_speed": "default_playback_speed",
-            "streamable_playback_overlap_speed": "default_playback_overlap_speed",
-            "speechlm_codec_batch": "max_batch_size",
-            "speechlm_codec_wait": "microsleep",
-            "speechlm_graph_seconds": "cuda_graph_batch",
-            "speechlm_compile": "torch_compile",
-        }
-    )
+    def origins(self, settings: Settings) -> Iterator["Origin"]:
+        """Where each effective value came from, the server's settings first."""
+        layers = self._layers()
+        without_arguments = self.load()
+        pairs = {pair[0]: pair for pair in _paired(settings, without_arguments, self.sections)}
+        for name, info, now, then in pairs.values():
+            source = next((layer.label for layer in layers if name in layer.values), "default")
+            if now != then:
+                source = "command line"
+            yield Origin(name, _shown(now), source, info.description or "")
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[str | None, str, bool]:
-        """The value for one field, in text. Without dynamic batching every chunk is a batch of its own."""
-        value, name, is_complex = super().get_field_value(field, field_name)
-        batching = (self.variables.get("dynamic_batching") or "").strip().lower()
-        if field_name == "speechlm_codec_batch" and batching == "false":
-            value = "1"
-        return value, name, is_complex
+    def names(self) -> Sequence[str]:
+        """The full name of every setting; two sections may share one."""
+        brought = (name for section in self.sections for name in section.setting_names().values())
+        return tuple(dict.fromkeys((*Settings.model_fields, *brought)))
 
+    def _layers(self) -> list[_Layer]:
+        environment, dotenv = _environment(), _dotenv()
+        both = {**dotenv, **environment}
+        foreign = [_Layer(f"{each.server} names", each.values(both)) for each in self.foreign]
+        path = config_file()
+        return [
+            _Layer("environment", self._known(_ours(environment))),
+            _Layer(".env", _ours(dotenv), strict=True),
+            *foreign,
+            _Layer(str(path), self._flattened(_yaml(path)), strict=True),
+        ]
 
-class RayServeNames(ForeignNames):
-    """The variables of the CosyVoice Ray Serve API."""
+    def _known(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        known = set(self.names())
+        return {name: value for name, value in values.items() if name in known}
 
-    names: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {
-            "port": "serve_port",
-            "ray_min_replicas": "min_replicas",
-            "ray_initial_replicas": "initial_replicas",
-            "ray_max_replicas": "max_replicas",
-            "ray_target_ongoing_requests": "target_ongoing_requests",
-            "ray_max_ongoing_requests": "max_ongoing_requests_per_replica",
-            "ray_max_queued_requests": "max_queued_requests_deployment",
-        }
-    )
+    def _flattened(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """YAML's values by full names: a block under a section's name holds that section's fields."""
+        flat = dict(values)
+        for section in self.sections:
+            block = flat.get(section.section)
+            if section.section in Settings.model_fields or not isinstance(block, Mapping):
+                continue
+            del flat[section.section]
+            names = section.setting_names()
+            flat |= {names.get(field, f"{section.section}.{field}"): value for field, value in block.items()}
+        return flat
 
+    def _refuse_unknown(self, layers: Iterable[_Layer]) -> None:
+        known = set(self.names())
+        for layer in layers:
+            unknown = next((name for name in layer.values if name not in known), None) if layer.strict else None
+            if unknown is not None:
+                raise InvalidRequestError(
+                    f"There is no setting {unknown!r} ({layer.label}){_nearest(unknown, known)}", field=unknown
+                )
 
-def config_file() -> Path:
-    """The YAML file that applies, whether or not it exists."""
-    return Path(os.environ.get(f"{ENV_PREFIX}CONFIG") or "polyvox.yaml")
+    def _warn_of_unknown(self, environment: Mapping[str, str]) -> None:
+        known = {*self.names(), "config"}
+        for name in sorted(set(_ours(environment)) - known):
+            variable = f"{ENV_PREFIX}{name.upper()}"
+            log.warning(f"{variable} has no effect: there is no such setting{_nearest(name, known)}")
 
-
-def load(**arguments: object) -> Settings:
-    """Read the settings; arguments that are None count as not given."""
-    given = {name: value for name, value in arguments.items() if value is not None}
-    named = os.environ.get(f"{ENV_PREFIX}CONFIG")
-    if named and not Path(named).is_file():
-        raise InvalidRequestError(f"{ENV_PREFIX}CONFIG names {named!r}, which is not a file.", field="config")
-    try:
-        return Settings(**cast(dict[str, Any], given))
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise InvalidRequestError(f"Setting {name!r}: {first['msg']}.", field=name) from error
+    def _validated(self, values: Mapping[str, Any]) -> Settings:
+        own = {name: values[name] for name in Settings.model_fields if name in values}
+        settings = _valid(Settings, own, {})
+        for section in self.sections:
+            names = section.setting_names()
+            given = {field: values[name] for field, name in names.items() if name in values}
+            settings = settings.with_section(_valid(section, given, names))
+        return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,21 +359,72 @@ class Origin:
     description: str
 
 
-def origins(settings: Settings) -> Iterator[Origin]:
-    """Where each effective value came from, in the order of the class."""
-    sources: dict[str, PydanticBaseSettingsSource] = {
-        "environment": EnvSettingsSource(Settings),
-        ".env": DotEnvSettingsSource(Settings),
-        "ZipVoice's names": ZipVoiceNames(Settings),
-        "the Streamable TTS API's names": StreamableNames(Settings),
-        "the CosyVoice Ray Serve API's names": RayServeNames(Settings),
-        str(config_file()): YamlConfigSettingsSource(Settings, config_file()),
-    }
-    found = {label: source() for label, source in sources.items()}
-    without_arguments = load()
-    values = settings.model_dump(mode="json")
+def config_file() -> Path:
+    """The YAML file that applies, whether or not it exists."""
+    return Path(os.environ.get(_CONFIG) or "polyvox.yaml")
+
+
+def _environment() -> dict[str, str]:
+    """The environment by names in lower case; a variable that is empty counts as not given."""
+    return {name.lower(): value for name, value in os.environ.items() if value}
+
+
+def _dotenv() -> dict[str, str]:
+    return {name.lower(): value for name, value in dotenv_values(".env").items() if value}
+
+
+def _ours(variables: Mapping[str, str]) -> dict[str, str]:
+    prefix = ENV_PREFIX.lower()
+    return {name.removeprefix(prefix): value for name, value in variables.items() if name.startswith(prefix)}
+
+
+def _yaml(path: Path) -> Mapping[str, Any]:
+    if not path.is_file():
+        if os.environ.get(_CONFIG):
+            raise InvalidRequestError(f"{_CONFIG} names {str(path)!r}, which is not a file.", field="config")
+        return {}
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InvalidRequestError(f"{path} is not YAML: {error}.", field="config") from error
+    if values is not None and not isinstance(values, Mapping):
+        raise InvalidRequestError(f"{path} must hold settings by their names.", field="config")
+    return values or {}
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _valid(kind: type[Model], values: Mapping[str, Any], names: Mapping[str, str]) -> Model:
+    try:
+        return kind.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field, *inner = (str(part) for part in first["loc"])
+        name = ".".join((names.get(field, field), *inner))
+        raise InvalidRequestError(f"Setting {name!r}: {first['msg']}.", field=name) from error
+
+
+def _paired(
+    settings: Settings, others: Settings, sections: Sequence[type[SettingsSection]]
+) -> Iterator[tuple[str, FieldInfo, object, object]]:
+    """Each setting's full name and field, and its value in both."""
     for name, info in Settings.model_fields.items():
-        source = next((label for label, data in found.items() if name in data), "default")
-        if getattr(settings, name) != getattr(without_arguments, name):
-            source = "command line"
-        yield Origin(name, values[name], source, info.description or "")
+        yield name, info, getattr(settings, name), getattr(others, name)
+    for section in sections:
+        one, other = settings.section(section), others.section(section)
+        names = section.setting_names()
+        for field, info in section.model_fields.items():
+            yield names[field], info, getattr(one, field), getattr(other, field)
+
+
+def _shown(value: object) -> object:
+    """A value as JSON; secrets hidden."""
+    if isinstance(value, Path | SecretStr):
+        return str(value)
+    return [_shown(each) for each in value] if isinstance(value, list) else value
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else "; `polyvox config` lists them all."

@@ -15,7 +15,7 @@ from helpers.fakes import ToneEngine, tone_service
 from helpers.faulty_lm_server import faulty_server, speech
 from helpers.serving import called, decoded_seconds, error_of
 from helpers.tiny_speechlm import tiny_speechlm_settings, write_encoder, write_tiny_codec, write_tiny_model
-from polyvox.engines.catalog import ENGINES
+from polyvox.engines.catalog import Catalog
 from polyvox.service.metrics import Metrics
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
@@ -47,7 +47,7 @@ def codec_only(tmp_path_factory):
 async def door(models_dir, tmp_path, **settings):
     """A client of a server with the one model; recordings are those of `cloning.sample`."""
     chosen = tiny_speechlm_settings(models_dir, data_dir=tmp_path, **settings)
-    service = SpeechService(chosen, Registry(chosen, ENGINES), Metrics())
+    service = SpeechService(chosen, Registry(chosen, Catalog.installed().factories), Metrics())
     prompts = Prompts(
         chosen,
         tmp_path / "prepared",

@@ -19,17 +19,17 @@ from polyvox.bench.cosyvoice_gpu import (
     report,
     streams,
 )
-from polyvox.models.conformer import ConformerConfig
-from polyvox.models.cosyvoice2_flow import Flow2Config
-from polyvox.models.cosyvoice3_flow import Flow3Config
-from polyvox.models.cosyvoice_flow import FlowConfig
-from polyvox.models.dit import DiTConfig
-from polyvox.models.hift import HiftConfig
-from polyvox.models.hift_filter import FilterConfig
-from polyvox.models.hift_source import SourceConfig
-from polyvox.models.qwen import QwenConfig
-from polyvox.models.unet import UNetConfig
-from polyvox.runtime.placing import Placement
+from polyvox.models.cosyvoice.conformer import ConformerConfig
+from polyvox.models.cosyvoice.dit import DiTConfig
+from polyvox.models.cosyvoice.flow import FlowConfig
+from polyvox.models.cosyvoice.flow_v2 import Flow2Config
+from polyvox.models.cosyvoice.flow_v3 import Flow3Config
+from polyvox.models.cosyvoice.unet import UNetConfig
+from polyvox.models.hift.filter import FilterConfig
+from polyvox.models.hift.model import HiftConfig
+from polyvox.models.hift.source import SourceConfig
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.runtime.placement import Placement
 from polyvox.types import ChunkPolicy
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from polyvox.bench.engine import Check, as_table, bench_engine
 from polyvox.bench.process import cpu_seconds_of, server_process
 from polyvox.bench.texts import PARAGRAPH
 from polyvox.bench.wire import ask, line_to
-from polyvox.config import load
 from polyvox.errors import PolyvoxError, UnavailableError
+from polyvox.installation import load_settings
 
 
 def test_a_check_is_the_median_of_its_rounds_against_its_limit() -> None:
@@ -73,7 +73,7 @@ def test_the_engine_that_costs_nothing_answers_over_one_line() -> None:
 
 @pytest.mark.slow
 def test_the_bare_model_is_given_the_calls_of_the_engine(models_dir: Path) -> None:
-    settings = load(models_dir=models_dir)
+    settings = load_settings(models_dir=models_dir)
     calls = planned_calls(settings, PARAGRAPH)
     assert len(calls) > 1
     assert all(call.ids for call in calls)
@@ -83,7 +83,7 @@ def test_the_bare_model_is_given_the_calls_of_the_engine(models_dir: Path) -> No
 @pytest.mark.slow
 def test_every_figure_is_measured(models_dir: Path) -> None:
     told: list[str] = []
-    checks = {check.name: check for check in bench_engine(load(models_dir=models_dir), 1, 10, told.append)}
+    checks = {check.name: check for check in bench_engine(load_settings(models_dir=models_dir), 1, 10, told.append)}
     assert 0.5 < checks["server / bare model"].value < 1.5
     assert 0 < checks["first audio, of time"].value < 100
     assert 0 < checks["first audio, of CPU"].value < 100

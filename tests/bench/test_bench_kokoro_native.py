@@ -23,7 +23,7 @@ from polyvox.bench.kokoro_native import (  # noqa: E402
     text_of,
     tolerance,
 )
-from polyvox.runtime.placing import CPU  # noqa: E402
+from polyvox.runtime.placement import CPU  # noqa: E402
 from polyvox.types import Utterance  # noqa: E402
 
 STYLE = read_style(None)

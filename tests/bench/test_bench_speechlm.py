@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 
 from helpers.tiny_speechlm import tiny_speechlm_settings  # noqa: E402
 from polyvox.bench.speechlm_gpu import Figures, Sizes, random_networks, report, run  # noqa: E402
-from polyvox.models.neucodec import NeuCodecConfig  # noqa: E402
-from polyvox.models.qwen import QwenConfig  # noqa: E402
+from polyvox.models.qwen.model import QwenConfig  # noqa: E402
+from polyvox.models.speechlm.neucodec import NeuCodecConfig  # noqa: E402
 
 TINY = Sizes(
     QwenConfig(hidden=32, feed_forward=64, layers=2, heads=4, key_heads=2, head_width=8, qkv_bias=False, qk_norm=True),

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from polyvox.bench import zipvoice as bench
-from polyvox.models.zipformer import ZipformerConfig
+from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
 pytestmark = pytest.mark.anyio
 

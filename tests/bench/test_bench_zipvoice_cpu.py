@@ -7,8 +7,8 @@ import torch
 
 from polyvox.bench import zipvoice, zipvoice_cpu
 from polyvox.bench.zipvoice_cpu import Bench, cost, line_of, measure, ratios, signal_to_noise
-from polyvox.models.zipformer import ZipformerConfig
-from polyvox.models.zipvoice import Solver, ZipVoiceConfig, load_zipvoice
+from polyvox.models.zipvoice.model import Solver, ZipVoiceConfig, load_zipvoice
+from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
 SMALL = {"heads": 2, "layers": (1, 1), "kernels": (5, 3), "rates": (1, 2), "feed_forward": 16}
 TEXT = ZipformerConfig(8, 100, 8, heads=2, layers=(1,), kernels=(3,), rates=(1,), feed_forward=16)

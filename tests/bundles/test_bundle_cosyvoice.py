@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from helpers.loopback_hub import LoopbackHub
 from polyvox.bundles.manifest import manifest_named
 from polyvox.cli.main import app
-from polyvox.config import load
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+from polyvox.installation import load_settings
 from polyvox.types import AudioChunk, Utterance
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -73,7 +73,7 @@ async def test_pulled_checked_converted_and_heard(
     for command in (("check", models / name), ("convert", models / name), ("check", name, "--models-dir", models)):
         done = polyvox("models", *command)
         assert done.exit_code == 0, done.output
-    engine = CosyVoiceEngine(load(models_dir=models), version)
+    engine = CosyVoiceEngine(load_settings(models_dir=models), version)
     await engine.start()
     assert await spoken(engine.speak(Utterance("er.", "spk_a", seed=1))) > 0
     await engine.close()

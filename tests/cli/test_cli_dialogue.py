@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from helpers.fakes import ToneEngine, tone_service
+from helpers.fakes import ToneEngine, tone_catalog, tone_service
 from helpers.serving import served
 from polyvox.audio.decode import decode
 from polyvox.cli.main import app
 from polyvox.cli.turns import read_turns
-from polyvox.engines import catalog
+from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError
 from polyvox.service.scenes import Turn
 
@@ -28,7 +28,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ToneEngine:
     """The only model is an engine that hums."""
     humming = ToneEngine()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(catalog, "ENGINES", {"tone": lambda settings: humming})
+    monkeypatch.setattr(Catalog, "installed", lambda: tone_catalog(humming))
     monkeypatch.setenv("POLYVOX_MODELS", "tone")
     monkeypatch.setenv("POLYVOX_DEFAULT_MODEL", "tone")
     monkeypatch.setenv("POLYVOX_DATA_DIR", str(tmp_path / "data"))

@@ -8,13 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import listeners
-from helpers.fakes import PlainToneEngine, ToneEngine
+from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
 from helpers.scripted_server import ScriptedServer
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli import speakers
 from polyvox.cli.main import app
-from polyvox.engines import catalog
+from polyvox.engines.catalog import Catalog
 from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.panel import Panel
 from polyvox.evaluate.texts import ENGLISH
@@ -44,7 +44,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlainToneEngine:
     """The only model is an engine that hums."""
     humming = ToneEngine(chunk_seconds=0.5)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(catalog, "ENGINES", {"tone": lambda settings: humming})
+    monkeypatch.setattr(Catalog, "installed", lambda: tone_catalog(humming))
     monkeypatch.setenv("POLYVOX_MODELS", "tone")
     monkeypatch.setenv("POLYVOX_DEFAULT_MODEL", "tone")
     monkeypatch.setenv("POLYVOX_DEFAULT_VOICE", "low")

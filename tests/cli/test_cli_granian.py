@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from polyvox.cli import server as server_module
 from polyvox.cli.main import app
 from polyvox.cli.server import run_server
-from polyvox.config import load
 from polyvox.errors import UnavailableError
+from polyvox.installation import load_settings
 
 
 def test_a_signal_lets_an_open_stream_finish_and_is_a_good_end() -> None:
@@ -60,5 +60,7 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str, settings: dict[str, object]
 ) -> None:
     monkeypatch.setattr(server_module, "find_spec", lambda name: None if name == missing else object())
-    with pytest.raises(UnavailableError, match=rf"pip install 'polyvox\[{missing}\]'"):
-        run_server(load(port=0, models_dir=tmp_path, data_dir=tmp_path, **settings), {"kokoro": lambda _: None})
+    with pytest.raises(UnavailableError, match=rf"pip install -e '\.\[{missing}\]'"):
+        run_server(
+            load_settings(port=0, models_dir=tmp_path, data_dir=tmp_path, **settings), {"kokoro": lambda _: None}
+        )

@@ -7,9 +7,10 @@ import pytest
 
 from polyvox.bundles.record import BundleRecord
 from polyvox.cli.model_folder import settings_for
+from polyvox.engines.catalog import BUILT_IN, Catalog
 from polyvox.errors import BundleError
 
-KNOWN = ("kokoro", "cosyvoice2", "cosyvoice3", "speechlm")
+KNOWN = Catalog(BUILT_IN)
 
 
 @pytest.mark.parametrize("version", [2, 3])

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from helpers.fakes import TONES, PlainToneEngine, ToneEngine, missing_bundle, tone
+from helpers.fakes import TONES, PlainToneEngine, ToneEngine, missing_bundle, tone, tone_catalog
 from helpers.scripted_server import ScriptedServer
 from polyvox.audio.decode import decode
 from polyvox.cli.main import app
 from polyvox.cli.say import read_text
-from polyvox.engines import catalog
+from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError, TextError
 
 RATE = 24_000
@@ -27,7 +27,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlainToneEngine:
     """The only model is an engine that hums."""
     humming = ToneEngine()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(catalog, "ENGINES", {"tone": lambda settings: humming})
+    monkeypatch.setattr(Catalog, "installed", lambda: tone_catalog(humming))
     monkeypatch.setenv("POLYVOX_MODELS", "tone")
     monkeypatch.setenv("POLYVOX_DEFAULT_MODEL", "tone")
     monkeypatch.setenv("POLYVOX_DEFAULT_VOICE", "low")

@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from helpers.fakes import ToneEngine, tone_settings
+from helpers.fakes import ToneEngine, tone_catalog, tone_settings
 from polyvox.deploy.local import free_port, serve_on_ray
 from polyvox.errors import InvalidRequestError, UnavailableError
 
@@ -11,7 +11,7 @@ def test_a_port_that_is_taken_is_told_before_anything_starts():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UnavailableError, match=f"port {port}.*choose another"):
-            serve_on_ray(tone_settings(port=port), {"tone": lambda _: ToneEngine()})
+            serve_on_ray(tone_settings(port=port), tone_catalog(ToneEngine()))
 
 
 def test_zero_means_any_free_port():
@@ -20,4 +20,4 @@ def test_zero_means_any_free_port():
 
 def test_grpc_is_refused_rather_than_left_out_in_silence():
     with pytest.raises(InvalidRequestError, match="no gRPC on Ray Serve"):
-        serve_on_ray(tone_settings(grpc_port=0), {"tone": lambda _: ToneEngine()})
+        serve_on_ray(tone_settings(grpc_port=0), tone_catalog(ToneEngine()))

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from helpers.fakes import PlainToneEngine, ToneEngine, missing_bundle, tone_settings
+from helpers.fakes import PlainToneEngine, ToneEngine, ToneSettings, missing_bundle, tone_settings, tone_spec
 from helpers.wires import replica_of
 from polyvox.deploy.replica import EngineReplica
 from polyvox.deploy.wire import Failure, Parcel
@@ -47,10 +47,10 @@ async def test_a_gpu_that_fails_the_first_utterance_is_left_for_the_cpu():
     tried = []
 
     def make(settings):
-        tried.append(settings.cosyvoice_device)
-        return ToneEngine(start_error=RuntimeError("CUDA error") if settings.cosyvoice_device == "auto" else None)
+        tried.append(settings.section(ToneSettings).device)
+        return ToneEngine(start_error=RuntimeError("CUDA error") if tried[-1] == "auto" else None)
 
-    replica = EngineReplica("tone", tone_settings(), make, ["0"])
+    replica = EngineReplica("tone", tone_settings(), tone_spec(make), ["0"])
     await replica.start()
     assert tried == ["auto", "cpu"]
     profile = await replica.describe()
@@ -61,7 +61,7 @@ async def test_a_gpu_that_fails_the_first_utterance_is_left_for_the_cpu():
 
 
 async def test_an_owner_who_insists_on_the_gpu_gets_no_cpu():
-    insisting = tone_settings(cosyvoice_device="cuda", zipvoice_device="cuda", speechlm_device="cuda")
+    insisting = tone_settings(tone_device="cuda")
     with pytest.raises(RuntimeError, match="CUDA error"):
         await replica_of(ToneEngine(start_error=RuntimeError("CUDA error")), insisting, gpus=["0"])
 
@@ -70,11 +70,11 @@ async def test_a_replica_without_a_gpu_of_its_own_touches_none():
     seen = []
 
     def make(settings):
-        seen.append((settings.cosyvoice_device, settings.zipvoice_device, settings.speechlm_device))
+        seen.append(settings.section(ToneSettings).device)
         return ToneEngine()
 
-    await EngineReplica("tone", tone_settings(), make).start()
-    assert seen == [("cpu", "cpu", "cpu")]
+    await EngineReplica("tone", tone_settings(), tone_spec(make)).start()
+    assert seen == ["cpu"]
 
 
 async def test_a_defect_is_told_by_its_reference_and_not_by_its_words():

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import yaml
 
-from helpers.fakes import tone_settings
+from helpers.fakes import tone_settings, tone_spec
 from polyvox.deploy.plan import DeployArgs, Machines, plans_for
 from polyvox.deploy.ray_yaml import ray_yaml
+from polyvox.engines.catalog import Catalog
 
 
 def args_in(text):
@@ -17,9 +20,13 @@ def test_the_file_says_what_the_settings_say():
     text = ray_yaml(settings, "ray.yaml")
     assert yaml.safe_load(text)["http_options"] == {"host": "10.0.0.1", "port": 9998, "request_timeout_s": 660}
     args = args_in(text)
+    flute = replace(tone_spec(), family="flute", models={"flute": tone_spec().models["tone"]})
+    catalog = Catalog((tone_spec(), flute))
     assert args.settings["models"] == ["tone", "flute"]
     assert args.settings["drain_seconds"] == 12
-    assert plans_for(settings, args.engines, Machines(cpus=8)) == plans_for(settings, {}, Machines(cpus=8))
+    assert plans_for(settings, args.engines, Machines(cpus=8), catalog) == plans_for(
+        settings, {}, Machines(cpus=8), catalog
+    )
 
 
 def test_a_gpu_is_left_to_the_cluster_unless_it_is_settled():

@@ -11,15 +11,15 @@ import torch
 from safetensors.torch import load_file
 
 from helpers.tiny_cosyvoice import FRONTEND, GOLDEN, prompt, tiny_model
-from polyvox.config import load
 from polyvox.engines.base import Converting
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.listening import Listener
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.errors import PromptError, UnknownVoiceError
-from polyvox.models.cosyvoice_flow import FlowPrompt
-from polyvox.models.cosyvoice_noise import flow_noise, source_noise
+from polyvox.installation import load_settings
+from polyvox.models.cosyvoice.flow import FlowPrompt
+from polyvox.models.cosyvoice.noise import flow_noise, source_noise
 from polyvox.types import PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ RUNS = json.loads((FRONTEND / "cosyvoice_text.json").read_text())["e2e"]
 @asynccontextmanager
 async def running(tmp_path, version, **settings):
     folder = tiny_model(tmp_path / "model", version)
-    engine = CosyVoiceEngine(load(**{f"cosyvoice{version}_dir": folder}, **settings), version)
+    engine = CosyVoiceEngine(load_settings(**{f"cosyvoice{version}_dir": folder}, **settings), version)
     await engine.start()
     try:
         yield engine
@@ -113,7 +113,7 @@ async def test_the_originals_recorded_stream_is_cut_alike(tmp_path, monkeypatch,
 @torch.no_grad()
 def in_one_pass(folder, voice, tokens):
     """What version 3's flow and vocoder make of all tokens at once."""
-    sound = load_model(load(cosyvoice3_dir=folder), 3).networks.sound
+    sound = load_model(load_settings(cosyvoice3_dir=folder), 3).networks.sound
     flow, vocoder = sound.flow, sound.vocoder
     arrays = {name: torch.from_numpy(np.array(array))[None] for name, array in voice.arrays.items()}
     said_in = FlowPrompt(arrays["tokens"].long(), arrays["mel"], arrays["embedding"])

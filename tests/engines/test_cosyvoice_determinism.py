@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from helpers.tiny_cosyvoice import prompt, tiny_model
-from polyvox.config import load
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+from polyvox.installation import load_settings
 from polyvox.types import Utterance
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -49,7 +49,7 @@ def report(chunks):
 @asynccontextmanager
 async def running(folder, version, policy):
     """An engine with this policy, and what makes an utterance in the one voice."""
-    engine = CosyVoiceEngine(load(**{f"cosyvoice{version}_dir": folder}, **policy), version)
+    engine = CosyVoiceEngine(load_settings(**{f"cosyvoice{version}_dir": folder}, **policy), version)
     await engine.start()
     try:
         voice = await engine.prepare(prompt(TRANSCRIPT))

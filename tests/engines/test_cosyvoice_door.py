@@ -9,16 +9,18 @@ from helpers.serving import called, error_of
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.cli.hall import build_service
 from polyvox.cli.main import app
-from polyvox.config import load
-from polyvox.engines.catalog import ENGINES
+from polyvox.engines.catalog import Catalog
+from polyvox.installation import load_settings
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
-    settings = load(models=["cosyvoice3"], default_model="cosyvoice3", cosyvoice3_dir=tiny_model(tmp_path / "model", 3))
+    settings = load_settings(
+        models=["cosyvoice3"], default_model="cosyvoice3", cosyvoice3_dir=tiny_model(tmp_path / "model", 3)
+    )
     request = {"model": "cosyvoice3", "voice": "spk_a", "input": "the wall.", "response_format": "pcm"}
-    async with called(build_service(settings, ENGINES)) as client:
+    async with called(build_service(settings, Catalog.installed().factories)) as client:
         spoken = await client.post("/v1/audio/speech", json=request)
         assert spoken.status_code == 200
         assert len(spoken.content) >= 2 * 960 * 2 * 5
@@ -36,8 +38,8 @@ async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
 
 
 async def test_a_model_that_is_not_there_says_what_to_do(tmp_path):
-    settings = load(models=["cosyvoice3"], default_model="cosyvoice3", models_dir=tmp_path)
-    async with called(build_service(settings, ENGINES)) as client:
+    settings = load_settings(models=["cosyvoice3"], default_model="cosyvoice3", models_dir=tmp_path)
+    async with called(build_service(settings, Catalog.installed().factories)) as client:
         refused = await client.post("/v1/audio/speech", json={"voice": "spk_a", "input": "Hi.", "model": "cosyvoice3"})
         assert refused.status_code == 503
         assert "cosyvoice3" in error_of(refused)["message"]
@@ -48,8 +50,8 @@ async def test_weights_of_a_wrong_shape_are_named_to_callers_and_to_whoever_asks
     weights = load_file(folder / "flow.safetensors") | {"input_embedding.weight": torch.zeros(301, 80)}
     (folder / "flow.safetensors").unlink()
     save_file(weights, folder / "flow.safetensors")
-    settings = load(models=["cosyvoice3"], default_model="cosyvoice3", cosyvoice3_dir=folder)
-    async with called(build_service(settings, ENGINES)) as client:
+    settings = load_settings(models=["cosyvoice3"], default_model="cosyvoice3", cosyvoice3_dir=folder)
+    async with called(build_service(settings, Catalog.installed().factories)) as client:
         refused = await client.post("/v1/audio/speech", json={"voice": "spk_a", "input": "Hi.", "model": "cosyvoice3"})
         ready = await client.get("/ready")
     assert (refused.status_code, ready.status_code) == (503, 503)
@@ -63,13 +65,13 @@ async def test_weights_of_a_wrong_shape_are_named_to_callers_and_to_whoever_asks
 
 async def test_a_missing_gpu_is_shown_to_whoever_asks_whether_it_is_ready(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    settings = load(
+    settings = load_settings(
         models=["cosyvoice3"],
         default_model="cosyvoice3",
         cosyvoice3_dir=tiny_model(tmp_path / "model", 3),
         cosyvoice_device="cuda",
     )
-    async with called(build_service(settings, ENGINES)) as client:
+    async with called(build_service(settings, Catalog.installed().factories)) as client:
         answer = (await client.get("/ready")).json()
     assert answer["status"] == "ready"
     assert "no GPU" in answer["warnings"]["cosyvoice3"]

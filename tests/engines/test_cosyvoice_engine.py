@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from helpers.tiny_cosyvoice import FRONTEND, prompt, tiny_model
-from polyvox.config import load
-from polyvox.engines.catalog import ENGINES
+from polyvox.engines.catalog import Catalog
 from polyvox.engines.cosyvoice.casting import cast, mode_of
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.hops import Hops
@@ -27,6 +26,7 @@ from polyvox.errors import (
     TextError,
     UnknownVoiceError,
 )
+from polyvox.installation import load_settings
 from polyvox.types import ChunkPolicy, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +39,7 @@ class Running:
 
     def __init__(self, tmp_path, version, **settings):
         folder = tiny_model(tmp_path / "model", version)
-        self.engine = CosyVoiceEngine(load(**{f"cosyvoice{version}_dir": folder}, **settings), version)
+        self.engine = CosyVoiceEngine(load_settings(**{f"cosyvoice{version}_dir": folder}, **settings), version)
 
     async def __aenter__(self):
         await self.engine.start()
@@ -241,7 +241,7 @@ async def test_bad_input_is_refused_before_any_work(tmp_path, version):
 
 
 async def test_a_folder_of_the_other_version_is_refused(tmp_path):
-    engine = CosyVoiceEngine(load(cosyvoice3_dir=tiny_model(tmp_path, 2)), 3)
+    engine = CosyVoiceEngine(load_settings(cosyvoice3_dir=tiny_model(tmp_path, 2)), 3)
     with pytest.raises(BundleError, match="holds CosyVoice 2, not 3"):
         await engine.start()
 
@@ -258,7 +258,7 @@ async def test_without_a_working_gpu_the_cpu_speaks_and_says_so(tmp_path, monkey
 
 @VERSIONS
 async def test_the_catalogue_has_both(tmp_path, version):
-    engine = ENGINES[f"cosyvoice{version}"](load(models_dir=tmp_path))
+    engine = Catalog.installed().factories[f"cosyvoice{version}"](load_settings(models_dir=tmp_path))
     tiny_model(tmp_path / f"cosyvoice{version}", version)
     await engine.start()
     assert engine.capabilities.cloning

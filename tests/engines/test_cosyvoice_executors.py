@@ -12,7 +12,6 @@ from structlog.testing import capture_logs
 from helpers.fixed_shapes import Fixed
 from helpers.replaying import Poisoned
 from helpers.tiny_cosyvoice import tiny_model
-from polyvox.config import load
 from polyvox.engines.cosyvoice import engine as engine_module
 from polyvox.engines.cosyvoice import sound as sound_module
 from polyvox.engines.cosyvoice.budget import ByteBudget
@@ -23,11 +22,12 @@ from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
 from polyvox.engines.cosyvoice.hops import Hops, UsualHops, usual_hops
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.piece import PieceMaker, sampling_of
-from polyvox.models.cosyvoice_flow import Flow, FlowPrompt
-from polyvox.models.cosyvoice_noise import flow_noise
-from polyvox.runtime.device import DeviceExecutor
-from polyvox.runtime.placing import Placement
-from polyvox.runtime.speech_lm import LmSizes
+from polyvox.installation import load_settings
+from polyvox.models.cosyvoice.flow import Flow, FlowPrompt
+from polyvox.models.cosyvoice.noise import flow_noise
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.lm_scheduler import LmSizes
+from polyvox.runtime.placement import Placement
 from polyvox.runtime.tokens import Limits, Prompt, Sampling
 from polyvox.types import ChunkPolicy, PreparedVoice, Utterance
 
@@ -38,7 +38,7 @@ SIZES = LmSizes(slots=4, capacity=512)
 
 @pytest.fixture
 def model(tmp_path, version):
-    return load_model(load(**{f"cosyvoice{version}_dir": tiny_model(tmp_path / "model", version)}), version)
+    return load_model(load_settings(**{f"cosyvoice{version}_dir": tiny_model(tmp_path / "model", version)}), version)
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def test_the_engine_records_on_a_gpu_and_warns_of_what_it_could_not(tmp_pa
 
     monkeypatch.setattr(engine_module, "CudaGraphs", recorder)
     monkeypatch.setattr(engine_module, "load_model", placed_on_gpu)
-    engine = CosyVoiceEngine(load(cosyvoice3_dir=tiny_model(tmp_path / "model", 3)), 3)
+    engine = CosyVoiceEngine(load_settings(cosyvoice3_dir=tiny_model(tmp_path / "model", 3)), 3)
     await engine.start()
     assert asked == ["recorder", "recorder"]
     assert "The language model's steps could not be recorded (no such thing here)" in engine.warning
@@ -204,7 +204,7 @@ def test_what_a_stream_keeps_is_counted_and_bounded_as_the_settings_ask(tmp_path
     for memory in ("full", "window", "recompute"):
         folder = tiny_model(tmp_path / memory, version)
         settings = {"cosyvoice_flow_memory": memory, "cosyvoice_flow_window": 100}
-        model = load_model(load(**{f"cosyvoice{version}_dir": folder}, **settings), version)
+        model = load_model(load_settings(**{f"cosyvoice{version}_dir": folder}, **settings), version)
         sound = model.networks.sound
         state = sound.start(model.voices["spk_a"])
         kept[memory] = sound.step(range(78), state, final=False).state.nbytes
@@ -260,11 +260,11 @@ def decibels(ours, theirs):
 def test_streams_without_memory_left_compute_all_again_and_sound_the_same(tmp_path, version):
     folder = tiny_model(tmp_path / "model", version)
     setting = {f"cosyvoice{version}_dir": folder}
-    model = load_model(load(**setting), version)
+    model = load_model(load_settings(**setting), version)
     roomy, voices = model.networks.sound, model.voices
     first = roomy.step(range(78), roomy.start(voices["spk_a"]), final=False).state
     one = first.nbytes
-    tight = load_model(load(**setting, cosyvoice_flow_bytes=2 * one), version).networks.sound
+    tight = load_model(load_settings(**setting, cosyvoice_flow_bytes=2 * one), version).networks.sound
     with capture_logs() as logs:
         states = [tight.step(range(78), tight.start(voices["spk_a"]), final=False).state for _ in range(4)]
     assert [state.recomputes for state in states] == [False, False, True, True]

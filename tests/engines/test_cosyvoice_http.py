@@ -19,8 +19,8 @@ from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bench.process import server_process
 from polyvox.bundles.validate import Bundle
 from polyvox.cli.hall import build_service
-from polyvox.config import load
-from polyvox.engines.catalog import ENGINES
+from polyvox.engines.catalog import Catalog
+from polyvox.installation import load_settings
 from polyvox.service.voices import VoiceService
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -43,14 +43,14 @@ async def door(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     models_dir = installed("silero-vad").folder.parent
     folder = tiny_model(tmp_path / "model", 3)
-    settings = load(
+    settings = load_settings(
         models=["cosyvoice3"],
         default_model="cosyvoice3",
         cosyvoice3_dir=folder,
         models_dir=models_dir,
         data_dir=tmp_path / "data",
     )
-    service = build_service(settings, ENGINES)
+    service = build_service(settings, Catalog.installed().factories)
     voices = VoiceService.beside(service)
     async with called(service, voices) as client:
         yield client

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from helpers.tiny_cosyvoice import FRONTEND, prompt, tiny_model
-from polyvox.config import load
 from polyvox.engines.base import Reading
 from polyvox.engines.cosyvoice.casting import Cast, Mode
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
@@ -19,7 +18,8 @@ from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.turns import Turns
 from polyvox.errors import EngineError, TextError
-from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.installation import load_settings
+from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.runtime.tokens import Limits, Sampling, TokenStream
 from polyvox.types import NormalizationOptions, PreparedVoice, Utterance
 
@@ -32,7 +32,7 @@ TEXT = "all the wall and a word. Er!"
 @asynccontextmanager
 async def running(tmp_path, version, **settings):
     engine = CosyVoiceEngine(
-        load(**{f"cosyvoice{version}_dir": tiny_model(tmp_path / "model", version)}, **settings), version
+        load_settings(**{f"cosyvoice{version}_dir": tiny_model(tmp_path / "model", version)}, **settings), version
     )
     await engine.start()
     try:

@@ -16,7 +16,7 @@ from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_step import Script, Step, _held
 from polyvox.engines.kokoro.fitter import recorded_run
 from polyvox.engines.kokoro.fitting import Directions, Fit, line_ids
-from polyvox.models.kokoro import FRAME, HARMONICS
+from polyvox.models.kokoro.model import FRAME, HARMONICS
 
 SENTENCES = ("hˈæpi ænd ɡlˈæd.", "ə sˈɔŋ.", "ðə skˈI ɪz blˈu.")
 SPEAKER = Speaker(

@@ -16,8 +16,8 @@ from polyvox.engines.kokoro.fitting import Directions, Fit, line_ids
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.speakers import SENTENCE, measure_speaker, read_speakers
 from polyvox.engines.kokoro.voices import VoiceBook, catalogue, parse
-from polyvox.models.campplus import CampPlusConfig, load_campplus
-from polyvox.models.kokoro import Kokoro, KokoroConfig, Line, load_kokoro
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig, Line, load_kokoro
+from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
 from polyvox.voices.similarity import SpeakerEncoder
 
 # To the last bit where that has been seen; other machines' libraries may add up in any order.

@@ -9,7 +9,6 @@ from structlog.testing import capture_logs  # noqa: E402
 
 from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
-from polyvox import config  # noqa: E402
 from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
 from polyvox.engines.kokoro.call import ModelInput  # noqa: E402
 from polyvox.engines.kokoro.loading import load_network  # noqa: E402
@@ -23,8 +22,9 @@ from polyvox.engines.kokoro.native_loading import (  # noqa: E402
 )
 from polyvox.engines.kokoro.norms import give_kernel  # noqa: E402
 from polyvox.errors import BundleError, UnavailableError  # noqa: E402
-from polyvox.models.adain import AdaIN  # noqa: E402
-from polyvox.models.ragged import Boxed  # noqa: E402
+from polyvox.installation import load_settings  # noqa: E402
+from polyvox.models.kokoro.adain import AdaIN  # noqa: E402
+from polyvox.models.kokoro.ragged import Boxed  # noqa: E402
 
 CPU_ONLY = "ONNX Runtime on the CPU"
 
@@ -58,7 +58,7 @@ def machine(monkeypatch):
 
 
 def loaded(**settings):
-    return load_network(config.load(**settings), Files())
+    return load_network(load_settings(**settings), Files())
 
 
 def test_without_a_gpu_it_is_onnx_runtime_and_nothing_is_amiss(machine):
@@ -158,7 +158,7 @@ def test_weights_that_do_not_fit_are_refused(monkeypatch, tmp_path):
             return tmp_path / "style.bin"
 
     with pytest.raises(BundleError, match="weights of Kokoro"):
-        load_network(config.load(kokoro_executor="native", kokoro_device="cpu"), Bundle())
+        load_network(load_settings(kokoro_executor="native", kokoro_device="cpu"), Bundle())
 
 
 class Recorder(Fixed):

@@ -13,13 +13,13 @@ torch = pytest.importorskip("torch")
 
 from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
-from polyvox import config  # noqa: E402
 from polyvox.engines.base import Cautioned  # noqa: E402
 from polyvox.engines.kokoro.batches import Batches  # noqa: E402
 from polyvox.engines.kokoro.call import Call, ModelInput  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
 from polyvox.engines.kokoro.native import LOUDER, NativeKokoro, Shapes, line_of, noise_seed  # noqa: E402
 from polyvox.engines.kokoro.plan import Break, Chunk  # noqa: E402
+from polyvox.installation import load_settings  # noqa: E402
 from polyvox.text.spoken import SpokenWord  # noqa: E402
 from polyvox.types import Span, Utterance  # noqa: E402
 
@@ -78,7 +78,7 @@ class Running:
 
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
-    engine, replay, sizes = KokoroEngine(config.load(**SETTINGS)), Fixed(), defaultdict(list)
+    engine, replay, sizes = KokoroEngine(load_settings(**SETTINGS)), Fixed(), defaultdict(list)
     network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(replay, lengths, TOKENS))
     network.warm()
     synthesis = Batches(network, lambda report: sizes[report.stage].append(report.size))
@@ -247,4 +247,4 @@ def test_sixteen_bits_change_neither_lengths_nor_the_type_of_the_samples(dtype):
 
 
 def test_a_warning_of_the_engine_reaches_the_readiness_page():
-    assert isinstance(KokoroEngine(config.load()), Cautioned)
+    assert isinstance(KokoroEngine(load_settings()), Cautioned)

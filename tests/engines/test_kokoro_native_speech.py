@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from polyvox import config
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.native_loading import load_anywhere
 from polyvox.evaluate.wer import word_error_rate
+from polyvox.installation import load_settings
 from polyvox.types import Utterance
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -25,7 +25,7 @@ def anyio_backend():
 
 async def spoken(models_dir, executor):
     """Each text as samples and timed words, and what the engine warns of."""
-    engine = KokoroEngine(config.load(models_dir=models_dir, kokoro_executor=executor, kokoro_device="cpu"))
+    engine = KokoroEngine(load_settings(models_dir=models_dir, kokoro_executor=executor, kokoro_device="cpu"))
     await engine.start()
     try:
         chunks = [[chunk async for chunk in engine.speak(Utterance(text, "af_heart"))] for text in TEXTS]
@@ -64,7 +64,7 @@ async def test_it_is_as_long_and_as_loud_and_times_the_same_words(both):
 
 async def test_two_words_at_once_sound_as_one_at_a_time(installed):
     bundle = installed("kokoro")
-    native, _ = load_anywhere(config.load(kokoro_device="cpu", kokoro_batch=2), bundle)
+    native, _ = load_anywhere(load_settings(kokoro_device="cpu", kokoro_batch=2), bundle)
     styles = np.fromfile(bundle.file("voices/af_heart.bin"), dtype="<f4").reshape(510, 1, 256)
     items = [ModelInput(ids, styles[len(ids) - 1], 1.0) for ids in ((56, 31, 4), (52, 156, 47, 61, 4))]
     together = native.sound(native.plan(items))

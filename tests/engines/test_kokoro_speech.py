@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from helpers.speech import align_words
-from polyvox import config
 from polyvox.audio.edges import speech_span
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError
 from polyvox.evaluate.wer import word_error_rate
+from polyvox.installation import load_settings
 from polyvox.types import Utterance
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -30,7 +30,7 @@ def anyio_backend():
 
 @pytest.fixture(scope="module")
 async def engine(models_dir, anyio_backend):
-    engine = KokoroEngine(config.load(models_dir=models_dir))
+    engine = KokoroEngine(load_settings(models_dir=models_dir))
     await engine.start()
     yield engine
     await engine.close()

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 from helpers.faulty_lm_server import faulty_server, speech
 from helpers.tiny_speechlm import tiny_speechlm_settings, write_encoder, write_tiny_codec, write_tiny_model
-from polyvox.engines.catalog import ENGINES
+from polyvox.engines.catalog import Catalog
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.errors import (
     DeadlineError,
@@ -39,7 +39,7 @@ def models(tmp_path_factory):
 
 @asynccontextmanager
 async def engine(models_dir, observer=None, **settings):
-    made = ENGINES["speechlm"](tiny_speechlm_settings(models_dir, **settings))
+    made = Catalog.installed().factories["speechlm"](tiny_speechlm_settings(models_dir, **settings))
     assert isinstance(made, SpeechLmEngine)
     if observer is not None:
         made.observe(observer)

@@ -20,6 +20,7 @@ from polyvox.engines.speechlm.bundle import load_codec, load_lm, read_vocabulary
 from polyvox.engines.speechlm.loading import load_networks
 from polyvox.engines.speechlm.manner import Manner
 from polyvox.engines.speechlm.prompts import LONGEST_VOICE, CodeVoice, Prompts
+from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.windows import WindowPolicy
 from polyvox.errors import BundleError, InvalidRequestError, PromptError
 from polyvox.text.grapheme_frontend import SEGMENT_CHARS, GraphemeFrontend
@@ -172,7 +173,7 @@ def test_a_voice_without_words_is_refused():
 
 
 def manner(tmp_path, **tuning):
-    return Manner.of(tuning, 7, tiny_speechlm_settings(tmp_path))
+    return Manner.of(tuning, 7, tiny_speechlm_settings(tmp_path).section(SpeechLmSettings))
 
 
 def test_what_is_not_asked_for_comes_from_the_settings(tmp_path):

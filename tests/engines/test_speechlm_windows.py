@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from helpers.seeded_codec import seeded_codec
 from polyvox.engines.speechlm.windows import Cursor, Joiner, WindowPolicy
-from polyvox.models.neucodec import NeuCodecConfig
+from polyvox.models.speechlm.neucodec import NeuCodecConfig
 from polyvox.types import ChunkPolicy
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -14,13 +14,13 @@ from helpers.cloning import sample, studio_client
 from helpers.serving import error_of
 from helpers.zipvoice_bundle import write_model, write_vocoder
 from polyvox.audio.pcm import from_pcm16
-from polyvox.config import load
 from polyvox.engines.zipvoice.bundle import load_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.variants import VARIANTS, Variant
 from polyvox.engines.zipvoice.voice import ClonedVoice, duet
+from polyvox.installation import load_settings
 from polyvox.types import PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +34,7 @@ class ReadyEngine(ZipVoiceEngine):
     """Starts with networks that are loaded already, and without espeak-ng."""
 
     def __init__(self, variant: Variant, networks: Networks) -> None:
-        super().__init__(variant, load(espeak="no-such-program"))
+        super().__init__(variant, load_settings(espeak="no-such-program"))
         self._ready = networks
 
     async def start(self) -> None:

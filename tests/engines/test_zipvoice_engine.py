@@ -15,8 +15,7 @@ from structlog.testing import capture_logs
 from helpers.zipvoice_bundle import write_model, write_vocoder
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
-from polyvox.config import load
-from polyvox.engines.catalog import ENGINES
+from polyvox.engines.catalog import Catalog
 from polyvox.engines.zipvoice.bundle import load_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine, chunk_policy
 from polyvox.engines.zipvoice.manner import manner_of
@@ -32,6 +31,7 @@ from polyvox.errors import (
     UnavailableError,
     UnknownVoiceError,
 )
+from polyvox.installation import load_settings
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
@@ -68,7 +68,7 @@ def networks(folders: Path) -> dict[str, Networks]:
 
 @pytest.fixture
 async def engine(networks: dict[str, Networks]) -> AsyncIterator[ZipVoiceEngine]:
-    started = ZipVoiceEngine(DISTILLED, load())
+    started = ZipVoiceEngine(DISTILLED, load_settings())
     await started.start_with(networks[DISTILLED.name], CPU)
     yield started
     await started.close()
@@ -76,7 +76,7 @@ async def engine(networks: dict[str, Networks]) -> AsyncIterator[ZipVoiceEngine]
 
 @pytest.fixture
 async def stereo(networks: dict[str, Networks]) -> AsyncIterator[ZipVoiceEngine]:
-    started = ZipVoiceEngine(STEREO, load())
+    started = ZipVoiceEngine(STEREO, load_settings())
     await started.start_with(networks[STEREO.name], CPU)
     yield started
     await started.close()
@@ -154,7 +154,7 @@ async def test_in_company_each_is_spoken_as_alone(engine: ZipVoiceEngine) -> Non
 
 async def test_steps_of_several_requests_share_batches(networks: dict[str, Networks]) -> None:
     sizes: list[tuple[str, int]] = []
-    engine = ZipVoiceEngine(DISTILLED, load())
+    engine = ZipVoiceEngine(DISTILLED, load_settings())
     engine.observe(lambda report: sizes.append((report.stage, report.size)))
     await engine.start_with(networks[DISTILLED.name], CPU)
     voice = await prepared(engine)
@@ -281,7 +281,7 @@ async def test_a_transcript_without_a_word_is_refused(engine: ZipVoiceEngine, tr
 
 
 async def test_english_is_spoken_without_espeak_and_the_engine_says_so(networks: dict[str, Networks]) -> None:
-    engine = ZipVoiceEngine(DISTILLED, load(espeak="no-such-program"))
+    engine = ZipVoiceEngine(DISTILLED, load_settings(espeak="no-such-program"))
     assert engine.warning == ""
     await engine.start_with(networks[DISTILLED.name], CPU)
     with capture_logs() as logs:
@@ -313,7 +313,7 @@ async def test_a_pulled_model_starts_and_speaks(folders: Path, tmp_path: Path) -
     models = tmp_path / "models"
     nowhere = "http://127.0.0.1:9"
     pull(DISTILLED.name, models_dir=models, folder=copy, hub_url=nowhere, progress=SilentProgress())
-    engine = ENGINES[DISTILLED.name](load(models_dir=models, zipvoice_device="cpu"))
+    engine = Catalog.installed().factories[DISTILLED.name](load_settings(models_dir=models, zipvoice_device="cpu"))
     await engine.start()
     assert await spoken(engine, utterance(await prepared(engine), "Hello."))
     await engine.close()
@@ -322,16 +322,24 @@ async def test_a_pulled_model_starts_and_speaks(folders: Path, tmp_path: Path) -
 
 
 async def test_a_model_that_is_not_installed_names_the_command(tmp_path: Path) -> None:
-    assert ENGINES.keys() >= VARIANTS.keys()
+    assert Catalog.installed().factories.keys() >= VARIANTS.keys()
     with pytest.raises(BundleError, match="polyvox pull zipvoice_dialog"):
-        await ENGINES["zipvoice_dialog"](load(models_dir=tmp_path)).start()
+        await Catalog.installed().factories["zipvoice_dialog"](load_settings(models_dir=tmp_path)).start()
 
 
 async def test_dialogue_models_have_no_graphs(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="zipvoice_executor"):
-        await ENGINES[STEREO.name](load(models_dir=tmp_path, zipvoice_executor="onnx")).start()
+        await (
+            Catalog.installed()
+            .factories[STEREO.name](load_settings(models_dir=tmp_path, zipvoice_executor="onnx"))
+            .start()
+        )
     with pytest.raises(BundleError, match="polyvox pull zipvoice_distill-onnx"):
-        await ENGINES[DISTILLED.name](load(models_dir=tmp_path, zipvoice_executor="onnx-int8")).start()
+        await (
+            Catalog.installed()
+            .factories[DISTILLED.name](load_settings(models_dir=tmp_path, zipvoice_executor="onnx-int8"))
+            .start()
+        )
 
 
 @pytest.mark.parametrize(

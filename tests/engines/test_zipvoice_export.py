@@ -15,15 +15,15 @@ from helpers.zipvoice_bundle import write_model, write_vocoder
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.cli.main import app
-from polyvox.config import load
-from polyvox.engines.catalog import ENGINES
+from polyvox.engines.catalog import Catalog
 from polyvox.engines.zipvoice import export as exporting
 from polyvox.engines.zipvoice.bundle import load_speaking_alone
 from polyvox.engines.zipvoice.export import export
 from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.engines.zipvoice.networks import Acoustics
 from polyvox.errors import BundleError, InvalidRequestError
-from polyvox.models.zipvoice import Line, Solver
+from polyvox.installation import load_settings
+from polyvox.models.zipvoice.model import Line, Solver
 from polyvox.runtime.executors.ort import OrtGraph
 from polyvox.types import Utterance, VoicePrompt
 
@@ -182,7 +182,9 @@ async def test_an_exported_model_is_installed_and_speaks(folders: Path, tmp_path
     prompt = VoicePrompt(np.sin(np.arange(48_000) * 0.05).astype(np.float32) * 0.1, 24_000, "你好。", "digest")
 
     async def spoken(name: str) -> np.ndarray:
-        engine = ENGINES[DISTILLED](load(models_dir=tmp_path / "models", zipvoice_device="cpu", zipvoice_executor=name))
+        engine = Catalog.installed().factories[DISTILLED](
+            load_settings(models_dir=tmp_path / "models", zipvoice_device="cpu", zipvoice_executor=name)
+        )
         await engine.start()
         wish = Utterance("你好世界。", "mine", prepared=await engine.prepare(prompt), seed=1, tuning={"num_steps": 2.0})
         pcm = np.concatenate([chunk.pcm async for chunk in engine.speak(wish)])

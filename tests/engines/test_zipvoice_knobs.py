@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from helpers.humming_networks import HummingAcoustics, hum, humming
-from polyvox.config import load
 from polyvox.engines.zipvoice.engine import FADE_SECONDS, ZipVoiceEngine
 from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.installation import load_settings
 from polyvox.types import AudioChunk, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +37,7 @@ class Speaker:
 @asynccontextmanager
 async def speaker(sound: Callable[[torch.Tensor], torch.Tensor] = hum) -> AsyncIterator[Speaker]:
     networks, acoustics = humming(sound)
-    engine = ZipVoiceEngine(VARIANTS["zipvoice_distill"], load(espeak="no-such-program"))
+    engine = ZipVoiceEngine(VARIANTS["zipvoice_distill"], load_settings(espeak="no-such-program"))
     await engine.start_with(networks, torch.device("cpu"))
     yield Speaker(engine, acoustics)
     await engine.close()

@@ -11,11 +11,11 @@ import torch
 
 from helpers.cloning import Studio, opened
 from helpers.humming_networks import humming
-from polyvox.config import load
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.frontend import ZipVoiceFrontend
 from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.installation import load_settings
 from polyvox.service.cloning import Clone
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
@@ -45,7 +45,7 @@ class WatchedEngine(ZipVoiceEngine):
     """Counts the samples that it has made and that somebody still holds."""
 
     def __init__(self, networks: Networks) -> None:
-        super().__init__(VARIANTS["zipvoice_distill"], load(espeak="no-such-program"))
+        super().__init__(VARIANTS["zipvoice_distill"], load_settings(espeak="no-such-program"))
         self._networks = networks
         self.held = self.most_held = 0
 

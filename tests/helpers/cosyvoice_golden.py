@@ -8,21 +8,21 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from polyvox.models.conformer import ConformerConfig
-from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
-from polyvox.models.cosyvoice3_flow import Flow3Config, load_flow3
-from polyvox.models.cosyvoice_flow import Flow, FlowConfig, FlowPrompt
-from polyvox.models.cosyvoice_lm import SpeechLm, SpeechLmConfig, SpeechPrompt, load_lm
-from polyvox.models.cosyvoice_noise import source_noise
-from polyvox.models.dit import DiTConfig
-from polyvox.models.hift import Hift, HiftConfig, load_hift
-from polyvox.models.hift_causal import CausalHift, load_causal_hift
-from polyvox.models.hift_filter import FilterConfig
-from polyvox.models.hift_source import SourceConfig
-from polyvox.models.qwen import QwenConfig
-from polyvox.models.sampling import SamplingConfig, draw, nucleus
-from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
-from polyvox.models.unet import UNetConfig
+from polyvox.models.cosyvoice.conformer import ConformerConfig
+from polyvox.models.cosyvoice.dit import DiTConfig
+from polyvox.models.cosyvoice.flow import Flow, FlowConfig, FlowPrompt
+from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
+from polyvox.models.cosyvoice.flow_v3 import Flow3Config, load_flow3
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechLmConfig, SpeechPrompt, load_lm
+from polyvox.models.cosyvoice.noise import source_noise
+from polyvox.models.cosyvoice.sampling import SamplingConfig, draw, nucleus
+from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.models.cosyvoice.unet import UNetConfig
+from polyvox.models.hift.causal import CausalHift, load_causal_hift
+from polyvox.models.hift.filter import FilterConfig
+from polyvox.models.hift.model import Hift, HiftConfig, load_hift
+from polyvox.models.hift.source import SourceConfig
+from polyvox.models.qwen.model import QwenConfig
 
 FOLDER = Path(__file__).parents[1] / "golden"
 TOLERANCE = 1e-4
@@ -52,7 +52,7 @@ def assert_near(ours: Tensor, theirs: Tensor, tolerance: float = TOLERANCE) -> N
 
 @cache
 @lasting
-def lm(version: int) -> SpeechLm:
+def lm(version: int) -> CosyVoiceLm:
     config = SpeechLmConfig(
         speech=vocabulary_v2(SPEECH_IDS) if version == 2 else vocabulary_v3(SPEECH_IDS),
         backbone=QwenConfig(vocabulary=800, hidden=64, feed_forward=160, layers=3, heads=4, key_heads=2, head_width=16),

@@ -5,15 +5,18 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.config import Settings
+from polyvox.config import Loader, Settings, SettingsSection
 from polyvox.engines.base import Engine
+from polyvox.engines.catalog import Catalog
+from polyvox.engines.spec import EngineSpec
 from polyvox.errors import BundleError, TextError, UnavailableError, UnknownVoiceError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.installation import settings_loader
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
@@ -218,6 +221,14 @@ def missing_bundle() -> BundleError:
     return BundleError("The model 'tone' is not installed; run: polyvox pull tone")
 
 
+class ToneSettings(SettingsSection):
+    """What the family of the test engine brings."""
+
+    section: ClassVar[str] = "tone"
+
+    device: str = "auto"
+
+
 def tone_settings(**overrides: Any) -> Settings:
     """Settings for a server with the one model `tone`, untouched by the surrounding environment.
 
@@ -225,7 +236,24 @@ def tone_settings(**overrides: Any) -> Settings:
     """
     own = {"models": ["tone"], "default_model": "tone", "default_voice": "low", "data_dir": "/dev/null/polyvox"}
     values: dict[str, Any] = own | overrides
-    return Settings.model_validate(Settings.model_construct().model_dump() | values)
+    return Loader((*settings_loader().sections, ToneSettings)).given(**values)
+
+
+def tone_spec(make: Callable[[Settings], Engine] | None = None, model: str = "tone") -> EngineSpec:
+    """A family with one model, whose engines `make` makes."""
+    return EngineSpec(
+        family="tone",
+        title="Tone",
+        models={model: make or (lambda _: ToneEngine())},
+        languages={model: frozenset({"en-us"})},
+        settings=ToneSettings,
+        device_field="device",
+    )
+
+
+def tone_catalog(engine: Engine) -> Catalog:
+    """An installation whose only model is the given engine."""
+    return Catalog((tone_spec(lambda _: engine),))
 
 
 def tone_service(

@@ -8,8 +8,8 @@ import torch
 
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import Networks
-from polyvox.models.calls import ONE_BY_ONE, Each
-from polyvox.models.zipvoice import Flow, Line, Solver, begun
+from polyvox.models.zipvoice.calls import ONE_BY_ONE, Each
+from polyvox.models.zipvoice.model import Flow, Line, Solver, begun
 from polyvox.text.tokenizers.vocabulary import read_vocabulary
 
 TOKENS = Path(__file__).parents[1] / "golden" / "zipvoice_frontend" / "tokens.txt"

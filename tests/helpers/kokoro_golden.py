@@ -15,10 +15,10 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from polyvox.models.albert import AlbertConfig
-from polyvox.models.istftnet import IstftNetConfig
-from polyvox.models.kokoro import Kokoro, KokoroConfig, Line, load_kokoro
-from polyvox.models.kokoro_decoder import DecoderConfig
+from polyvox.models.kokoro.albert import AlbertConfig
+from polyvox.models.kokoro.decoder import DecoderConfig
+from polyvox.models.kokoro.istftnet import IstftNetConfig
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig, Line, load_kokoro
 from polyvox.models.loading import load
 
 FOLDER = Path(__file__).parents[1] / "golden" / "kokoro"

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.models.neucodec import NeuCodec, NeuCodecConfig, load_neucodec
+from polyvox.models.speechlm.neucodec import NeuCodec, NeuCodecConfig, load_neucodec
 
 _STRIDE = 1_000_003
 _HEAD_GAIN = 0.5

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from polyvox.engines.kokoro.voices import VoiceBook, catalogue
-from polyvox.models.albert import AlbertConfig
-from polyvox.models.istftnet import IstftNetConfig
-from polyvox.models.kokoro import Kokoro, KokoroConfig
-from polyvox.models.kokoro_decoder import DecoderConfig
+from polyvox.models.kokoro.albert import AlbertConfig
+from polyvox.models.kokoro.decoder import DecoderConfig
+from polyvox.models.kokoro.istftnet import IstftNetConfig
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig
 
 TINY = KokoroConfig(
     bert=AlbertConfig(embedding=8, hidden=16, feed_forward=32, heads=2, layers=2),

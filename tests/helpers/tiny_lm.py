@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from helpers.seeded_codec import drawn
-from polyvox.models.codec_lm import CodecLm, CodecLmConfig, load_codec_lm
-from polyvox.models.qwen import QwenConfig
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.models.speechlm.codec_lm import CodecLm, CodecLmConfig, load_codec_lm
 
 TEXT_IDS = 40
 """Ids below this are text; then come the codec's tokens."""

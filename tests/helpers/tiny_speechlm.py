@@ -12,9 +12,10 @@ from helpers.seeded_codec import seeded_codec_state
 from helpers.tiny_lm import tiny_state
 from polyvox.config import Settings
 from polyvox.engines.speechlm.prompts import END, SPEECH, START, code_text
-from polyvox.models.codec_lm import CodecLmConfig
-from polyvox.models.neucodec import NeuCodecConfig
-from polyvox.models.qwen import QwenConfig
+from polyvox.installation import settings_loader
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.models.speechlm.codec_lm import CodecLmConfig
+from polyvox.models.speechlm.neucodec import NeuCodecConfig
 
 CODES = 512
 BYTES = 256
@@ -115,4 +116,4 @@ def tiny_speechlm_settings(models_dir: Path, **overrides: object) -> Settings:
         "speechlm_max_tokens": 200,
         **overrides,
     }
-    return Settings.model_validate(Settings.model_construct().model_dump() | values)
+    return settings_loader().given(**values)

@@ -4,7 +4,7 @@ import pickle
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from helpers.fakes import tone_settings
+from helpers.fakes import tone_settings, tone_spec
 from polyvox.config import Settings
 from polyvox.deploy.remote_engine import RemoteEngine, ReplicaLostError, remote_engine
 from polyvox.deploy.replica import EngineReplica
@@ -57,7 +57,9 @@ def _over(thing: Any) -> Any:
 
 async def replica_of(engine: Engine, settings: Settings | None = None, **options: Any) -> EngineReplica:
     """A replica that has started."""
-    replica = EngineReplica(engine.name, settings or tone_settings(), lambda _: engine, **options)
+    replica = EngineReplica(
+        engine.name, settings or tone_settings(), tone_spec(lambda _: engine, engine.name), **options
+    )
     await replica.start()
     return replica
 

@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from polyvox.models.vocos import Vocos, VocosConfig, load_vocos
-from polyvox.models.zipvoice import Flow, Line, Solver, ZipVoice, config_of, load_zipvoice
+from polyvox.models.zipvoice.model import Flow, Line, Solver, ZipVoice, config_of, load_zipvoice
+from polyvox.models.zipvoice.vocos import Vocos, VocosConfig, load_vocos
 
 FOLDER = Path(__file__).parents[1] / "golden"
 TOLERANCE = 1e-4

@@ -5,9 +5,9 @@ import pytest
 pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
-from polyvox.models.adain import AdaIN  # noqa: E402
-from polyvox.models.adain_kernels import normed_and_bent  # noqa: E402
-from polyvox.models.ragged import Boxed, Ragged  # noqa: E402
+from polyvox.models.kokoro.adain import AdaIN  # noqa: E402
+from polyvox.models.kokoro.adain_kernels import normed_and_bent  # noqa: E402
+from polyvox.models.kokoro.ragged import Boxed, Ragged  # noqa: E402
 
 CPU = torch.device("cpu")
 CHANNELS, STYLE = 6, 8

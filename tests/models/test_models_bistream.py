@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyvox.models.bistream import Bistream, Kind, Segment
-from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.models.cosyvoice.bistream import Bistream, Kind, Segment
+from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
 
 V2 = vocabulary_v2(300)
 

@@ -16,8 +16,8 @@ from polyvox.bundles.manifest import manifest_named
 from polyvox.bundles.onnx_graphs.campplus import campplus_graph
 from polyvox.bundles.validate import Bundle
 from polyvox.errors import BundleError
-from polyvox.models.campplus import CampPlus, CampPlusConfig, load_campplus
-from polyvox.models.hearing import Fbank, Resampler
+from polyvox.models.listeners.campplus import CampPlus, CampPlusConfig, load_campplus
+from polyvox.models.listeners.hearing import Fbank, Resampler
 from polyvox.models.loading import WeightsError
 from polyvox.voices.similarity import SpeakerEncoder
 

@@ -2,9 +2,9 @@ import pytest
 import torch
 
 from helpers.tiny_lm import TEXT_IDS, tiny_config, tiny_lm, tiny_state
-from polyvox.models.codec_lm import load_codec_lm
 from polyvox.models.loading import WeightsError
-from polyvox.models.qwen import QwenState
+from polyvox.models.qwen.model import QwenState
+from polyvox.models.speechlm.codec_lm import load_codec_lm
 
 
 def test_the_head_has_the_codec_s_tokens_and_the_end_only():

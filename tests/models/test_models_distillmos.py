@@ -11,7 +11,7 @@ from polyvox.audio.resample import resampled
 from polyvox.bundles.listener_weights import read_campplus, read_distillmos
 from polyvox.errors import BundleError
 from polyvox.evaluate import distillmos
-from polyvox.models.distillmos import WINDOW, DistillMosConfig, load_distillmos
+from polyvox.models.listeners.distillmos import WINDOW, DistillMosConfig, load_distillmos
 
 pytestmark = pytest.mark.slow
 

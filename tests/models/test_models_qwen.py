@@ -1,7 +1,7 @@
 import torch
 
 from polyvox.models.memory import Memory, nbytes
-from polyvox.models.qwen import Qwen, QwenConfig, QwenState
+from polyvox.models.qwen.model import Qwen, QwenConfig, QwenState
 
 TINY = {"vocabulary": 50, "hidden": 24, "feed_forward": 32, "layers": 2, "heads": 4, "key_heads": 2, "head_width": 8}
 

@@ -5,9 +5,9 @@ import pytest
 pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
-from polyvox.models import qwen_kernels  # noqa: E402
-from polyvox.models.qwen import Qwen, QwenConfig  # noqa: E402
-from polyvox.models.qwen_step import QwenStep  # noqa: E402
+from polyvox.models.qwen import qwen_kernels  # noqa: E402
+from polyvox.models.qwen.model import Qwen, QwenConfig  # noqa: E402
+from polyvox.models.qwen.step import QwenStep  # noqa: E402
 from polyvox.runtime.kv_cache import KvCache, Places  # noqa: E402
 
 QWEN3 = QwenConfig(

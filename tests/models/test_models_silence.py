@@ -1,4 +1,4 @@
-from polyvox.models.silence import SilentRun
+from polyvox.models.cosyvoice.silence import SilentRun
 
 
 def thinned(tokens):

@@ -19,13 +19,13 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
-from polyvox.models import conformer, dit, unet
 from polyvox.models.attention import Sight
-from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
-from polyvox.models.cosyvoice3_flow import Flow3Config, load_flow3
-from polyvox.models.cosyvoice_flow import FlowPrompt
-from polyvox.models.cosyvoice_noise import flow_noise
-from polyvox.models.euler import FlowPoint, cosine_schedule
+from polyvox.models.cosyvoice import conformer, dit, unet
+from polyvox.models.cosyvoice.euler import FlowPoint, cosine_schedule
+from polyvox.models.cosyvoice.flow import FlowPrompt
+from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
+from polyvox.models.cosyvoice.flow_v3 import Flow3Config, load_flow3
+from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.loading import load, renamed, under
 from polyvox.models.memory import Memory
 

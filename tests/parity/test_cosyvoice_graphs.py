@@ -21,8 +21,8 @@ from helpers.replaying import Poisoned
 from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
 from polyvox.engines.cosyvoice.front_graphs import FrontGraphs
 from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
-from polyvox.models.cosyvoice_flow import FlowMeans, FlowPrompt
-from polyvox.models.cosyvoice_noise import flow_noise
+from polyvox.models.cosyvoice.flow import FlowMeans, FlowPrompt
+from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.runtime.executors.graphs import bucket_for
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])

@@ -25,8 +25,8 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
-from polyvox.models.hift import HiftConfig, HiftState, at_speed, faded, load_hift
-from polyvox.models.hift_causal import load_causal_hift
+from polyvox.models.hift.causal import load_causal_hift
+from polyvox.models.hift.model import HiftConfig, HiftState, at_speed, faded, load_hift
 from polyvox.models.loading import WeightsError
 from polyvox.models.memory import Memory
 

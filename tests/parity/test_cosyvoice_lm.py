@@ -14,9 +14,9 @@ from helpers.cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
-from polyvox.models.bistream import Bistream
-from polyvox.models.cosyvoice_lm import SpeechPrompt, limits_for
-from polyvox.models.qwen import QwenState
+from polyvox.models.cosyvoice.bistream import Bistream
+from polyvox.models.cosyvoice.lm import SpeechPrompt, limits_for
+from polyvox.models.qwen.model import QwenState
 
 
 @pytest.mark.parametrize("version", [2, 3])

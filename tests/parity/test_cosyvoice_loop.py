@@ -12,7 +12,7 @@ from helpers.cosyvoice_golden import (
     golden,
     manifest,
 )
-from polyvox.models.cosyvoice_noise import flow_noise
+from polyvox.models.cosyvoice.noise import flow_noise
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 DOUBLE = torch.float64

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from helpers.cosyvoice_golden import flow, flow_prompt, golden
-from polyvox.models.cosyvoice_noise import flow_noise
+from polyvox.models.cosyvoice.noise import flow_noise
 
 
 def mel(version, dtype):

@@ -34,10 +34,10 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
-from polyvox.models.cosyvoice_noise import flow_noise
-from polyvox.models.hift import load_hift
-from polyvox.models.hift_causal import load_causal_hift
-from polyvox.models.hift_source import Source
+from polyvox.models.cosyvoice.noise import flow_noise
+from polyvox.models.hift.causal import load_causal_hift
+from polyvox.models.hift.model import load_hift
+from polyvox.models.hift.source import Source
 from polyvox.models.memory import Memory
 
 DOUBLE = torch.float64

@@ -23,13 +23,13 @@ from helpers.cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
-from polyvox.models import dit, unet
 from polyvox.models.attention import Sight
-from polyvox.models.cosyvoice_noise import flow_noise
-from polyvox.models.euler import FlowPoint
+from polyvox.models.cosyvoice import dit, unet
+from polyvox.models.cosyvoice.euler import FlowPoint
+from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.loading import renamed, under
 from polyvox.models.memory import Memory
-from polyvox.models.qwen import QwenState
+from polyvox.models.qwen.model import QwenState
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 

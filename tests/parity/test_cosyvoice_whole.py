@@ -21,10 +21,10 @@ from helpers.cosyvoice_golden import (
     manifest,
 )
 from polyvox.engines.cosyvoice.hops import Hops
-from polyvox.models.cosyvoice_flow import FlowPrompt
-from polyvox.models.cosyvoice_lm import SpeechPrompt, limits_for
-from polyvox.models.cosyvoice_noise import flow_noise
-from polyvox.models.silence import SilentRun
+from polyvox.models.cosyvoice.flow import FlowPrompt
+from polyvox.models.cosyvoice.lm import SpeechPrompt, limits_for
+from polyvox.models.cosyvoice.noise import flow_noise
+from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.types import ChunkPolicy
 
 RUNS = json.loads((FOLDER / "frontend" / "cosyvoice_text.json").read_text())["e2e"]

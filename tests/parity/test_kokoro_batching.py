@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from helpers.kokoro_golden import TINY, far, golden_line, golden_noise, kokoro, tiny
-from polyvox.models.kokoro import Line, Prosody
-from polyvox.models.ragged import Boxed, Ragged
+from polyvox.models.kokoro.model import Line, Prosody
+from polyvox.models.kokoro.ragged import Boxed, Ragged
 
 EXACT = 1e-9
 ROUNDING = 2e-5

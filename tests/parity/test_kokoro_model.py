@@ -17,9 +17,9 @@ from helpers.kokoro_golden import (
     released_shapes,
     spectral_distance,
 )
-from polyvox.models.kokoro import KokoroConfig, load_kokoro
+from polyvox.models.kokoro.model import KokoroConfig, load_kokoro
+from polyvox.models.kokoro.ragged import Ragged, through_lstm
 from polyvox.models.loading import WeightsError
-from polyvox.models.ragged import Ragged, through_lstm
 
 pytestmark = pytest.mark.slow
 TOLERANCE = 1e-4

@@ -12,8 +12,8 @@ from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
-from polyvox.models.kokoro import KokoroConfig, Line, load_kokoro
-from polyvox.models.ragged import Ragged
+from polyvox.models.kokoro.model import KokoroConfig, Line, load_kokoro
+from polyvox.models.kokoro.ragged import Ragged
 
 PARTS = ("bert", "bert_encoder", "predictor", "text_encoder", "decoder")
 SENTENCES = ("ɡʊd mˈɔɹnɪŋ.", "ɹˈɛdi.")

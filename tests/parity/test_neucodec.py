@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 
 from helpers.seeded_codec import seeded_codec, seeded_codec_state
 from polyvox.models.loading import WeightsError
-from polyvox.models.neucodec import TOKENS, NeuCodecConfig, load_neucodec
+from polyvox.models.speechlm.neucodec import TOKENS, NeuCodecConfig, load_neucodec
 
 FOLDER = Path(__file__).parents[1] / "golden" / "neucodec"
 TINY = NeuCodecConfig(hidden=64, depth=2, heads=4, hop=40)

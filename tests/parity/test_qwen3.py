@@ -6,7 +6,7 @@ import torch
 from safetensors.torch import load_file
 
 from polyvox.models.loading import load, under
-from polyvox.models.qwen import Qwen, QwenConfig, QwenState
+from polyvox.models.qwen.model import Qwen, QwenConfig, QwenState
 
 CONFIG = QwenConfig(
     vocabulary=40,

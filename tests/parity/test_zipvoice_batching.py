@@ -8,9 +8,9 @@ import torch
 
 from helpers.zipvoice_golden import DISTILLED, STEREO, difference, golden, seeded, solved, vocos, zipvoice
 from polyvox.engines.zipvoice.lanes import Lanes
-from polyvox.models.calls import calls_of
-from polyvox.models.zipformer import Extent
-from polyvox.models.zipvoice import Flow, Line, Solver, schedule
+from polyvox.models.zipvoice.calls import calls_of
+from polyvox.models.zipvoice.model import Flow, Line, Solver, schedule
+from polyvox.models.zipvoice.zipformer import Extent
 
 ROUNDING = 1e-5
 VARIANTS = pytest.mark.parametrize("variant", [DISTILLED, STEREO])

@@ -12,7 +12,7 @@ import torch
 from helpers.zipvoice_golden import difference, seeded
 from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.errors import BundleError
-from polyvox.models.zipvoice import PAD, Flow, Line, Solver, token_places
+from polyvox.models.zipvoice.model import PAD, Flow, Line, Solver, token_places
 
 BINS, VOCABULARY = 4, 12
 HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'

@@ -23,8 +23,7 @@ from helpers.zipvoice_golden import (
     zipvoice,
 )
 from polyvox.models.loading import WeightsError
-from polyvox.models.zipformer import Extent, distance_code, swoosh_r
-from polyvox.models.zipvoice import (
+from polyvox.models.zipvoice.model import (
     Flow,
     Line,
     Solver,
@@ -35,6 +34,7 @@ from polyvox.models.zipvoice import (
     target_frames,
     token_places,
 )
+from polyvox.models.zipvoice.zipformer import Extent, distance_code, swoosh_r
 
 VARIANTS = pytest.mark.parametrize("variant", [BASE, DISTILLED, STEREO])
 CPU = torch.device("cpu")

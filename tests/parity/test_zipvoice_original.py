@@ -5,7 +5,7 @@ import torch
 
 from helpers.zipvoice_golden import DISTILLED, SAMPLES, difference, golden, manifest, weights, zipvoice
 from polyvox.bench.zipvoice_original import OriginalZipVoice
-from polyvox.models.zipvoice import Line, Solver
+from polyvox.models.zipvoice.model import Line, Solver
 
 
 @pytest.mark.parametrize("straight", [False, True])

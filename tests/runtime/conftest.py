@@ -3,7 +3,7 @@ from importlib.util import find_spec
 
 import pytest
 
-collect_ignore_glob = [] if find_spec("torch") else ["test_speech_lm*"]
+collect_ignore_glob = [] if find_spec("torch") else ["test_lm_scheduler*"]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.errors import EngineError, UnavailableError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import BatchReport, Stage
 
 pytestmark = pytest.mark.anyio

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
-from polyvox.config import load
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError, UnknownVoiceError
+from polyvox.installation import load_settings
 from polyvox.service.arriving import Arriving
 from polyvox.service.session import SessionState
 from polyvox.service.speech import SpeechRequest
@@ -144,7 +144,7 @@ class TestRefusals:
 @pytest.mark.slow
 async def test_kokoro_speaks_sentences_as_they_are_completed(models_dir):
     text = "Hello there. How are you?"
-    engine = KokoroEngine(load(models_dir=models_dir))
+    engine = KokoroEngine(load_settings(models_dir=models_dir))
     await engine.start()
 
     async def heard(*pieces):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.fakes import tone
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import Delivery
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 

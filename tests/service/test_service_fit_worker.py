@@ -23,12 +23,12 @@ SERVER = """
 import asyncio, sys
 from pathlib import Path
 import numpy as np
-from polyvox.config import load
+from polyvox.installation import load_settings
 from polyvox.service.fit_worker import fitted_in_child
 
 async def fit():
     pcm = np.random.default_rng(0).uniform(-0.1, 0.1, 24_000).astype(np.float32)
-    async for step in fitted_in_child(load(models_dir=Path(sys.argv[1]), fit_threads=1), pcm, 24_000, 0):
+    async for step in fitted_in_child(load_settings(models_dir=Path(sys.argv[1]), fit_threads=1), pcm, 24_000, 0):
         print(step, flush=True)
 
 asyncio.run(fit())

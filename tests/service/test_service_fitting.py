@@ -172,7 +172,7 @@ async def test_jobs_that_are_long_over_are_forgotten(studio, monkeypatch):
 
 def test_without_pytorch_the_error_names_the_remedy(studio_settings, monkeypatch):
     monkeypatch.setattr(fitting, "find_spec", lambda name: None)
-    with pytest.raises(UnavailableError, match=r"polyvox\[torch\]"):
+    with pytest.raises(UnavailableError, match=r"pip install -e '\.\[torch\]'"):
         check_possible(studio_settings)
 
 

@@ -5,15 +5,15 @@ import pytest
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import open_bundle
-from polyvox.config import load
 from polyvox.errors import BundleError
+from polyvox.installation import load_settings
 from polyvox.voices.vad import SileroVad
 
 
 @pytest.fixture(scope="session")
 def vad_models_dir() -> Path:
     """The folder of real models, with the speech detector in it; what is missing is pulled once."""
-    settings = load()
+    settings = load_settings()
     try:
         open_bundle("silero-vad", settings.models_dir)
     except BundleError:

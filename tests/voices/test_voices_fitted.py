@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.voice_samples import noise, registration
-from polyvox.config import load
 from polyvox.errors import InvalidRequestError
+from polyvox.installation import load_settings
 from polyvox.voices.archive import read_archive, write_archive
 from polyvox.voices.fitted import KEY, STYLE_SIZE, FittedStyle, fitted_style, shown_report
 from polyvox.voices.limits import PromptLimits
@@ -93,11 +93,11 @@ def exported(tmp_path, kept: dict[str, object]):
 
 
 def test_a_style_travels_in_an_export(tmp_path):
-    (voice,) = read_archive(exported(tmp_path, {KEY: style().as_report()}), PromptLimits.of(load()), "")
+    (voice,) = read_archive(exported(tmp_path, {KEY: style().as_report()}), PromptLimits.of(load_settings()), "")
     np.testing.assert_array_equal(fitted_style(voice.report).offset, style().offset)
 
 
 def test_a_damaged_style_in_an_export_is_refused(tmp_path):
     path = exported(tmp_path, {KEY: style().as_report() | {"offset": "AAAA"}})
     with pytest.raises(InvalidRequestError, match="fit it again"):
-        list(read_archive(path, PromptLimits.of(load()), ""))
+        list(read_archive(path, PromptLimits.of(load_settings()), ""))

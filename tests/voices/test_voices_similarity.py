@@ -12,9 +12,9 @@ from polyvox.audio.resample import resampled
 from polyvox.bundles.manifest import manifest_named
 from polyvox.bundles.onnx_graphs.campplus import campplus_graph
 from polyvox.bundles.validate import Bundle
-from polyvox.config import load
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import AudioDecodeError
+from polyvox.installation import load_settings
 from polyvox.types import Pcm, Utterance
 from polyvox.voices.similarity import SAME_SPEAKER, SpeakerEncoder, similarity
 
@@ -109,7 +109,7 @@ def test_one_reader_is_recognised_at_any_rate(encoder):
 @pytest.mark.slow
 @pytest.mark.anyio
 async def test_voices_of_an_engine_are_told_apart(encoder, models_dir):
-    engine = KokoroEngine(load(models_dir=models_dir))
+    engine = KokoroEngine(load_settings(models_dir=models_dir))
     await engine.start()
     try:
         heard = {}

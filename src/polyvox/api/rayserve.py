@@ -17,11 +17,27 @@ from polyvox.api.inference import Inference, named_recording
 from polyvox.api.schemas import Number, RequestBody, Text
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
 from polyvox.audio.encode import AudioFormat
+from polyvox.config import ForeignVariables
 from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.voices import limits
 from polyvox.voices.references import InlineVoice, UrlVoice
+
+FOREIGN = ForeignVariables(
+    "the CosyVoice Ray Serve API's",
+    MappingProxyType(
+        {
+            "port": "serve_port",
+            "ray_min_replicas": "min_replicas",
+            "ray_initial_replicas": "initial_replicas",
+            "ray_max_replicas": "max_replicas",
+            "ray_target_ongoing_requests": "target_ongoing_requests",
+            "ray_max_ongoing_requests": "max_ongoing_requests_per_replica",
+            "ray_max_queued_requests": "max_queued_requests_deployment",
+        }
+    ),
+)
 
 router = APIRouter(tags=["CosyVoice on Ray Serve"], dependencies=[Depends(refuse_foreign_pages)])
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field, StrictBool
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.dialect import MODEL, Dialect
+from polyvox.api.dialect import MODEL, Dialect, StreamableSettings
 from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
 from polyvox.api.hall import Hall, Owner, Voices
 from polyvox.api.openai import SPEECH_ERRORS
@@ -82,7 +82,7 @@ async def clone_speech(request: Request, hall: Hall, voices: Voices, owner: Owne
     """Speak a text in the voice of a recording, which comes as the form's file `reference_audio`."""
     fields = await read_fields(request, "reference_audio")
     body = fields.parsed(CloneBody)
-    dialect = Dialect.of(body.speech_body(hall.settings.streamable_model), hall.settings)
+    dialect = Dialect.of(body.speech_body(hall.settings.section(StreamableSettings).model), hall.settings)
     asked = dialect.tuned(dialect.body.speech_request(hall.settings, "streamable"))
     if body.reference_codes is not None:
         clone = voices.casting.coded(body.reference_codes, body.reference_text)

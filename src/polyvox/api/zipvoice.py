@@ -1,8 +1,10 @@
 """The dialect of servers built around ZipVoice: speech in a voice that the caller brings, and a list of such voices."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field, StrictBool
@@ -13,7 +15,7 @@ from polyvox.api.hall import Hall, Owner, Voices
 from polyvox.api.schemas import RequestBody, SpeechBody
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
 from polyvox.audio.encode import AudioFormat
-from polyvox.config import Settings
+from polyvox.config import ForeignVariables, Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
 from polyvox.service.cloning import Clone
 from polyvox.service.prompts import CacheKind
@@ -43,6 +45,54 @@ _AUDIO: dict[int | str, dict[str, Any]] = {
 _KINDS = {"url": (CacheKind.URL,), "base64": (CacheKind.INLINE,), "all": tuple(CacheKind)}
 
 
+class ZipVoiceApiSettings(SettingsSection):
+    """Defaults of this dialect; the engine of the same name has settings of its own."""
+
+    section: ClassVar[str] = "zipvoice_api"
+    names: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "model": "zipvoice_model",
+            "num_steps": "zipvoice_num_steps",
+            "remove_long_silence": "zipvoice_remove_long_silence",
+            "speed_multiplier": "zipvoice_speed_multiplier",
+        }
+    )
+
+    model: str = Field("zipvoice", description="Model for its requests that name none.")
+    num_steps: int = Field(8, ge=1, le=32, description="Inference steps for its requests that name none.")
+    remove_long_silence: bool = Field(True, description="Whether long silences are cut unless asked.")
+    speed_multiplier: float = Field(1.0, gt=0, le=4, description="Factor on the speed of its requests.")
+
+
+def _bytes_from_megabytes(variables: Mapping[str, str]) -> Mapping[str, str]:
+    value = variables.get("zipvoice_max_download_size_mb")
+    if value is None:
+        return {}
+    try:
+        return {"fetch_max_bytes": str(int(float(value) * 1024 * 1024))}
+    except (ValueError, OverflowError):
+        return {"fetch_max_bytes": value}
+
+
+FOREIGN = ForeignVariables(
+    "ZipVoice's",
+    MappingProxyType(
+        {
+            "default_model": "default_backend",
+            "zipvoice_model": "zipvoice_model",
+            "zipvoice_num_steps": "zipvoice_num_steps",
+            "zipvoice_remove_long_silence": "zipvoice_remove_long_silence",
+            "zipvoice_speed_multiplier": "zipvoice_speed_multiplier",
+            "data_dir": "zipvoice_cache_dir",
+            "prompt_max_seconds": "zipvoice_max_prompt_duration",
+            "allow_fetch": "zipvoice_allow_url_download",
+            "allow_inline": "zipvoice_allow_base64",
+        }
+    ),
+    derive=_bytes_from_megabytes,
+)
+
+
 class ZipVoiceBody(SpeechBody):
     """A request for speech in a voice that is registered or comes along."""
 
@@ -53,15 +103,16 @@ class ZipVoiceBody(SpeechBody):
     def zipvoice_request(self, settings: Settings) -> SpeechRequest:
         """The same request in the hall's words, with this dialect's defaults."""
         request = self.speech_request(settings, "zipvoice")
+        own = settings.section(ZipVoiceApiSettings)
         defaults = {
-            "num_steps": float(settings.zipvoice_num_steps),
-            "remove_long_silence": float(settings.zipvoice_remove_long_silence),
+            "num_steps": float(own.num_steps),
+            "remove_long_silence": float(own.remove_long_silence),
         }
-        speed = self.speed * settings.zipvoice_speed_multiplier
+        speed = self.speed * own.speed_multiplier
         return replace(
             request,
             utterance=replace(request.utterance, speed=speed, tuning=defaults | self.flow_tuning),
-            model=self.model or settings.zipvoice_model,
+            model=self.model or own.model,
         )
 
 

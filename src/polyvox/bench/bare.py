@@ -9,6 +9,7 @@ from polyvox.config import Settings
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.model import KokoroModel
+from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.types import Utterance
 
@@ -17,7 +18,7 @@ class BareKokoro:
     """Kokoro's graph with the engine's own session options, called from one thread."""
 
     def __init__(self, settings: Settings) -> None:
-        threads = settings.kokoro_threads or share_of_cores(settings.kokoro_workers)
+        threads = settings.section(KokoroSettings).threads or share_of_cores(settings.section(KokoroSettings).workers)
         self._model = KokoroModel(open_bundle("kokoro", settings.models_dir).file("model.onnx"), threads)
 
     def cpu_seconds(self, calls: Sequence[ModelInput]) -> float:

@@ -24,24 +24,23 @@ from polyvox.engines.cosyvoice.loading import Networks
 from polyvox.engines.cosyvoice.piece import Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE, Recipe
 from polyvox.engines.cosyvoice.sound import Sound, SoundState
-from polyvox.models.cosyvoice2_flow import ConformerFront, Flow2Config
-from polyvox.models.cosyvoice3_flow import Flow3Config, LookaheadFront
-from polyvox.models.cosyvoice_flow import Flow
-from polyvox.models.cosyvoice_lm import SpeechLm, SpeechLmConfig
-from polyvox.models.dit import DiT, DiTTime
-from polyvox.models.euler import cosine_schedule
-from polyvox.models.hift import Hift, HiftConfig, HiftParts
-from polyvox.models.hift_causal import CausalHift
-from polyvox.models.hift_filter import HiftFilter
-from polyvox.models.hift_source import Pitch, Source
-from polyvox.models.sampling import SamplingConfig
-from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
-from polyvox.models.unet import UNet, UNetTime
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.models.cosyvoice.dit import DiT, DiTTime
+from polyvox.models.cosyvoice.euler import cosine_schedule
+from polyvox.models.cosyvoice.flow import Flow
+from polyvox.models.cosyvoice.flow_v2 import ConformerFront, Flow2Config
+from polyvox.models.cosyvoice.flow_v3 import Flow3Config, LookaheadFront
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechLmConfig
+from polyvox.models.cosyvoice.sampling import SamplingConfig
+from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.models.cosyvoice.unet import UNet, UNetTime
+from polyvox.models.hift.causal import CausalHift
+from polyvox.models.hift.filter import HiftFilter
+from polyvox.models.hift.model import Hift, HiftConfig, HiftParts
+from polyvox.models.hift.source import Pitch, Source
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.placing import Placement
-from polyvox.runtime.speech_lm import LmSizes
-from polyvox.runtime.speech_lm import SpeechLm as SharedLm
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
+from polyvox.runtime.placement import Placement
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import Limits
 from polyvox.types import ChunkPolicy, PreparedVoice
@@ -102,7 +101,7 @@ def random_networks(recipe: Recipe, placement: Placement) -> Networks:
     """Networks of these sizes with seeded weights."""
     torch.manual_seed(0)
     with torch.device(placement.device):
-        lm = _frozen(SpeechLm(recipe.lm), placement.dtype)
+        lm = _frozen(CosyVoiceLm(recipe.lm), placement.dtype)
         flow = _flow(recipe)
         parts = HiftParts(
             _frozen(Pitch(recipe.hift.source, causal=recipe.version == 3), torch.float64),
@@ -144,7 +143,7 @@ class _SetLength(PieceMaker):
     """Speaks for as long as it is told to, whatever the random weights would have."""
 
     def __init__(
-        self, recipe: Recipe, decoder: CosyVoiceDecoder, source: SharedLm, stage: Stage[Hop, Timed], tokens: int
+        self, recipe: Recipe, decoder: CosyVoiceDecoder, source: LmScheduler, stage: Stage[Hop, Timed], tokens: int
     ) -> None:
         super().__init__(recipe, decoder, source, stage)
         self._tokens = tokens

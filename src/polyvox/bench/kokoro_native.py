@@ -29,7 +29,6 @@ from torch import Tensor
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.validate import open_bundle
-from polyvox.config import load as load_settings
 from polyvox.engines.kokoro.batches import Batches
 from polyvox.engines.kokoro.call import Call, ModelInput
 from polyvox.engines.kokoro.engine import KokoroEngine
@@ -37,12 +36,14 @@ from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro, Sh
 from polyvox.engines.kokoro.native_loading import lengths_of, recorded
 from polyvox.engines.kokoro.norms import fuse_norms
 from polyvox.engines.kokoro.plan import Break, Chunk
+from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.voices import VoiceBook
-from polyvox.models.kokoro import Kokoro, KokoroConfig, load_kokoro
+from polyvox.installation import load_settings
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import load
-from polyvox.runtime.device import HANDOVER_SECONDS
+from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.runtime.executors.graphs import CudaGraphs
-from polyvox.runtime.placing import CPU, PRECISIONS, Placement
+from polyvox.runtime.placement import CPU, PRECISIONS, Placement
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import Span, Utterance
 
@@ -326,7 +327,7 @@ def _record(native: NativeKokoro, style: Style) -> NativeKokoro:
     """The same with everything recorded, and how long that took."""
     began = time.perf_counter()
     (probe,) = calls(style, [SENTENCE], 0)
-    lengths = lengths_of(load_settings().kokoro_graph_seconds)
+    lengths = lengths_of(load_settings().section(KokoroSettings).graph_seconds)
     made = recorded(native, lengths, probe.input, CudaGraphs)
     took, memory = time.perf_counter() - began, torch.cuda.max_memory_allocated() / 2**30
     print(f"{'recorded' if made is not native else 'not recorded'} in {took:.1f} s, {memory:.2f} GiB at most")
@@ -350,7 +351,7 @@ def _speak(
     gpu = place.device == "cuda"
     native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
     if gpu and given.unrecorded:
-        lengths = lengths_of(load_settings().kokoro_graph_seconds)
+        lengths = lengths_of(load_settings().section(KokoroSettings).graph_seconds)
         boxed = NativeKokoro(native.network, native.batch, Shapes(launched, lengths))
         asyncio.run(_report(boxed, style, given, "launched kernel by kernel"))
     if gpu:

@@ -39,12 +39,14 @@ class ServerProcess:
 
 
 @contextmanager
-def server_process(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator[ServerProcess]:
+def server_process(
+    arguments: Sequence[str], environment: Mapping[str, str] | None = None, python: str = sys.executable
+) -> Iterator[ServerProcess]:
     """Run `polyvox ARGUMENTS` until the block ends; the first address it prints is where it listens.
 
     `environment` is what it finds besides our own.
     """
-    command = [sys.executable, "-m", "polyvox", *arguments]
+    command = [python, "-m", "polyvox", *arguments]
     with tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(  # noqa: S603 - our own program
             command, stdout=subprocess.PIPE, stderr=messages, env=os.environ | (environment or {})

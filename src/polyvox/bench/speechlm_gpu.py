@@ -17,14 +17,15 @@ from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 from torch import nn
 
 from polyvox.bench.texts import ENGLISH
-from polyvox.config import Settings, load
+from polyvox.config import Settings
 from polyvox.engines.speechlm.bundle import Vocabulary
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.loading import Networks, codec_fidelity, codec_in
 from polyvox.engines.speechlm.prompts import END, SPEECH, START, TOKENS_PER_SECOND, code_text
-from polyvox.models.codec_lm import CodecLm, CodecLmConfig
-from polyvox.models.neucodec import NeuCodec, NeuCodecConfig
-from polyvox.models.qwen import QwenConfig
+from polyvox.installation import load_settings
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.models.speechlm.codec_lm import CodecLm, CodecLmConfig
+from polyvox.models.speechlm.neucodec import NeuCodec, NeuCodecConfig
 from polyvox.types import Utterance
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -151,7 +152,7 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, nargs="+", default=[1, 4, 16, 50])
     given = parser.parse_args()
     networks = random_networks(Sizes(), torch.device(given.device), _DTYPES[given.precision])
-    settings = load(speechlm_cache_bytes=48 << 30, max_sessions=max(given.at_once), speechlm_prefill_rows=2048)
+    settings = load_settings(speechlm_cache_bytes=48 << 30, max_sessions=max(given.at_once), speechlm_prefill_rows=2048)
     figures = asyncio.run(run(networks, settings, given.at_once, int(given.seconds * TOKENS_PER_SECOND)))
     print(report(figures), flush=True)
     if given.device == "cuda":

@@ -18,9 +18,9 @@ from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, SAMPLE_RATE, T
 from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.synthesis import Order, Synthesis
 from polyvox.engines.zipvoice.voice import ClonedVoice
-from polyvox.models.vocos import Vocos, VocosConfig
-from polyvox.models.zipformer import ZipformerConfig
-from polyvox.models.zipvoice import ZipVoice, ZipVoiceConfig
+from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
+from polyvox.models.zipvoice.vocos import Vocos, VocosConfig
+from polyvox.models.zipvoice.zipformer import ZipformerConfig
 from polyvox.text.tokenizers.vocabulary import Vocabulary
 
 TOKENS = 360

@@ -38,8 +38,8 @@ from polyvox.engines.zipvoice.manner import Manner
 from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE, TARGET_RMS
 from polyvox.engines.zipvoice.networks import Acoustics, Networks
 from polyvox.engines.zipvoice.synthesis import FEATURE_SCALE, Synthesis
-from polyvox.models.vocos import Vocos
-from polyvox.models.zipvoice import Line, Solver, ZipVoice, ZipVoiceConfig, load_zipvoice
+from polyvox.models.zipvoice.model import Line, Solver, ZipVoice, ZipVoiceConfig, load_zipvoice
+from polyvox.models.zipvoice.vocos import Vocos
 
 ORIGINAL_LIMIT = 0.8
 COMPANY_LIMIT = 0.9

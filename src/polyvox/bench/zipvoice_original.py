@@ -11,8 +11,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from polyvox.models.zipformer import ZipformerConfig
-from polyvox.models.zipvoice import (
+from polyvox.models.zipvoice.model import (
     GUIDANCE_CODE,
     PAD,
     TURNING_POINT,
@@ -23,6 +22,7 @@ from polyvox.models.zipvoice import (
     token_places,
     wave_code,
 )
+from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
 _MASKED = -1000.0
 

@@ -83,9 +83,9 @@ def text(
     from rich.console import Console
 
     from polyvox.bench.text import as_table, bench_text
-    from polyvox.config import load
+    from polyvox.installation import load_settings
 
-    figures = list(bench_text(rounds, load().espeak))
+    figures = list(bench_text(rounds, load_settings().espeak))
     Console().print(as_table(figures))
     if json_file is not None:
         json_file.write_text(json.dumps([asdict(row) for row in figures], indent=2), encoding="utf-8")
@@ -106,10 +106,10 @@ def engine(
     from rich.console import Console
 
     from polyvox.bench.engine import as_table, bench_engine
-    from polyvox.config import load
+    from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 
-    settings = load(models_dir=models_dir, log_level="warning")
+    settings = load_settings(models_dir=models_dir, log_level="warning")
     configure_logging(settings)
     with Console(stderr=True).status("") as status:
         checks = bench_engine(settings, rounds, requests, status.update)
@@ -147,10 +147,10 @@ def null_server(
     """A server whose engine costs nothing, for measuring what is left."""
     from polyvox.bench.null import NullEngine
     from polyvox.cli.server import run_server
-    from polyvox.config import load
+    from polyvox.installation import load_settings
 
     null = {"models": ["null"], "default_model": "null", "default_voice": "null", "max_sessions": 256}
-    settings = load(host="127.0.0.1", port=0, server=server, grpc_port=grpc_port, **null)
+    settings = load_settings(host="127.0.0.1", port=0, server=server, grpc_port=grpc_port, **null)
     run_server(settings, {"null": NullEngine})
 
 

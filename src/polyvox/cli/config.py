@@ -15,9 +15,10 @@ def config(
     from rich.table import Table
     from rich.text import Text
 
-    from polyvox.config import load, origins
+    from polyvox.installation import settings_loader
 
-    settings = list(origins(load()))
+    loader = settings_loader()
+    settings = list(loader.origins(loader.load()))
     if as_json:
         print(json.dumps([asdict(origin) for origin in settings], indent=2, ensure_ascii=False))
         return

@@ -22,13 +22,13 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
 ) -> None:
     """Write the file that `serve deploy` reads, with the settings as they stand."""
-    from polyvox.config import load
     from polyvox.deploy.ray_yaml import ray_yaml
     from polyvox.errors import ConflictError
+    from polyvox.installation import load_settings
 
-    settings = load(models=model or None)
+    settings = load_settings(models=model or None)
     if model and settings.default_model not in model:
-        settings = load(models=model, default_model=model[0])
+        settings = load_settings(models=model, default_model=model[0])
     if path.exists() and not force:
         raise ConflictError(f"{path} is there already; --force overwrites it.")
     path.write_text(ray_yaml(settings, str(path)), encoding="utf-8")

@@ -60,14 +60,14 @@ def evaluate(
     """Measure word errors, speaker similarity and predicted quality of voices."""
     from polyvox.cli.address import server_address
     from polyvox.cli.speakers import Manner, own_speaker, servers_speaker
-    from polyvox.config import load
     from polyvox.evaluate.panel import Panel
     from polyvox.evaluate.plot import check_plottable
     from polyvox.evaluate.trial import Trial
+    from polyvox.installation import load_settings
     from polyvox.runtime.executors.ort import share_of_cores
     from polyvox.service.logs import configure_logging
 
-    settings = load(
+    settings = load_settings(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from polyvox.cli.hall import build_service
 from polyvox.cli.own_voices import read_recording
 from polyvox.config import Settings
-from polyvox.engines import catalog
+from polyvox.engines.catalog import Catalog
 from polyvox.service.fitting import FitJob, FittingService
 from polyvox.service.voices import VoiceService
 from polyvox.voices.records import VoiceDetails, VoiceRecord
@@ -23,7 +23,7 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
     data = read_recording(file, settings.prompt_max_bytes)
 
     async def fitted() -> VoiceRecord:
-        voices = VoiceService.beside(build_service(settings, catalog.ENGINES))
+        voices = VoiceService.beside(build_service(settings, Catalog.installed().factories))
         fits = FittingService(settings, voices)
         try:
             job = await fits.start(InlineVoice(data), details, owner, seed=seed)

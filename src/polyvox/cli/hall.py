@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from polyvox.config import Settings
-from polyvox.engines import catalog
 from polyvox.engines.base import Engine
+from polyvox.engines.catalog import Catalog
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
@@ -19,7 +19,7 @@ def build_service(settings: Settings, engines: Mapping[str, Callable[[Settings],
 @asynccontextmanager
 async def running_service(settings: Settings) -> AsyncIterator[SpeechService]:
     """A service that can speak with the default model, and is closed when the block ends."""
-    service = build_service(settings, catalog.ENGINES)
+    service = build_service(settings, Catalog.installed().factories)
     await service.start()
     try:
         service.registry.engine(None)

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polyvox.errors import BundleError, UnavailableError
+
 if TYPE_CHECKING:
     from polyvox.bundles.manifest import Manifest
+    from polyvox.engines.spec import EngineSpec
 
 app = typer.Typer(help="List models, or check an installed one.", invoke_without_command=True)
 
@@ -24,9 +27,9 @@ def models(
     if context.invoked_subcommand is not None:
         return
     from polyvox.bundles.manifest import manifests
-    from polyvox.config import load
+    from polyvox.installation import load_settings
 
-    folder = load(models_dir=models_dir).models_dir
+    folder = load_settings(models_dir=models_dir).models_dir
     rows = [_listed(manifest, folder) for manifest in manifests()]
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
@@ -36,74 +39,64 @@ def models(
 
 @app.command()
 def check(
-    name: Annotated[str, typer.Argument(help="Installed model, or the folder of a CosyVoice model.")],
+    name: Annotated[str, typer.Argument(help="Installed model, or a model's folder.")],
     models_dir: ModelsDir = None,
 ) -> None:
-    """Hash every file of an installed model, or compare the weights in a CosyVoice folder with its description."""
+    """Hash every file of an installed model, or compare the files in a model's folder with its description."""
+    from polyvox.installation import load_settings
+
+    settings = load_settings(models_dir=models_dir)
     if Path(name).is_dir():
-        _check_folder(Path(name))
+        spec = _spec_of(Path(name))
+        if spec.tools.check is None:
+            raise UnavailableError(f"There is no check for a folder of {spec.title}.")
+        for line in spec.tools.check(Path(name), settings):
+            print(line)
         return
     from polyvox.bundles.progress import RichProgress
     from polyvox.bundles.validate import open_bundle, verify
-    from polyvox.config import load
 
-    bundle = open_bundle(name, load(models_dir=models_dir).models_dir)
+    bundle = open_bundle(name, settings.models_dir)
     verify(bundle, RichProgress())
     print(f"{bundle.manifest.title} in {bundle.folder} is whole.")
 
 
 @app.command()
-def convert(folder: Annotated[Path, typer.Argument(help="Folder of a CosyVoice model.")]) -> None:
-    """Write the weights of a CosyVoice model as safetensors beside the published files; they load faster."""
-    _require_torch()
-    from polyvox.engines.cosyvoice.bundle import convert as converted
-    from polyvox.engines.cosyvoice.bundle import open_model
-
-    for path in converted(open_model(folder)):
+def convert(folder: Annotated[Path, typer.Argument(help="Folder of a model, such as CosyVoice's.")]) -> None:
+    """Write the weights of a model as safetensors beside the published files; they load faster."""
+    spec = _spec_of(folder)
+    if spec.tools.convert is None:
+        raise UnavailableError(f"The weights of {spec.title} need no conversion.")
+    for path in spec.tools.convert(folder):
         print(f"Wrote {path}.")
 
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="Folder of a ZipVoice model: the base or the distilled one.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a model that can be exported, such as ZipVoice's.")],
     to: Annotated[Path, typer.Option(help="Folder to make.")],
     int8: Annotated[bool, typer.Option(help="Also write the graphs in 8-bit precision.")] = True,
 ) -> None:
-    """Write a ZipVoice model as ONNX graphs, with the inputs and outputs of the published ones."""
-    _require_torch()
-    from polyvox.engines.zipvoice.export import export as exported
-
-    for path in exported(folder, to, int8=int8):
+    """Write a model as ONNX graphs, with the inputs and outputs of the published ones."""
+    spec = _spec_of(folder)
+    if spec.tools.export is None:
+        raise UnavailableError(f"There is no ONNX export of {spec.title}.")
+    for path in spec.tools.export(folder, to, int8):
         print(f"Wrote {path}.")
 
 
-def _check_folder(folder: Path) -> None:
-    _require_torch()
-    from polyvox.config import load
-    from polyvox.engines.cosyvoice.bundle import open_model
-    from polyvox.engines.cosyvoice.listening import Listener
-    from polyvox.engines.cosyvoice.tags import Tags
-    from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+def _spec_of(folder: Path) -> "EngineSpec":
+    """The family whose model a folder holds, with everything installed that it needs."""
+    from polyvox.engines.catalog import Catalog
 
-    bundle = open_model(folder, load().cosyvoice_lm)
-    for line in bundle.check_weights():
-        print(line)
-    Listener(bundle, threads=1)
-    print(f"{bundle.speaker_network.name} and {bundle.speech_tokenizer.name}: can be opened, inputs fit")
-    tokenizer = TextTokenizer(bundle.backbone, Tags(bundle.version))
-    print(f"{bundle.backbone.name}: text ids up to {tokenizer.largest}")
-    voices = sorted(bundle.voices("check"))
-    print(f"voices: {', '.join(voices) or 'none of its own; it speaks with cloned ones'}")
-    print(f"CosyVoice {bundle.version} in {folder} can be used: set POLYVOX_COSYVOICE{bundle.version}_DIR to it.")
-
-
-def _require_torch() -> None:
-    from importlib.util import find_spec
-
-    from polyvox.errors import UnavailableError
-
-    if find_spec("torch") is None:
-        raise UnavailableError("This needs PyTorch; install it with `pip install 'polyvox[torch]'`.")
+    catalog = Catalog.installed()
+    found = catalog.recognize(folder)
+    if found is None:
+        families = ", ".join(spec.title for spec in catalog.specs)
+        raise BundleError(f"{folder} holds no model that an engine here recognises by its files ({families}).")
+    spec = catalog.spec(found.model)
+    spec.check_installed()
+    return spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +115,6 @@ class _Listed:
 
 def _listed(manifest: "Manifest", folder: Path) -> _Listed:
     from polyvox.bundles.validate import open_manifest
-    from polyvox.errors import BundleError
 
     try:
         bundle = open_manifest(manifest, folder)

@@ -11,7 +11,7 @@ from polyvox.api.auth import owner_of
 from polyvox.bundles.validate import open_bundle
 from polyvox.cli.hall import build_service
 from polyvox.config import Settings
-from polyvox.engines import catalog
+from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError
 from polyvox.service.ears import Ears
 from polyvox.service.voices import Registered, Transcribe, VoiceService
@@ -70,7 +70,7 @@ def register(settings: Settings, file: Path, details: VoiceDetails, owner: str, 
     data = read_recording(file, settings.prompt_max_bytes)
 
     async def registered() -> Registered:
-        voices = VoiceService.beside(build_service(settings, catalog.ENGINES))
+        voices = VoiceService.beside(build_service(settings, Catalog.installed().factories))
         try:
             return await voices.register(
                 InlineVoice(data), details, owner, transcribe=Transcribe.INLINE, replacing=replacing

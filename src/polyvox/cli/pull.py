@@ -22,11 +22,11 @@ def pull(
     """Install a model, or mend an installed one."""
     from polyvox.bundles.progress import RichProgress
     from polyvox.bundles.pull import pull as pull_bundle
-    from polyvox.config import load
+    from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 
     level = "debug" if context.find_root().params["debug"] else "warning"
-    settings = load(models_dir=models_dir, log_level=level, log_format="console")
+    settings = load_settings(models_dir=models_dir, log_level=level, log_format="console")
     configure_logging(settings)
     elsewhere = hub == "modelscope"
     bundle = pull_bundle(

@@ -64,10 +64,10 @@ def say(
     from polyvox.cli.output import output_for
     from polyvox.cli.speech import Wish, own_speech, servers_speech
     from polyvox.cli.turns import check_options, read_turns
-    from polyvox.config import load
+    from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 
-    settings = load(
+    settings = load_settings(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,

@@ -38,9 +38,11 @@ def serve(
     """Serve speech over HTTP, and over gRPC where it has a port."""
     from polyvox.cli.model_folder import settings_for
     from polyvox.cli.server import run_server
-    from polyvox.config import load
-    from polyvox.engines.catalog import ENGINES
+    from polyvox.engines.catalog import Catalog
+    from polyvox.installation import settings_loader
 
+    catalog = Catalog.installed()
+    load = settings_loader(catalog).load
     given: dict[str, Any] = {
         "host": host,
         "port": port,
@@ -50,7 +52,7 @@ def serve(
     }
     given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc}
     if model_dir is not None:
-        given |= settings_for(model_dir, ENGINES, besides=model or ())
+        given |= settings_for(model_dir, catalog, besides=model or ())
     settings = load(**given)
     if model and model_dir is None and settings.default_model not in model:
         settings = load(**given, default_model=model[0])
@@ -58,9 +60,9 @@ def serve(
     if ray:
         from polyvox.deploy.local import serve_on_ray
 
-        serve_on_ray(settings, ENGINES)
+        serve_on_ray(settings, catalog)
     else:
-        run_server(settings, ENGINES)
+        run_server(settings, catalog.factories)
 
 
 def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> None:

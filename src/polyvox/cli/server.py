@@ -18,8 +18,8 @@ from polyvox.api.hosts import KnownNames
 from polyvox.cli.hall import build_service
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.errors import UnavailableError
-from polyvox.runtime.device import HANDOVER_SECONDS
+from polyvox.errors import UnavailableError, install_hint
+from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.service.logs import configure_logging
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -96,7 +96,7 @@ async def _answering(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[], No
 def _http_server(app: FastAPI, listener: socket.socket, settings: Settings) -> HttpServer:
     if settings.server == "granian":
         if find_spec("granian") is None:
-            raise UnavailableError("granian is not installed; run: pip install 'polyvox[granian]'")
+            raise UnavailableError(f"granian is not installed; install it with: {install_hint('granian')}")
         from polyvox.cli.granian_server import GranianServer
 
         return GranianServer(app, listener, BACKLOG)
@@ -109,7 +109,7 @@ def _grpc_server(service: SpeechService, voices: VoiceService) -> "GrpcServer | 
     if service.settings.grpc_port is None:
         return None
     if not all(map(find_spec, ("grpc", "grpc_health", "grpc_reflection"))):
-        raise UnavailableError("gRPC is not installed; run: pip install 'polyvox[grpc]'")
+        raise UnavailableError(f"gRPC is not installed; install it with: {install_hint('grpc')}")
     from polyvox.api.grpc.server import GrpcServer
 
     return GrpcServer(service, voices)

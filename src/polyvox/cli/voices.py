@@ -33,15 +33,13 @@ def voices(
 ) -> None:
     if context.invoked_subcommand is not None:
         return
-    from polyvox.config import load
-    from polyvox.engines.catalog import ENGINES
-    from polyvox.errors import InvalidRequestError, UnknownModelError
+    from polyvox.engines.catalog import Catalog
+    from polyvox.errors import InvalidRequestError
+    from polyvox.installation import load_settings
 
-    settings = load()
+    settings = load_settings()
     name = model or settings.default_model
-    if name not in ENGINES:
-        raise UnknownModelError(f"There is no model {name!r}; known are {', '.join(ENGINES)}.", field="model")
-    every = ENGINES[name](settings).voices
+    every = Catalog.installed().spec(name).make(name, settings).voices
     found = [voice for voice in every if language is None or _speaks(voice.language, language)]
     if not found:
         spoken = ", ".join(sorted({voice.language for voice in every}))
@@ -242,10 +240,10 @@ def import_file(
 
 def _settings(data_dir: Path | None, models_dir: Path | None = None) -> "Settings":
     """The settings, and a log of errors alone: a command says itself what there is to say."""
-    from polyvox.config import load
+    from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 
-    settings = load(data_dir=data_dir, models_dir=models_dir, log_level="error", log_format="console")
+    settings = load_settings(data_dir=data_dir, models_dir=models_dir, log_level="error", log_format="console")
     configure_logging(settings)
     return settings
 

@@ -31,24 +31,23 @@ from polyvox.bench.null import NullEngine
 from polyvox.bench.process import server_process
 from polyvox.bench.texts import ENGLISH
 from polyvox.bench.wire import ask, line_to
-from polyvox.config import Settings, load
 from polyvox.deploy.local import application, cluster, free_port
 from polyvox.deploy.paced import CHUNK_SECONDS, CHUNKS, PacedEngine
 from polyvox.deploy.plan import EngineArgs
 from polyvox.deploy.ray import NAME
 from polyvox.deploy.replica import Vitals
-from polyvox.engines.base import Engine
-from polyvox.engines.kokoro.engine import KokoroEngine
+from polyvox.engines.catalog import Catalog
+from polyvox.engines.kokoro.spec import KOKORO
+from polyvox.engines.spec import EngineSpec
 from polyvox.errors import PolyvoxError
+from polyvox.installation import load_settings
 
 AUDIO_SECONDS = CHUNKS * CHUNK_SECONDS
 WEDGED_SECONDS = 4.0
 PATIENCE_SECONDS = 180.0
 TIMINGS = 60
 SHORT_TEXT = "Good morning."
-ENGINES: Mapping[str, Callable[[Settings], Engine]] = MappingProxyType(
-    {"paced": PacedEngine, "null": NullEngine, "kokoro": KokoroEngine}
-)
+ENGINES = Catalog((EngineSpec("trial", "the trial", {"paced": PacedEngine, "null": NullEngine}, {}), KOKORO))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ class Trials:
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         self._say = say
-        self._settings = load(
+        self._settings = load_settings(
             host="127.0.0.1",
             port=free_port("127.0.0.1"),
             data_dir=folder,

@@ -14,20 +14,20 @@ from urllib.request import urlopen
 
 from polyvox.config import Settings
 from polyvox.deploy.plan import EngineArgs, plans_for
-from polyvox.engines.base import Engine
-from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.engines.catalog import Catalog
+from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
 
 _READY_SECONDS = 30.0
 _BESIDES_DEADLINE = 60.0
 
 
-def serve_on_ray(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
+def serve_on_ray(settings: Settings, catalog: Catalog) -> None:
     """Serve until a signal says stop. The port is tried first, so that a second server fails at once."""
     if settings.grpc_port is not None:
         raise InvalidRequestError("There is no gRPC on Ray Serve; leave grpc_port out, or --ray.", field="grpc_port")
     stopped = threading.Event()
     settings = settings.model_copy(update={"port": free_port(settings.host, settings.port)})
-    with cluster(), application(settings, engines) as url:
+    with cluster(), application(settings, catalog) as url:
         for number in (signal.SIGINT, signal.SIGTERM):  # not earlier: Ray sets its own when it starts
             signal.signal(number, lambda *_: stopped.set())
         print(f"Polyvox speaks at {url} on Ray Serve (Ctrl-C stops it).", flush=True)
@@ -38,7 +38,7 @@ def serve_on_ray(settings: Settings, engines: Mapping[str, Callable[[Settings], 
 def cluster() -> Iterator[None]:
     """A connection to Ray: to the cluster that RAY_ADDRESS names, or to one of our own that ends with us."""
     if find_spec("ray") is None:
-        raise UnavailableError("Ray Serve is not installed; `pip install 'polyvox[ray]'` installs it.")
+        raise UnavailableError(f"Ray Serve is not installed; install it with: {install_hint('ray')}")
     import ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # how this server is used is nobody else's business
@@ -57,7 +57,7 @@ def cluster() -> Iterator[None]:
 @contextmanager
 def application(
     settings: Settings,
-    engines: Mapping[str, Callable[[Settings], Engine]],
+    catalog: Catalog,
     args: Mapping[str, EngineArgs] | None = None,
 ) -> Iterator[str]:
     """The address of an application that speaks; it ends with the block. Its port is that of the first in a cluster."""
@@ -66,11 +66,11 @@ def application(
 
     from polyvox.deploy.ray import NAME, build, machines
 
-    plans = plans_for(settings, args or {}, machines())
+    plans = plans_for(settings, args or {}, machines(), catalog)
     patience = settings.deadline_seconds + _BESIDES_DEADLINE
     serve.start(http_options=HTTPOptions(host=settings.host, port=settings.port, request_timeout_s=patience))
     try:
-        _deployed(partial(serve.run, build(settings, engines, plans), name=NAME, route_prefix="/"))
+        _deployed(partial(serve.run, build(settings, catalog, plans), name=NAME, route_prefix="/"))
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         url = f"http://{host}:{settings.port}"
         _check_ready(url, settings.default_model)

@@ -9,7 +9,7 @@ import numpy as np
 
 from polyvox.config import Settings
 from polyvox.errors import UnavailableError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Stage
 from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Utterance, Voice, VoicePrompt
 

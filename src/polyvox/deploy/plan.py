@@ -7,12 +7,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyvox.config import Settings
+from polyvox.engines.catalog import Catalog
+from polyvox.engines.spec import EngineSpec
 from polyvox.errors import InvalidRequestError
 
 Number = TypeVar("Number", int, float)
-
-_CPU_ONLY = frozenset({"kokoro"})
-"""Models that would leave a GPU idle."""
 
 
 class EngineArgs(BaseModel):
@@ -74,7 +73,9 @@ class EnginePlan:
         return self.max_replicas * self.max_ongoing_requests + self.max_queued_requests
 
 
-def plans_for(settings: Settings, engines: Mapping[str, EngineArgs], machines: Machines) -> list[EnginePlan]:
+def plans_for(
+    settings: Settings, engines: Mapping[str, EngineArgs], machines: Machines, catalog: Catalog
+) -> list[EnginePlan]:
     """A plan for each model of the settings."""
     unknown = sorted(set(engines) - set(settings.models))
     if unknown:
@@ -85,16 +86,18 @@ def plans_for(settings: Settings, engines: Mapping[str, EngineArgs], machines: M
     given = {model: engines.get(model, NOTHING_GIVEN) for model in settings.models}
     processes = sum(_chosen(args.max_replicas, settings.ray_max_replicas) for args in given.values())
     share = max(1, machines.cpus // processes)
-    return [_plan(model, args, settings, machines, share) for model, args in given.items()]
+    return [_plan(catalog.spec(model), model, args, settings, machines, share) for model, args in given.items()]
 
 
-def _plan(model: str, args: EngineArgs, settings: Settings, machines: Machines, share: int) -> EnginePlan:
+def _plan(
+    spec: EngineSpec, model: str, args: EngineArgs, settings: Settings, machines: Machines, share: int
+) -> EnginePlan:
     most = _chosen(args.max_replicas, settings.ray_max_replicas)
     fewest = min(_chosen(args.min_replicas, settings.ray_min_replicas), most)
     first = _chosen(args.initial_replicas, settings.ray_initial_replicas)
     gpus = settings.ray_gpus if args.gpus is None else args.gpus
     if gpus is None:
-        gpus = 1.0 if machines.gpus and model not in _CPU_ONLY else 0.0
+        gpus = 1.0 if machines.gpus and spec.uses_gpu(settings) else 0.0
     return EnginePlan(
         model=model,
         min_replicas=fewest,
@@ -120,6 +123,6 @@ def ingress_settings(settings: Settings, plans: list[EnginePlan]) -> Settings:
     return settings.model_copy(update={"max_sessions": max(settings.max_sessions, most)})
 
 
-def replica_settings(settings: Settings, plan: EnginePlan) -> Settings:
+def replica_settings(settings: Settings, plan: EnginePlan, spec: EngineSpec) -> Settings:
     """The settings of one model's process: its own threads, and no log file that others turn over too."""
-    return settings.model_copy(update={"kokoro_threads": plan.threads, "log_file": None, "log_format": "json"})
+    return spec.with_threads(settings, plan.threads).model_copy(update={"log_file": None, "log_format": "json"})

@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -19,14 +19,17 @@ from ray.serve.handle import DeploymentHandle
 from ray.serve.schema import LoggingConfig
 
 from polyvox.api.app import create_app
-from polyvox.config import Settings, load
+from polyvox.config import Settings
 from polyvox.deploy.line import ServeLine
 from polyvox.deploy.plan import DeployArgs, EnginePlan, Machines, ingress_settings, plans_for, replica_settings
 from polyvox.deploy.remote_engine import ReplicaLostError, remote_engine
 from polyvox.deploy.replica import EngineReplica
 from polyvox.deploy.wire import Profile
 from polyvox.engines.base import Engine
+from polyvox.engines.catalog import Catalog
+from polyvox.engines.spec import EngineSpec
 from polyvox.errors import PolyvoxError, UnavailableError
+from polyvox.installation import settings_loader
 from polyvox.service.logs import configure_logging
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
@@ -36,7 +39,6 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 NAME = "polyvox"
 INGRESS = "doors"
-EngineFactory = Callable[[Settings], Engine]
 
 _VOICES_BY_REPLICA = 256
 _PATIENCE_SECONDS = 120.0
@@ -62,9 +64,9 @@ _QUIET = LoggingConfig(enable_access_log=False)
 class ServedEngine(EngineReplica):
     """A replica of one model. Voices count as multiplexed models, so that Serve finds those that it holds again."""
 
-    async def __init__(self, plan: EnginePlan, settings: Settings, make: EngineFactory) -> None:  # type: ignore[misc]
+    async def __init__(self, plan: EnginePlan, settings: Settings, spec: EngineSpec) -> None:  # type: ignore[misc]
         configure_logging(settings)
-        super().__init__(plan.model, settings, make, [str(gpu) for gpu in ray.get_gpu_ids()])
+        super().__init__(plan.model, settings, spec, [str(gpu) for gpu in ray.get_gpu_ids()])
         await self.start()
 
     async def __del__(self) -> None:
@@ -124,9 +126,9 @@ class Ingress:
             await asyncio.sleep(_AGAIN_SECONDS)
 
 
-def build(settings: Settings, engines: Mapping[str, EngineFactory], plans: list[EnginePlan]) -> Application:
-    """The application for these models; the engines' factories must be importable on every machine."""
-    served = {plan.model: _engine_deployment(plan, settings, engines[plan.model]) for plan in plans}
+def build(settings: Settings, catalog: Catalog, plans: list[EnginePlan]) -> Application:
+    """The application for these models; the catalog's engines must be importable on every machine."""
+    served = {plan.model: _engine_deployment(plan, settings, catalog.spec(plan.model)) for plan in plans}
     doors = ingress_settings(settings, plans)
     deployment = serve.deployment(serve.ingress()(Ingress)).options(
         name=INGRESS,
@@ -137,10 +139,10 @@ def build(settings: Settings, engines: Mapping[str, EngineFactory], plans: list[
         logging_config=_QUIET,
         ray_actor_options={"num_cpus": 0, "runtime_env": {"env_vars": dict(_DIRECT)}},
     )
-    return deployment.bind(doors, sorted({*engines, *served}), served)
+    return deployment.bind(doors, sorted(catalog.factories), served)
 
 
-def _engine_deployment(plan: EnginePlan, settings: Settings, make: EngineFactory) -> Application:
+def _engine_deployment(plan: EnginePlan, settings: Settings, spec: EngineSpec) -> Application:
     threads = {"OMP_NUM_THREADS": str(plan.threads)}
     deployment = serve.deployment(ServedEngine).options(
         name=plan.model,
@@ -164,7 +166,7 @@ def _engine_deployment(plan: EnginePlan, settings: Settings, make: EngineFactory
             "runtime_env": {"env_vars": dict(_DIRECT) | threads},
         },
     )
-    return deployment.bind(plan, replica_settings(settings, plan), make)
+    return deployment.bind(plan, replica_settings(settings, plan, spec), spec)
 
 
 def machines() -> Machines:
@@ -175,7 +177,6 @@ def machines() -> Machines:
 
 def app(args: DeployArgs) -> Application:
     """The application as ray.yaml describes it; what that leaves out is taken from the environment of the cluster."""
-    from polyvox.engines.catalog import ENGINES
-
-    settings = load(**args.settings)
-    return build(settings, ENGINES, plans_for(settings, args.engines, machines()))
+    catalog = Catalog.installed()
+    settings = settings_loader(catalog).load(**args.settings)
+    return build(settings, catalog, plans_for(settings, args.engines, machines(), catalog))

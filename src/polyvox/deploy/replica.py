@@ -20,6 +20,7 @@ from polyvox.deploy.pulse import Pulse
 from polyvox.deploy.remote_engine import abilities_of
 from polyvox.deploy.wire import Failure, Parcel, Profile, PromisedVoice, VoiceWanted, is_only_named
 from polyvox.engines.base import Cautioned, Coded, Converting, Duetting, Engine, Mixing, Observed, Phonemizing
+from polyvox.engines.spec import EngineSpec
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.delivery import closing
@@ -58,13 +59,13 @@ class EngineReplica:
         self,
         model: str,
         settings: Settings,
-        make: Callable[[Settings], Engine],
+        spec: EngineSpec,
         gpus: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = model
-        self._settings = settings if gpus else on_cpu(settings)
-        self._make = make
+        self._settings = settings if gpus else spec.on_cpu(settings)
+        self._spec = spec
         self._gpus = tuple(gpus)
         self._engine: Engine | None = None
         self._reason = ""
@@ -90,10 +91,10 @@ class EngineReplica:
             self._reason = error.message
             log.warning("model unavailable", model=self._model, reason=error.message)
         except Exception as error:
-            if not self._gpus or on_cpu(self._settings) == self._settings:
+            if not self._gpus or self._spec.on_cpu(self._settings) == self._settings:
                 raise
             log.exception("GPU failed its test", model=self._model, gpus=self._gpus)
-            self._engine = await self._started(on_cpu(self._settings))
+            self._engine = await self._started(self._spec.on_cpu(self._settings))
             self._fallback = f"The GPU failed its test ({type(error).__name__}); {self._model!r} runs on the CPU."
 
     async def close(self) -> None:
@@ -182,7 +183,7 @@ class EngineReplica:
             self.probe = asyncio.create_task(self._tried(), name=f"probe of {self._model}")
 
     async def _started(self, settings: Settings) -> Engine:
-        engine = self._make(settings)
+        engine = self._spec.make(self._model, settings)
         if isinstance(engine, Observed):
             engine.observe(self._reports.append)
         try:
@@ -283,12 +284,6 @@ class EngineReplica:
         except Exception as error:
             self._ailment = f"{type(error).__name__}: {error}"
             log.exception("probe failed", engine=self._model)
-
-
-def on_cpu(settings: Settings) -> Settings:
-    """The settings with every engine that may choose its device bound to the CPU."""
-    devices = [name for name in type(settings).model_fields if name.endswith("_device")]
-    return settings.model_copy(update={name: "cpu" for name in devices if getattr(settings, name) == "auto"})
 
 
 def _kept_promise(engine: Engine, voice: PromisedVoice) -> PreparedVoice:

@@ -1,52 +1,85 @@
-"""The engines this server knows, by the names that callers use."""
+"""The families of models that this installation has: the built-in ones, and those of other packages."""
 
-from collections.abc import Callable
-from importlib.util import find_spec
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Self
 
-from polyvox.config import Settings
-from polyvox.engines.base import Engine
-from polyvox.engines.kokoro.engine import KokoroEngine
-from polyvox.engines.zipvoice.variants import VARIANTS, Variant
-from polyvox.errors import UnavailableError
+import structlog
 
+from polyvox.config import SettingsSection
+from polyvox.engines.cosyvoice.spec import COSYVOICE
+from polyvox.engines.kokoro.spec import KOKORO
+from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, VoiceFitting
+from polyvox.engines.speechlm.spec import SPEECHLM
+from polyvox.engines.zipvoice.spec import ZIPVOICE
+from polyvox.errors import UnknownModelError
 
-def _cosyvoice(version: int) -> Callable[[Settings], Engine]:
-    def made(settings: Settings) -> Engine:
-        if find_spec("torch") is None:
-            raise UnavailableError("CosyVoice needs PyTorch; install it with `pip install 'polyvox[torch]'`.")
-        from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-        return CosyVoiceEngine(settings, version)
+GROUP = "polyvox.engines"
+"""The entry-point group under which a package names its `EngineSpec`."""
 
-    return made
-
-
-def _zipvoice(variant: Variant) -> Callable[[Settings], Engine]:
-    def made(settings: Settings) -> Engine:
-        if find_spec("torch") is None:
-            raise UnavailableError("ZipVoice needs PyTorch; install it with `pip install 'polyvox[torch]'`.")
-        from polyvox.engines.zipvoice.engine import ZipVoiceEngine
-
-        return ZipVoiceEngine(variant, settings)
-
-    return made
+BUILT_IN = (KOKORO, COSYVOICE, ZIPVOICE, SPEECHLM)
 
 
-def _speechlm(settings: Settings) -> Engine:
-    if find_spec("torch") is None:
-        raise UnavailableError("The codec language model needs PyTorch: `pip install 'polyvox[torch]'`.")
-    from polyvox.engines.speechlm.engine import SpeechLmEngine
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Engine specs, each model's name once."""
 
-    return SpeechLmEngine(settings)
+    specs: Sequence[EngineSpec]
+
+    @classmethod
+    def installed(cls) -> Self:
+        """The built-in families and those of installed packages. A package that fails to load is left out."""
+        specs = list(BUILT_IN)
+        for entry in entry_points(group=GROUP):
+            spec = _loaded(entry)
+            if spec is None:
+                continue
+            taken = {name for known in specs for name in (*known.models, known.family)}
+            if taken & {*spec.models, spec.family}:
+                log.warning("engine left out: its name is taken", entry_point=entry.name, models=sorted(spec.models))
+                continue
+            specs.append(spec)
+        return cls(tuple(specs))
+
+    @property
+    def factories(self) -> Mapping[str, EngineFactory]:
+        """How to make the engine of each model."""
+        return {model: partial(spec.make, model) for spec in self.specs for model in spec.models}
+
+    @property
+    def sections(self) -> tuple[type[SettingsSection], ...]:
+        """The settings that the families bring."""
+        return tuple(spec.settings for spec in self.specs if spec.settings is not None)
+
+    def spec(self, model: str) -> EngineSpec:
+        """The family that a model belongs to."""
+        found = next((spec for spec in self.specs if model in spec.models), None)
+        if found is None:
+            known = ", ".join(self.factories)
+            raise UnknownModelError(f"There is no model {model[:80]!r}; known are {known}.", field="model")
+        return found
+
+    def recognize(self, folder: Path) -> ModelFolder | None:
+        """The model that a folder holds, told from its files."""
+        return next((found for spec in self.specs if (found := spec.recognize(folder)) is not None), None)
+
+    def fittings(self) -> Iterator[VoiceFitting]:
+        """The ways of fitting a voice to a recording, the preferred one first."""
+        return (spec.fitting for spec in self.specs if spec.fitting is not None)
 
 
-ENGINES: MappingProxyType[str, Callable[[Settings], Engine]] = MappingProxyType(
-    {
-        "kokoro": KokoroEngine,
-        "cosyvoice2": _cosyvoice(2),
-        "cosyvoice3": _cosyvoice(3),
-        "speechlm": _speechlm,
-        **{name: _zipvoice(variant) for name, variant in VARIANTS.items()},
-    }
-)
+def _loaded(entry: EntryPoint) -> EngineSpec | None:
+    try:
+        spec = entry.load()
+    except Exception:  # whatever a stranger's package raises, the server still serves the other models
+        log.exception("engine left out: its package failed to load", entry_point=entry.name)
+        return None
+    if not isinstance(spec, EngineSpec):
+        log.warning("engine left out: its entry point is no EngineSpec", entry_point=entry.name)
+        return None
+    return spec

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from polyvox.audio.pitch import voiced_f0
 from polyvox.bundles.validate import open_bundle
-from polyvox.config import load
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.fitter import Fitter
 from polyvox.engines.kokoro.model import KokoroModel
@@ -29,6 +28,7 @@ from polyvox.evaluate.cloning_plot import save_similarities, save_spectrograms
 from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.panel import compare_words
 from polyvox.evaluate.texts import ENGLISH
+from polyvox.installation import load_settings
 from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import NormalizationOptions, Pcm
@@ -82,7 +82,7 @@ class Bench:
         self.encoder = SpeakerEncoder(open_bundle("campplus", models_dir), threads)
         self._opinions = DistillMos(open_bundle("distillmos", models_dir), threads)
         self._words = Moonshine(open_bundle("moonshine-base", models_dir), threads)
-        self._reader = PhonemeFrontends(espeak=load().espeak).frontend("en-us")
+        self._reader = PhonemeFrontends(espeak=load_settings().espeak).frontend("en-us")
 
     def spoken(self, style: npt.NDArray[np.float32], text: str) -> Pcm:
         """A text by a style, [rows, 1, 256]."""
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--plots", type=Path, help="folder for pictures of the similarities and of one clip")
     chosen = parser.parse_args(arguments)
     fetch_clips(chosen.folder)
-    bench = Bench(load().models_dir, chosen.threads)
+    bench = Bench(load_settings().models_dir, chosen.threads)
     results: list[Result] = []
     styles: dict[str, npt.NDArray[np.float32]] = {}
     for clip in CLIPS:

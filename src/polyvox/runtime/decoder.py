@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from polyvox.models.qwen import Qwen
+from polyvox.models.qwen.model import Qwen
 from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
 from polyvox.runtime.kv_cache import KvCache, Places
 from polyvox.runtime.lm_step import Drawn, Piece, PieceTable, Step

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from polyvox.errors import InvalidRequestError
 from polyvox.models.memory import Memory
-from polyvox.models.qwen import QwenConfig
+from polyvox.models.qwen.model import QwenConfig
 
 
 def slot_bytes(config: QwenConfig, capacity: int, dtype: torch.dtype) -> int:

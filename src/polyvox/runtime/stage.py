@@ -7,7 +7,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from polyvox.errors import EngineError, UnavailableError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -13,7 +13,7 @@ from polyvox.audio.loudness import StreamLoudness
 from polyvox.audio.pcm import scale, silence
 from polyvox.audio.resample import StreamResampler
 from polyvox.audio.stretch import StreamTempo
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 
 PEAK_DBFS = -1.0

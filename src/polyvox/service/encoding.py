@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from polyvox.audio.encode import AudioFormat, FileEncoder, StreamEncoder
 from polyvox.errors import EngineError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.session import Session
 from polyvox.types import AudioChunk
 

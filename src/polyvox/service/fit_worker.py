@@ -14,8 +14,9 @@ from typing import Any
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.kokoro import fit_child
-from polyvox.engines.kokoro.fit_child import FitRequest
+from polyvox.engines.catalog import Catalog
+from polyvox.engines.kit.fit_protocol import FitRequest
+from polyvox.engines.spec import VoiceFitting
 from polyvox.errors import BundleError, EngineError, PromptError, UnavailableError
 from polyvox.types import Pcm
 from polyvox.voices.fitted import KEY, FittedStyle, fitted_style
@@ -36,6 +37,14 @@ class FitStep:
     step: int
     steps: int
     similarity: float | None
+
+
+def installed_fitting() -> VoiceFitting:
+    """The way of fitting that this installation has."""
+    found = next(Catalog.installed().fittings(), None)
+    if found is None:
+        raise UnavailableError("No engine here can fit a voice to a recording.")
+    return found
 
 
 async def fitted_in_child(settings: Settings, pcm: Pcm, rate: int, seed: int) -> AsyncGenerator[FitStep | FittedStyle]:
@@ -80,7 +89,7 @@ async def _child(settings: Settings) -> AsyncIterator[Process]:
             sys.executable,
             "-I",
             "-m",
-            fit_child.__name__,
+            installed_fitting().worker,
             stdin=PIPE,
             stdout=PIPE,
             cwd="/",

@@ -21,8 +21,9 @@ from polyvox.errors import (
     OverloadedError,
     PolyvoxError,
     UnavailableError,
+    install_hint,
 )
-from polyvox.service.fit_worker import FitStep, fitted_in_child
+from polyvox.service.fit_worker import FitStep, fitted_in_child, installed_fitting
 from polyvox.service.voices import Transcribe, VoiceService
 from polyvox.types import Pcm
 from polyvox.voices.fitted import FittedStyle
@@ -31,7 +32,6 @@ from polyvox.voices.references import InlineVoice, UrlVoice
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-NEEDED = ("kokoro", "campplus")
 _RETRY_SECONDS = 60.0
 _KEPT_JOBS = 100
 
@@ -39,8 +39,8 @@ _KEPT_JOBS = 100
 def check_possible(settings: Settings) -> None:
     """Raise the typed error if nothing could be fitted here at all."""
     if find_spec("torch") is None:
-        raise UnavailableError("Fitting a voice needs PyTorch; install it with: pip install 'polyvox[torch]'")
-    for name in NEEDED:
+        raise UnavailableError(f"Fitting a voice needs PyTorch; install it with: {install_hint('torch')}")
+    for name in installed_fitting().bundles:
         open_bundle(name, settings.models_dir)
 
 

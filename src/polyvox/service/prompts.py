@@ -13,7 +13,7 @@ from typing import Protocol
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import InvalidRequestError, PromptError, RequestTooLargeError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.metrics import Metrics
 from polyvox.service.sharing import Shared
 from polyvox.types import Pcm, PreparedVoice, VoicePrompt

@@ -12,7 +12,7 @@ import structlog
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
 from polyvox.errors import DeadlineError, EngineError, PolyvoxError, StalledError, TextError, status_of
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Ticket
 from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.delivery import closing

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.voices.names import is_voice_id, voice_name
 from polyvox.voices.records import SHARED_OWNER, VoiceRecord
 from polyvox.voices.store import VoiceStore

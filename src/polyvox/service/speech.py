@@ -14,7 +14,7 @@ import structlog
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, Mixing, Phonemizing
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError, status_of
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.act import Act, Telling
 from polyvox.service.admission import Admission
 from polyvox.service.cloning import Clone

@@ -13,12 +13,12 @@ from torch import Tensor
 from polyvox.bundles.weights import read_plain, read_weights
 from polyvox.engines.cosyvoice.recipe import Recipe, read_recipe
 from polyvox.errors import BundleError
-from polyvox.models.cosyvoice2_flow import Flow2Config, load_flow2
-from polyvox.models.cosyvoice3_flow import load_flow3
-from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow
-from polyvox.models.cosyvoice_lm import SpeechLm, load_lm
-from polyvox.models.hift import Hift, load_hift
-from polyvox.models.hift_causal import CausalHift, load_causal_hift
+from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow
+from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
+from polyvox.models.cosyvoice.flow_v3 import load_flow3
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, load_lm
+from polyvox.models.hift.causal import CausalHift, load_causal_hift
+from polyvox.models.hift.model import Hift, load_hift
 from polyvox.models.loading import WeightsError, without_prefix
 from polyvox.types import PreparedVoice
 
@@ -59,7 +59,7 @@ class CosyVoiceBundle:
         name = self.lm_name if part == "llm" else part
         return read_weights(_weights_file(self.folder, name))
 
-    def lm(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> SpeechLm:
+    def lm(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> CosyVoiceLm:
         return load_lm(self.recipe.lm, state, dtype)
 
     def flow(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> Flow:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from polyvox.engines.cosyvoice.tags import END_OF_PROMPT
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
-from polyvox.models.bistream import Bistream
-from polyvox.models.speech_vocabulary import SpeechVocabulary
+from polyvox.models.cosyvoice.bistream import Bistream
+from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
 from polyvox.text.detect import detect_language
 from polyvox.types import PreparedVoice
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from polyvox.models.bistream import Feed, Kind
-from polyvox.models.cosyvoice_lm import SpeechLm
-from polyvox.models.qwen import Qwen
+from polyvox.models.cosyvoice.bistream import Feed, Kind
+from polyvox.models.cosyvoice.lm import CosyVoiceLm
+from polyvox.models.qwen.model import Qwen
 
 
 class CosyVoiceDecoder:
     """Text ids first, then the two marks, then speech tokens."""
 
-    def __init__(self, lm: SpeechLm) -> None:
+    def __init__(self, lm: CosyVoiceLm) -> None:
         self._lm = lm
         self._start = lm.config.backbone.vocabulary
         self._speech = self._start + 2

@@ -20,12 +20,14 @@ from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFronten
 from polyvox.engines.cosyvoice.piece import Chunk, Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
 from polyvox.engines.cosyvoice.place import SILENT, Place, Wording
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
+from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.sound import SoundState
+from polyvox.engines.cosyvoice.spec import LANGUAGES
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.speech_lm import LmSizes, SpeechLm
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
     AudioChunk,
@@ -41,10 +43,6 @@ from polyvox.types import (
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-LANGUAGES = {
-    2: frozenset(("zh", "en", "ja", "ko")),
-    3: frozenset(("zh", "en", "ja", "ko", "de", "es", "fr", "it", "ru")),
-}
 MOST_INSTRUCTIONS = 500
 CAPACITY = 4096
 """Positions of one sequence: prompt, text and speech."""
@@ -55,7 +53,7 @@ class _Running:
     """What exists between `start` and `close`."""
 
     model: Model
-    source: SpeechLm
+    source: LmScheduler
     pieces: PieceMaker
     stage: Stage[Hop, Timed]
     device: DeviceExecutor
@@ -85,9 +83,8 @@ class CosyVoiceEngine:
         self._version = version
         self._settings = settings
         self._tags = Tags(version)
-        self._policy = ChunkPolicy(
-            settings.cosyvoice_first_hop, settings.cosyvoice_hop_growth, settings.cosyvoice_max_hop
-        )
+        self._own = own = settings.section(CosyVoiceSettings)
+        self._policy = ChunkPolicy(own.first_hop, own.hop_growth, own.max_hop)
         self._observer: Observer | None = None
         self._running: _Running | None = None
 
@@ -103,7 +100,7 @@ class CosyVoiceEngine:
         model = await asyncio.to_thread(load_model, self._settings, self._version)
         device, lm_device = DeviceExecutor(f"{self.name}-sound", 1), DeviceExecutor(f"{self.name}-lm", 1)
         decoder = CosyVoiceDecoder(model.networks.lm)
-        streams = self._settings.cosyvoice_streams
+        streams = self._own.streams
         recorder = CudaGraphs if model.placement.device == "cuda" else None
         sizes, sampling = LmSizes(slots=streams, capacity=CAPACITY), sampling_of(model.bundle.recipe)
         source, lm_warning = await shared_lm(decoder, sizes, sampling, lm_device, recorder)
@@ -116,7 +113,11 @@ class CosyVoiceEngine:
             model=model,
             source=source,
             pieces=PieceMaker(
-                model.bundle.recipe, decoder, source, stage, original=self._settings.cosyvoice_original_least
+                model.bundle.recipe,
+                decoder,
+                source,
+                stage,
+                original=self._own.original_least,
             ),
             stage=stage,
             device=device,

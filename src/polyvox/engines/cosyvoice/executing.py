@@ -7,11 +7,11 @@ import structlog
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.engines.cosyvoice.hops import UsualHops
 from polyvox.engines.cosyvoice.sound import Sound
-from polyvox.models.cosyvoice_flow import Flow
-from polyvox.models.fusing import fuse
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.models.cosyvoice.flow import Flow
+from polyvox.models.cosyvoice.fusing import fuse
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.graphs import Replay
-from polyvox.runtime.speech_lm import LmSizes, SpeechLm
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.tokens import Sampling
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -23,15 +23,15 @@ async def shared_lm(
     sampling: Sampling,
     executor: DeviceExecutor,
     recorder: Callable[[], Replay] | None,
-) -> tuple[SpeechLm, str]:
+) -> tuple[LmScheduler, str]:
     """The language model for all sessions, and a warning or nothing.
 
     Where there is a `recorder`, all shapes of its steps are recorded before anybody waits for one; should that fail,
     each step is launched anew.
     """
 
-    def made(replay: Replay | None) -> SpeechLm:
-        return SpeechLm(decoder, sizes, executor=executor, replay=replay)
+    def made(replay: Replay | None) -> LmScheduler:
+        return LmScheduler(decoder, sizes, executor=executor, replay=replay)
 
     if recorder is None:
         return await executor.run(lambda: made(None)), ""

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from polyvox.models.attention import Sight
-from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, Stretch
-from polyvox.models.euler import FlowPoint
+from polyvox.models.cosyvoice.euler import FlowPoint
+from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, Stretch
 from polyvox.models.memory import Memory, Trail, TrailMemory
 from polyvox.runtime.executors.graphs import Replay, bucket_for
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from polyvox.engines.cosyvoice.flow_graphs import FixedSight
 from polyvox.models.attention import Sight
-from polyvox.models.cosyvoice_flow import Flow, Stretch
+from polyvox.models.cosyvoice.flow import Flow, Stretch
 from polyvox.models.memory import Kept, Memory
 from polyvox.runtime.executors.graphs import Replay, bucket_for
 

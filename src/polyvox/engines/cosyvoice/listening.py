@@ -7,7 +7,7 @@ from polyvox.audio.features import kaldi_fbank
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
 from polyvox.engines.cosyvoice.features import MEL_RATE, WHISPER_RATE, mel_24k, sinc_resampled, whisper_log_mel
 from polyvox.errors import BundleError, PromptError
-from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN
+from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN
 from polyvox.runtime.executors.ort import open_graph
 from polyvox.types import Pcm, VoicePrompt
 

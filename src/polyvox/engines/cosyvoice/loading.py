@@ -12,16 +12,17 @@ from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
 from polyvox.engines.cosyvoice.executing import fused_flow
 from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
 from polyvox.engines.cosyvoice.listening import Listener
+from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import BundleError
-from polyvox.models.cosyvoice_flow import Flow
-from polyvox.models.cosyvoice_lm import SpeechLm, SpeechPrompt
-from polyvox.models.hift import Hift
-from polyvox.models.hift_causal import CausalHift
+from polyvox.models.cosyvoice.flow import Flow
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechPrompt
+from polyvox.models.hift.causal import CausalHift
+from polyvox.models.hift.model import Hift
 from polyvox.runtime.executors.ort import share_of_cores
-from polyvox.runtime.placing import Placement, Wish, placed
+from polyvox.runtime.placement import Placement, Wish, placed
 from polyvox.types import PreparedVoice
 
 
@@ -29,7 +30,7 @@ from polyvox.types import PreparedVoice
 class Networks:
     """The two that make tokens and sound; `warning` says what does not run as the settings wish."""
 
-    lm: SpeechLm
+    lm: CosyVoiceLm
     sound: Sound
     warning: str = ""
 
@@ -52,8 +53,9 @@ class Model:
 def load_model(settings: Settings, version: int) -> Model:
     """Read the model that the settings name; this takes a while."""
     engine = f"cosyvoice{version}"
-    folder = settings.cosyvoice2_dir if version == 2 else settings.cosyvoice3_dir
-    bundle = open_model(folder or settings.models_dir / engine, settings.cosyvoice_lm)
+    own = settings.section(CosyVoiceSettings)
+    folder = own.version2_dir if version == 2 else own.version3_dir
+    bundle = open_model(folder or settings.models_dir / engine, own.lm)
     if bundle.version != version:
         raise BundleError(
             f"{bundle.folder} holds CosyVoice {bundle.version}, not {version}; load it as 'cosyvoice{bundle.version}'."
@@ -62,8 +64,8 @@ def load_model(settings: Settings, version: int) -> Model:
     tokenizer = TextTokenizer(bundle.backbone, tags)
     if tokenizer.largest >= bundle.recipe.lm.backbone.vocabulary:
         raise BundleError(f"The tokenizer in {bundle.folder} has more ids than the language model; fetch it again.")
-    wish = Wish(settings.cosyvoice_device, settings.cosyvoice_precision)
-    networks, placement, warning = placed("CosyVoice", wish, lambda place: _networks(bundle, place, settings))
+    wish = Wish(own.device, own.precision)
+    networks, placement, warning = placed("CosyVoice", wish, lambda place: _networks(bundle, place, own))
     return Model(
         bundle=bundle,
         networks=networks,
@@ -77,18 +79,18 @@ def load_model(settings: Settings, version: int) -> Model:
     )
 
 
-def _networks(bundle: CosyVoiceBundle, placement: Placement, settings: Settings) -> Networks:
+def _networks(bundle: CosyVoiceBundle, placement: Placement, own: CosyVoiceSettings) -> Networks:
     lm = bundle.build("llm", bundle.weights("llm"), placement.dtype).to(placement.device)
-    assert isinstance(lm, SpeechLm)
+    assert isinstance(lm, CosyVoiceLm)
     flow = bundle.build("flow", bundle.weights("flow"), placement.dtype)
     vocoder = bundle.build("hift", bundle.weights("hift"))
     assert isinstance(flow, Flow)
     assert isinstance(vocoder, Hift | CausalHift)
-    budget = ByteBudget(settings.cosyvoice_flow_bytes or free_bytes(placement.device) // 2)
-    sound = Sound(flow, vocoder, placement, settings.cosyvoice_flow_memory, settings.cosyvoice_flow_window, budget)
+    budget = ByteBudget(own.flow_bytes or free_bytes(placement.device) // 2)
+    sound = Sound(flow, vocoder, placement, own.flow_memory, own.flow_window, budget)
     networks = Networks(lm, sound)
     _try_out(networks, placement)
-    if settings.cosyvoice_compile:
+    if own.compile:
         return replace(networks, warning=fused_flow(flow, lambda: _try_out(networks, placement)))
     return networks
 

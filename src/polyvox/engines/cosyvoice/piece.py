@@ -13,8 +13,8 @@ from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.recipe import Recipe
 from polyvox.engines.cosyvoice.sound import MOST_TOKENS, Sound, Sounded, SoundState
 from polyvox.engines.cosyvoice.turns import Turns, TurnSource
-from polyvox.models.cosyvoice_lm import limits_for
-from polyvox.models.silence import SilentRun
+from polyvox.models.cosyvoice.lm import limits_for
+from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
 from polyvox.types import Pcm

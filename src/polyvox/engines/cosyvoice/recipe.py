@@ -10,19 +10,19 @@ from typing import Any
 import yaml
 
 from polyvox.errors import BundleError
-from polyvox.models.conformer import ConformerConfig
-from polyvox.models.cosyvoice2_flow import Flow2Config
-from polyvox.models.cosyvoice3_flow import Flow3Config
-from polyvox.models.cosyvoice_flow import FlowConfig
-from polyvox.models.cosyvoice_lm import SpeechLmConfig
-from polyvox.models.dit import DiTConfig
-from polyvox.models.hift import HiftConfig
-from polyvox.models.hift_filter import FilterConfig
-from polyvox.models.hift_source import SourceConfig
-from polyvox.models.qwen import QwenConfig
-from polyvox.models.sampling import SamplingConfig
-from polyvox.models.speech_vocabulary import vocabulary_v2, vocabulary_v3
-from polyvox.models.unet import UNetConfig
+from polyvox.models.cosyvoice.conformer import ConformerConfig
+from polyvox.models.cosyvoice.dit import DiTConfig
+from polyvox.models.cosyvoice.flow import FlowConfig
+from polyvox.models.cosyvoice.flow_v2 import Flow2Config
+from polyvox.models.cosyvoice.flow_v3 import Flow3Config
+from polyvox.models.cosyvoice.lm import SpeechLmConfig
+from polyvox.models.cosyvoice.sampling import SamplingConfig
+from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.models.cosyvoice.unet import UNetConfig
+from polyvox.models.hift.filter import FilterConfig
+from polyvox.models.hift.model import HiftConfig
+from polyvox.models.hift.source import SourceConfig
+from polyvox.models.qwen.model import QwenConfig
 
 SAMPLE_RATE = 24_000
 

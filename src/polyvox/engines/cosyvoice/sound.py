@@ -15,13 +15,13 @@ from polyvox.engines.cosyvoice.flow_graphs import EXTENTS, FlowGraphs
 from polyvox.engines.cosyvoice.front_graphs import FrontGraphs
 from polyvox.engines.cosyvoice.hops import UsualHops
 from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
-from polyvox.models.cosyvoice2_flow import ConformerFront
-from polyvox.models.cosyvoice_flow import FRAMES_PER_TOKEN, Flow, FlowMeans, FlowPrompt, FlowState
-from polyvox.models.cosyvoice_noise import flow_noise, source_noise
-from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
-from polyvox.models.hift_causal import CausalHift, CausalHiftState
+from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowMeans, FlowPrompt, FlowState
+from polyvox.models.cosyvoice.flow_v2 import ConformerFront
+from polyvox.models.cosyvoice.noise import flow_noise, source_noise
+from polyvox.models.hift.causal import CausalHift, CausalHiftState
+from polyvox.models.hift.model import KEPT_FRAMES, Hift, HiftState
 from polyvox.runtime.executors.graphs import Replay
-from polyvox.runtime.placing import Placement
+from polyvox.runtime.placement import Placement
 from polyvox.types import Pcm, PreparedVoice
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

@@ -10,7 +10,7 @@ import structlog
 
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.errors import EngineError, PolyvoxError
-from polyvox.models.bistream import Bistream
+from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenSource, TokenStream
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

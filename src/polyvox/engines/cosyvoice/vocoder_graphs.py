@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from polyvox.models.hift import KEPT_FRAMES, Hift, HiftState
-from polyvox.models.hift_causal import CausalHift, CausalHiftState
+from polyvox.models.hift.causal import CausalHift, CausalHiftState
+from polyvox.models.hift.model import KEPT_FRAMES, Hift, HiftState
 from polyvox.models.memory import Kept
 from polyvox.runtime.executors.graphs import Replay, bucket_for
 

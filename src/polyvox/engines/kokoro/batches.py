@@ -11,7 +11,7 @@ from polyvox.engines.kokoro.call import Call, ModelInput, ModelOutput
 from polyvox.engines.kokoro.native import NativeKokoro, Planned
 from polyvox.engines.kokoro.render import Rendered, render
 from polyvox.engines.kokoro.synthesis import Spoken, paused
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm
 

@@ -18,6 +18,7 @@ from polyvox.engines.kokoro.call import Call, ModelInput
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.plan import Break, Chunk, cut
 from polyvox.engines.kokoro.render import SAMPLE_RATE
+from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import Synthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
@@ -56,7 +57,8 @@ class KokoroEngine:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._policy = ChunkPolicy(settings.first_chunk_phonemes, settings.chunk_growth, settings.max_chunk_phonemes)
+        own = settings.section(KokoroSettings)
+        self._policy = ChunkPolicy(own.first_chunk_phonemes, own.chunk_growth, own.max_chunk_phonemes)
         self._readers = PhonemeFrontends(espeak=settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None

@@ -7,36 +7,17 @@ import json
 import os
 import sys
 import threading
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from polyvox.engines.kit.fit_protocol import FitRequest
 from polyvox.errors import BundleError, PolyvoxError
 from polyvox.types import Pcm
 
 _NICENESS = 5
 _MOST_SAMPLES = 1 << 26
-
-
-@dataclass(frozen=True, slots=True)
-class FitRequest:
-    """What is to be fitted and how; `samples` float32 samples follow.
-
-    0 `steps` are as many as suit the device, and 0 `threads` one for each core.
-    """
-
-    models_dir: str
-    sample_rate: int
-    samples: int
-    steps: int
-    seed: int
-    threads: int
-
-    def packed(self, pcm: Pcm) -> bytes:
-        """The request as the process reads it."""
-        return json.dumps(asdict(self)).encode() + b"\n" + pcm.astype("<f4").tobytes()
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:

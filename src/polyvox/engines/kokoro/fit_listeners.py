@@ -6,9 +6,9 @@ from torch import Tensor
 
 from polyvox.audio.analysis import ANALYSIS_RATE
 from polyvox.engines.kokoro.render import SAMPLE_RATE
-from polyvox.models.campplus import CampPlus
-from polyvox.models.distillmos import WINDOW, DistillMos
-from polyvox.models.hearing import Fbank, Resampler
+from polyvox.models.listeners.campplus import CampPlus
+from polyvox.models.listeners.distillmos import WINDOW, DistillMos
+from polyvox.models.listeners.hearing import Fbank, Resampler
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from polyvox.engines.kokoro.fit_listeners import Heard, Listeners
 from polyvox.engines.kokoro.fit_plan import FitPlan
 from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.vocabulary import PADDING
-from polyvox.models.kokoro import FRAME, Kokoro
-from polyvox.models.ragged import Boxed, Ragged
+from polyvox.models.kokoro.model import FRAME, Kokoro
+from polyvox.models.kokoro.ragged import Boxed, Ragged
 
 _LEAST_PITCH = 50.0
 _MOST_QUALITY = 3.0

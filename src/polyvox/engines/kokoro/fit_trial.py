@@ -17,7 +17,7 @@ from polyvox.engines.kokoro.fit_texts import TRIAL
 from polyvox.engines.kokoro.fitting import line_ids, phonemes_of
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.errors import PromptError
-from polyvox.models.kokoro import Kokoro, Line
+from polyvox.models.kokoro.model import Kokoro, Line
 from polyvox.types import Pcm
 from polyvox.voices.transcribe import Moonshine
 

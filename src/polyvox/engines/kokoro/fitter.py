@@ -26,9 +26,9 @@ from polyvox.engines.kokoro.fitting import Directions, Fit
 from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.voices import VoiceBook, catalogue
 from polyvox.errors import BundleError
-from polyvox.models.campplus import CampPlusConfig, load_campplus
-from polyvox.models.distillmos import DistillMos, DistillMosConfig, load_distillmos
-from polyvox.models.kokoro import Kokoro, KokoroConfig, load_kokoro
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
+from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
+from polyvox.models.listeners.distillmos import DistillMos, DistillMosConfig, load_distillmos
 from polyvox.models.loading import StateDict
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.types import Pcm

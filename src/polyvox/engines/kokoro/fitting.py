@@ -23,7 +23,7 @@ from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_step import Script, Step
 from polyvox.engines.kokoro.fit_texts import LONG
 from polyvox.engines.kokoro.vocabulary import IDS, PADDING
-from polyvox.models.kokoro import FRAME, HARMONICS, Kokoro, Line
+from polyvox.models.kokoro.model import FRAME, HARMONICS, Kokoro, Line
 from polyvox.runtime.executors.graphs import Replay
 
 _PITCH_LINES = 3

@@ -11,6 +11,7 @@ import structlog
 from polyvox.bundles.validate import Bundle
 from polyvox.config import Settings
 from polyvox.engines.kokoro.model import KokoroModel
+from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import OneByOne, Synthesis
 from polyvox.errors import UnavailableError
 from polyvox.runtime.executors.ort import share_of_cores
@@ -35,7 +36,7 @@ class Network:
 
 def load_network(settings: Settings, bundle: Bundle) -> Network:
     """Load what the settings and the machine call for; this takes a while."""
-    executor = settings.kokoro_executor
+    executor = settings.section(KokoroSettings).executor
     if executor == "onnx" or (executor == "auto" and not _gpu_expected(settings)):
         return _on_onnx_runtime(settings, bundle)
     if find_spec("torch") is None:
@@ -56,9 +57,9 @@ def load_network(settings: Settings, bundle: Bundle) -> Network:
 
 def _gpu_expected(settings: Settings) -> bool:
     """Whether it is worth while to import PyTorch, which takes seconds, and ask it for a GPU."""
-    if settings.kokoro_device == "cpu" or find_spec("torch") is None:
+    if settings.section(KokoroSettings).device == "cpu" or find_spec("torch") is None:
         return False
-    return settings.kokoro_device == "cuda" or any(map(_loads, _DRIVERS))
+    return settings.section(KokoroSettings).device == "cuda" or any(map(_loads, _DRIVERS))
 
 
 def _loads(library: str) -> bool:
@@ -70,8 +71,8 @@ def _loads(library: str) -> bool:
 
 
 def _on_onnx_runtime(settings: Settings, bundle: Bundle, warning: str = "") -> Network:
-    workers = settings.kokoro_workers
-    model = KokoroModel(bundle.file("model.onnx"), settings.kokoro_threads or share_of_cores(workers))
+    workers = settings.section(KokoroSettings).workers
+    model = KokoroModel(bundle.file("model.onnx"), settings.section(KokoroSettings).threads or share_of_cores(workers))
     return Network(lambda observer: OneByOne(model.run, workers, observer), "ONNX Runtime on the CPU", warning)
 
 

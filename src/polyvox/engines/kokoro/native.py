@@ -14,8 +14,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.vocabulary import PADDING
-from polyvox.models.kokoro import FRAME, HARMONICS, Kokoro, Line, Tokens
-from polyvox.models.ragged import Boxed
+from polyvox.models.kokoro.model import FRAME, HARMONICS, Kokoro, Line, Tokens
+from polyvox.models.kokoro.ragged import Boxed
 from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
 from polyvox.types import Pcm
 

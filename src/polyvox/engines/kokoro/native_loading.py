@@ -15,12 +15,13 @@ from polyvox.config import Settings
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro, Shapes, line_of
 from polyvox.engines.kokoro.norms import fuse_norms
+from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
-from polyvox.models.kokoro import FRAME, Kokoro, KokoroConfig, load_kokoro
+from polyvox.models.kokoro.model import FRAME, Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import StateDict, WeightsError
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.placing import PRECISIONS, Placement, Trial, Wish, placed, tried_on_gpu
+from polyvox.runtime.placement import PRECISIONS, Placement, Trial, Wish, placed, tried_on_gpu
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -38,17 +39,17 @@ def load_on_gpu(settings: Settings, bundle: Bundle) -> Trial[NativeKokoro]:
 
 def load_anywhere(settings: Settings, bundle: Bundle) -> tuple[NativeKokoro, str]:
     """On the GPU if the settings allow it and it works, else on the CPU; a warning where that was not the wish."""
-    cpu = Placement("cpu", PRECISIONS.get(settings.kokoro_precision, torch.float32))
+    cpu = Placement("cpu", PRECISIONS.get(settings.section(KokoroSettings).precision, torch.float32))
     network, _, warning = placed("Kokoro", _wish(settings), _loader(settings, bundle), cpu)
     return network, warning
 
 
 def _wish(settings: Settings) -> Wish:
-    return Wish(settings.kokoro_device, settings.kokoro_precision, auto=torch.float16)
+    return Wish(settings.section(KokoroSettings).device, settings.section(KokoroSettings).precision, auto=torch.float16)
 
 
 def _loader(settings: Settings, bundle: Bundle) -> Callable[[Placement], NativeKokoro]:
-    state = read_kokoro(settings.kokoro_weights or bundle.file("model.onnx"))
+    state = read_kokoro(settings.section(KokoroSettings).weights or bundle.file("model.onnx"))
     styles = np.fromfile(bundle.file("voices/af_heart.bin"), dtype="<f4").reshape(510, 1, 256)
     probe = ModelInput(tuple(IDS[symbol] for symbol in _PROBE), styles[len(_PROBE) - 1], 1.0)
     return partial(_loaded, settings, state, probe)
@@ -61,13 +62,13 @@ def _loaded(settings: Settings, state: StateDict, probe: ModelInput, place: Plac
         raise BundleError(f"{error} Fetch Kokoro's model again.") from error
     if place.device == "cpu":
         network.cast(torch.float64, place.dtype)
-        return NativeKokoro(network, settings.kokoro_batch or CPU_BATCH)
+        return NativeKokoro(network, settings.section(KokoroSettings).batch or CPU_BATCH)
     expected = probed(network, probe)
     network.cast(torch.float64, place.dtype)
     fuse_norms(network.to(place.device))
     check_alike(probed(network, probe), expected)
-    native = NativeKokoro(network, settings.kokoro_batch or GPU_BATCH)
-    lengths = lengths_of(settings.kokoro_graph_seconds)
+    native = NativeKokoro(network, settings.section(KokoroSettings).batch or GPU_BATCH)
+    lengths = lengths_of(settings.section(KokoroSettings).graph_seconds)
     return recorded(native, lengths, probe, CudaGraphs) if lengths else native
 
 

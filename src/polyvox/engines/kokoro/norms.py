@@ -7,9 +7,9 @@ import structlog
 import torch
 from torch import Tensor
 
-from polyvox.models.adain import AdaIN, NormKernel
-from polyvox.models.kokoro import Kokoro
-from polyvox.models.ragged import Boxed
+from polyvox.models.kokoro.adain import AdaIN, NormKernel
+from polyvox.models.kokoro.model import Kokoro
+from polyvox.models.kokoro.ragged import Boxed
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -23,7 +23,7 @@ def fuse_norms(network: Kokoro) -> None:
     if find_spec("triton") is None:
         return
     # Only machines with a GPU have the language that this is written in.
-    from polyvox.models.adain_kernels import normed_and_bent
+    from polyvox.models.kokoro.adain_kernels import normed_and_bent
 
     give_kernel(network, normed_and_bent)
 

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from polyvox.audio.pitch import voiced_f0
 from polyvox.bundles.validate import Bundle, open_bundle
-from polyvox.config import load
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import LANGUAGES, VoiceBook, catalogue
+from polyvox.installation import load_settings
 from polyvox.voices.mixing import MixTerm
 from polyvox.voices.similarity import SpeakerEncoder
 
@@ -79,4 +79,4 @@ def _measure(kokoro: Bundle, campplus: Bundle) -> None:
 
 
 if __name__ == "__main__":
-    _measure(*(open_bundle(name, load().models_dir) for name in ("kokoro", "campplus")))
+    _measure(*(open_bundle(name, load_settings().models_dir) for name in ("kokoro", "campplus")))

@@ -10,7 +10,7 @@ from typing import Protocol
 from polyvox.audio.pcm import silence
 from polyvox.engines.kokoro.call import Call, ModelInput, ModelOutput
 from polyvox.engines.kokoro.render import SAMPLE_RATE, Rendered, render
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 
 

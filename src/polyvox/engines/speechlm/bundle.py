@@ -13,10 +13,10 @@ from torch import Tensor
 from polyvox.bundles.weights import read_weights
 from polyvox.engines.speechlm.prompts import END, SPEECH, START, code_text
 from polyvox.errors import BundleError
-from polyvox.models.codec_lm import CodecLm, CodecLmConfig, load_codec_lm
 from polyvox.models.loading import WeightsError
-from polyvox.models.neucodec import TOKENS, NeuCodec, NeuCodecConfig, load_neucodec
-from polyvox.models.qwen import QwenConfig
+from polyvox.models.qwen.model import QwenConfig
+from polyvox.models.speechlm.codec_lm import CodecLm, CodecLmConfig, load_codec_lm
+from polyvox.models.speechlm.neucodec import TOKENS, NeuCodec, NeuCodecConfig, load_neucodec
 
 ENCODER = "encoder.onnx"
 _CODEC_FILES = ("model.safetensors", "pytorch_model.bin")

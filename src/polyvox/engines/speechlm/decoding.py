@@ -10,7 +10,7 @@ import structlog
 import torch
 from torch._dynamo.exc import BackendCompilerFailed
 
-from polyvox.models.neucodec import NeuCodec
+from polyvox.models.speechlm.neucodec import NeuCodec
 from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
 from polyvox.types import Pcm
 

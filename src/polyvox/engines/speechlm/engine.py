@@ -12,22 +12,23 @@ from polyvox.engines.speechlm.decoding import Codes, Decoded, Shapes, WindowDeco
 from polyvox.engines.speechlm.loading import Networks, load_networks
 from polyvox.engines.speechlm.manner import Manner
 from polyvox.engines.speechlm.prompts import TOKENS_PER_SECOND, CodeVoice, Prompts
+from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.engines.speechlm.spec import LANGUAGES, NAME
 from polyvox.engines.speechlm.speech import SAMPLE_RATE, Speech
 from polyvox.errors import EngineError, TextError, UnavailableError, UnknownVoiceError
-from polyvox.models.neucodec import TOKENS
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.models.speechlm.neucodec import TOKENS
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.graphs import CudaGraphs
 from polyvox.runtime.executors.streams import use_own_stream
 from polyvox.runtime.kv_cache import slots_within
+from polyvox.runtime.lm_scheduler import LmReport, LmScheduler, LmSizes
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
-from polyvox.runtime.speech_lm import LmReport, LmSizes, SpeechLm
 from polyvox.runtime.stage import BatchReport, Observer, Stage
 from polyvox.runtime.tokens import Prompt, Sampling, TokenSource
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.spoken import Pause
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Streaming, Utterance, Voice, VoicePrompt
 
-NAME = "speechlm"
 PROMPT_POSITIONS = 2048
 """Room for a prompt beside the speech: half a minute of somebody's voice, its words and the text."""
 
@@ -53,7 +54,7 @@ class SpeechLmEngine:
 
     name = NAME
     capabilities = Capabilities(
-        languages=frozenset({"ms", "en", "zh"}),
+        languages=LANGUAGES,
         sample_rate=SAMPLE_RATE,
         streaming=Streaming.TOKEN,
         cloning=True,
@@ -62,6 +63,7 @@ class SpeechLmEngine:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._own = settings.section(SpeechLmSettings)
         self._frontend = GraphemeFrontend()
         self._observer: Observer | None = None
         self._running: _Running | None = None
@@ -70,7 +72,7 @@ class SpeechLmEngine:
 
     @property
     def voices(self) -> Sequence[Voice]:
-        return [Voice(id=name, name=name.capitalize(), language="ms") for name in self._settings.speechlm_speakers]
+        return [Voice(id=name, name=name.capitalize(), language="ms") for name in self._own.speakers]
 
     def observe(self, observer: Observer) -> None:
         self._observer = observer
@@ -91,8 +93,8 @@ class SpeechLmEngine:
             f"{NAME} codec",
             decoder.decode,
             executor=codec_device,
-            max_batch=self._settings.speechlm_codec_batch,
-            max_wait=self._settings.speechlm_codec_wait,
+            max_batch=self._own.codec_batch,
+            max_wait=self._own.codec_wait,
             key=decoder.bucket,
             observer=self._observer,
         )
@@ -113,7 +115,7 @@ class SpeechLmEngine:
                 await asyncio.to_thread(executor.close)
 
     def check(self, utterance: Utterance) -> None:
-        Manner.of(utterance.tuning, utterance.seed, self._settings)
+        Manner.of(utterance.tuning, utterance.seed, self._own)
         self._voice(utterance)
 
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
@@ -137,11 +139,11 @@ class SpeechLmEngine:
         running = self._started()
         speech = Speech(
             text=utterance.text,
-            manner=Manner.of(utterance.tuning, utterance.seed, self._settings),
+            manner=Manner.of(utterance.tuning, utterance.seed, self._own),
             source=running.source,
             codec=running.stage,
             hop=running.networks.codec.config.hop,
-            longest=self._settings.speechlm_max_tokens,
+            longest=self._own.max_tokens,
             ends=running.ends,
         )
         voice = self._voice(utterance)
@@ -170,8 +172,8 @@ class SpeechLmEngine:
     def _voice(self, utterance: Utterance) -> str | CodeVoice:
         if utterance.prepared is not None:
             return CodeVoice.unpacked(utterance.prepared, NAME)
-        if utterance.voice not in self._settings.speechlm_speakers:
-            known = ", ".join(self._settings.speechlm_speakers)
+        if utterance.voice not in self._own.speakers:
+            known = ", ".join(self._own.speakers)
             raise UnknownVoiceError(
                 f"There is no voice {utterance.voice[:80]!r}; use one of {known}, or register one.", field="voice"
             )
@@ -179,34 +181,34 @@ class SpeechLmEngine:
 
     async def _source(self, networks: Networks, device: DeviceExecutor) -> tuple[TokenSource, frozenset[int]]:
         """Whoever makes tokens, and those that end speech."""
-        settings, lm = self._settings, networks.lm
+        settings, own, lm = self._settings, self._own, networks.lm
         if lm is None:
             return RemoteLm(_remote_config(settings)), frozenset()
-        capacity = PROMPT_POSITIONS + settings.speechlm_max_tokens
-        slots = slots_within(settings.speechlm_cache_bytes, lm.config.backbone, capacity, lm.head.dtype)
+        capacity = PROMPT_POSITIONS + own.max_tokens
+        slots = slots_within(own.cache_bytes, lm.config.backbone, capacity, lm.head.dtype)
         sizes = LmSizes(
             slots=min(slots, settings.max_sessions),
             capacity=capacity,
-            prefill_rows=settings.speechlm_prefill_rows,
-            prefix_bytes=settings.speechlm_prefix_bytes,
+            prefill_rows=own.prefill_rows,
+            prefix_bytes=own.prefix_bytes,
         )
         replay = CudaGraphs() if self._records(networks) else None
-        source = await device.run(lambda: SpeechLm(lm, sizes, executor=device, observer=self._report, replay=replay))
+        source = await device.run(lambda: LmScheduler(lm, sizes, executor=device, observer=self._report, replay=replay))
         await source.warm(Sampling())
         return source, frozenset({lm.end})
 
     def _records(self, networks: Networks) -> bool:
         """Whether work is recorded as CUDA graphs."""
-        return networks.device.type == "cuda" and bool(self._settings.speechlm_graph_seconds)
+        return networks.device.type == "cuda" and bool(self._own.graph_seconds)
 
     def _decoder(self, networks: Networks) -> WindowDecoder:
-        settings = self._settings
-        if settings.speechlm_compile:
+        own = self._own
+        if own.compile:
             return WindowDecoder(networks.codec, networks.device, compiled=True)
         if not self._records(networks):
             return WindowDecoder(networks.codec, networks.device)
-        lengths = sorted({max(1, int(seconds * TOKENS_PER_SECOND)) for seconds in settings.speechlm_graph_seconds})
-        shapes = Shapes(CudaGraphs(), tuple(lengths), settings.speechlm_codec_batch)
+        lengths = sorted({max(1, int(seconds * TOKENS_PER_SECOND)) for seconds in own.graph_seconds})
+        shapes = Shapes(CudaGraphs(), tuple(lengths), own.codec_batch)
         return WindowDecoder(networks.codec, networks.device, shapes)
 
     def _report(self, report: LmReport) -> None:
@@ -225,12 +227,13 @@ class SpeechLmEngine:
 
 
 def _remote_config(settings: Settings) -> RemoteLmConfig:
+    own = settings.section(SpeechLmSettings)
     return RemoteLmConfig(
-        url=settings.speechlm_url.rstrip("/").removesuffix(_COMPLETIONS),
-        model=settings.streamable_model,
-        api_key=settings.speechlm_api_key.get_secret_value(),
+        url=own.url.rstrip("/").removesuffix(_COMPLETIONS),
+        model=own.remote_model,
+        api_key=own.api_key.get_secret_value(),
         codes=TOKENS,
-        first_token_seconds=settings.speechlm_first_token_seconds,
-        stall_seconds=settings.speechlm_stall_seconds,
+        first_token_seconds=own.first_token_seconds,
+        stall_seconds=own.stall_seconds,
         connections=settings.max_sessions,
     )

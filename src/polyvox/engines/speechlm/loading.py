@@ -17,8 +17,9 @@ from polyvox.engines.speechlm.bundle import (
 )
 from polyvox.engines.speechlm.encoder import CodecEncoder
 from polyvox.engines.speechlm.prompts import TOKENS_PER_SECOND
-from polyvox.models.codec_lm import CodecLm
-from polyvox.models.neucodec import TOKENS, NeuCodec
+from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.models.speechlm.codec_lm import CodecLm
+from polyvox.models.speechlm.neucodec import TOKENS, NeuCodec
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -46,17 +47,18 @@ class _Place:
 
 def load_networks(settings: Settings) -> Networks:
     """Load what the settings name; BundleError says what is missing or does not fit."""
-    lm_folder = settings.speechlm_dir or settings.models_dir / "speechlm"
-    codec_folder = settings.neucodec_dir or settings.models_dir / "neucodec"
+    own = settings.section(SpeechLmSettings)
+    lm_folder = own.dir or settings.models_dir / "speechlm"
+    codec_folder = own.neucodec_dir or settings.models_dir / "neucodec"
     check_codec_folder(codec_folder)
-    here = not settings.speechlm_url
+    here = not own.url
     if here:
         check_lm_folder(lm_folder)
     vocabulary = read_vocabulary(lm_folder) if here else None
     encoder = CodecEncoder(codec_folder / ENCODER) if (codec_folder / ENCODER).is_file() else None
-    place, warning = _placed(settings)
+    place, warning = _placed(own)
     return Networks(
-        codec=codec_in(settings.speechlm_codec_precision, load_codec(codec_folder, place.device)),
+        codec=codec_in(own.codec_precision, load_codec(codec_folder, place.device)),
         device=place.device,
         lm=None if vocabulary is None else load_lm(lm_folder, vocabulary, place.device, place.dtype),
         vocabulary=vocabulary,
@@ -87,21 +89,21 @@ def codec_fidelity(codec: NeuCodec, rounded: NeuCodec) -> float:
     return float(10 * (exact.square().mean() / (other - exact).square().mean()).log10())
 
 
-def _placed(settings: Settings) -> tuple[_Place, str]:
+def _placed(own: SpeechLmSettings) -> tuple[_Place, str]:
     """The place that works, and what there is to say about it."""
     warning = ""
-    if settings.speechlm_device != "cpu":
+    if own.device != "cpu":
         if torch.cuda.is_available():
-            precision = settings.speechlm_precision
+            precision = own.precision
             try:
                 torch.zeros(8, 8, device="cuda") @ torch.zeros(8, 8, device="cuda")
                 return _Place(torch.device("cuda"), _PRECISIONS["bfloat16" if precision == "auto" else precision]), ""
             except RuntimeError as error:
                 reason = (str(error).splitlines() or [type(error).__name__])[0]
                 warning = f"The GPU failed its test ({reason}), so speechlm runs on the CPU, far slower."
-        elif settings.speechlm_device == "cuda":
+        elif own.device == "cuda":
             warning = "PyTorch finds no GPU, so speechlm runs on the CPU, far slower; check driver and PyTorch build."
     if warning:
         log.warning(warning)
-    precision = settings.speechlm_precision
+    precision = own.precision
     return _Place(torch.device("cpu"), _PRECISIONS["float32" if precision == "auto" else precision]), warning

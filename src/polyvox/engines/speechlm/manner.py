@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from polyvox.config import Settings
 from polyvox.engines.speechlm.prompts import TOKENS_PER_SECOND
+from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.windows import WindowPolicy
 from polyvox.errors import InvalidRequestError
 from polyvox.runtime.tokens import Sampling
@@ -40,34 +40,38 @@ class Manner:
         return self.sampling if seed is None else replace(self.sampling, seed=(seed + piece) % 2**63)
 
     @classmethod
-    def of(cls, tuning: Mapping[str, float], seed: int | None, settings: Settings) -> "Manner":
+    def of(cls, tuning: Mapping[str, float], seed: int | None, settings: SpeechLmSettings) -> "Manner":
         """What a caller asked for, checked."""
         for name, (low, high) in _BOUNDS.items():
             value = tuning.get(name)
             if value is not None and not (math.isfinite(value) and low <= value <= high):
                 raise InvalidRequestError(f"{name} must lie between {low:g} and {high:g}, not {value:g}.", field=name)
         sampling = Sampling(
-            temperature=tuning.get("temperature", settings.speechlm_temperature),
+            temperature=tuning.get("temperature", settings.temperature),
             top_k=int(tuning.get("top_k", 0)),
             top_p=tuning.get("top_p", 1.0),
-            repetition_penalty=tuning.get("repetition_penalty", settings.speechlm_repetition_penalty),
+            repetition_penalty=tuning.get("repetition_penalty", settings.repetition_penalty),
             seed=seed,
         )
         most = tuning.get("max_tokens")
         return cls(sampling, _windows(tuning, settings), None if most is None else int(most))
 
 
-def _windows(tuning: Mapping[str, float], settings: Settings) -> WindowPolicy:
+def _windows(tuning: Mapping[str, float], settings: SpeechLmSettings) -> WindowPolicy:
     """Windows of one size where the caller gave it, else such that grow."""
     if "playback_speed" not in tuning and "playback_overlap_speed" not in tuning:
         chunks = ChunkPolicy(
-            _tokens(settings.speechlm_first_seconds),
-            settings.speechlm_chunk_growth,
-            _tokens(settings.speechlm_max_seconds),
+            _tokens(settings.first_seconds),
+            settings.chunk_growth,
+            _tokens(settings.max_seconds),
         )
-        return WindowPolicy(chunks, _tokens(settings.speechlm_past_seconds), _tokens(settings.speechlm_ahead_seconds))
-    size = tuning.get("playback_speed", settings.streamable_playback_speed)
-    context = tuning.get("playback_overlap_speed", settings.streamable_playback_overlap_speed)
+        return WindowPolicy(
+            chunks,
+            _tokens(settings.past_seconds),
+            _tokens(settings.ahead_seconds),
+        )
+    size = tuning.get("playback_speed", settings.playback_speed)
+    context = tuning.get("playback_overlap_speed", settings.playback_overlap_speed)
     if context > MOST_CONTEXT * size:
         raise InvalidRequestError(
             f"playback_overlap_speed may be {MOST_CONTEXT:g} times playback_speed at most: {context:g} s would be "

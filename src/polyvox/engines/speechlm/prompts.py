@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyvox.errors import InvalidRequestError, PromptError
-from polyvox.models.neucodec import TOKENS
+from polyvox.models.speechlm.neucodec import TOKENS
 from polyvox.runtime.tokens import Prompt
 from polyvox.types import PreparedVoice
 

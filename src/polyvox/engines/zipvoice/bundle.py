@@ -15,8 +15,8 @@ from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.variants import VARIANTS, Variant
 from polyvox.errors import BundleError
 from polyvox.models.loading import StateDict, WeightsError
-from polyvox.models.vocos import Vocos, VocosConfig, load_vocos
-from polyvox.models.zipvoice import ZipVoice, config_of, load_zipvoice
+from polyvox.models.zipvoice.model import ZipVoice, config_of, load_zipvoice
+from polyvox.models.zipvoice.vocos import Vocos, VocosConfig, load_vocos
 from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
 
 SPEAKER_TAGS = ("[S1]", "[S2]")

@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from polyvox.engines.zipvoice.drawing import FLOAT, Drawing
-from polyvox.models.zipformer import (
+from polyvox.models.zipvoice.zipformer import (
     SLOPE,
     SWOOSH_R,
     Attention,

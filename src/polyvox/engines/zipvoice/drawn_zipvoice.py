@@ -8,7 +8,7 @@ import onnx
 from polyvox.engines.zipvoice.drawing import FLOAT, INT64, Drawing
 from polyvox.engines.zipvoice.drawn_zipformer import Closing, drawn_linear, drawn_swoosh_r, drawn_zipformer
 from polyvox.engines.zipvoice.mel import FFT, HOP, SAMPLE_RATE
-from polyvox.models.zipvoice import GUIDANCE_CODE, PAD, TURNING_POINT, Clock, ZipVoice, wave_rates
+from polyvox.models.zipvoice.model import GUIDANCE_CODE, PAD, TURNING_POINT, Clock, ZipVoice, wave_rates
 
 _TEXT_INPUTS = MappingProxyType(
     {

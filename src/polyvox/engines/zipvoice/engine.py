@@ -15,17 +15,18 @@ from polyvox.audio.silence import with_edges_cut, with_pauses_cut
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.zipvoice.bundle import load_graphs, load_networks
-from polyvox.engines.zipvoice.frontend import LANGUAGES, TokenChunk, ZipVoiceFrontend, known_language
+from polyvox.engines.zipvoice.frontend import TokenChunk, ZipVoiceFrontend, known_language
 from polyvox.engines.zipvoice.joining import Joiner
 from polyvox.engines.zipvoice.manner import Manner, manner_of
 from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.prompt import trimmed
+from polyvox.engines.zipvoice.settings import ZipVoiceSettings
 from polyvox.engines.zipvoice.synthesis import Order, Spoken, Synthesis
-from polyvox.engines.zipvoice.variants import Variant
+from polyvox.engines.zipvoice.variants import LANGUAGES, Variant
 from polyvox.engines.zipvoice.voice import ClonedVoice, duet, tagged
 from polyvox.errors import EngineError, PromptError, TextError, UnavailableError, UnknownVoiceError
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
 from polyvox.text.spoken import Pause
@@ -80,8 +81,8 @@ class ZipVoiceEngine:
         return "espeak-ng is not installed: English is read by rules that differ from it in some 3 tokens of 100."
 
     async def start(self) -> None:
-        device = _device(self._settings.zipvoice_device)
-        if self._settings.zipvoice_executor == "torch":
+        device = _device(self._settings.section(ZipVoiceSettings).device)
+        if self._settings.section(ZipVoiceSettings).executor == "torch":
             await self.start_with(await asyncio.to_thread(self._load, device), device)
         else:
             await self.start_with(await asyncio.to_thread(self._load_graphs), torch.device("cpu"))
@@ -94,7 +95,7 @@ class ZipVoiceEngine:
         if self._variant.dialogue:
             raise UnavailableError(f"There are no graphs of {self.name!r}; set zipvoice_executor to 'torch'.")
         bundle, vocoder = (open_bundle(name, self._settings.models_dir) for name in (f"{self.name}-onnx", VOCODER))
-        int8 = self._settings.zipvoice_executor == "onnx-int8"
+        int8 = self._settings.section(ZipVoiceSettings).executor == "onnx-int8"
         return load_graphs(self._variant, bundle.folder, vocoder.folder, int8=int8, threads=share_of_cores(1))
 
     async def start_with(self, networks: Networks, device: torch.device) -> None:

@@ -13,7 +13,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from polyvox.engines.zipvoice.bundle import load_speaking_alone
 from polyvox.engines.zipvoice.drawn_zipvoice import decoder_graph, text_graph
 from polyvox.errors import BundleError, InvalidRequestError
-from polyvox.models.zipvoice import ZipVoice
+from polyvox.models.zipvoice.model import ZipVoice
 
 _COPIED = ("model.json", "tokens.txt")
 _GRAPHS: MappingProxyType[str, Callable[[ZipVoice], onnx.ModelProto]] = MappingProxyType(

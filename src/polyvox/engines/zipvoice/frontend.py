@@ -8,14 +8,13 @@ import structlog
 
 from polyvox.engines.zipvoice.clauses import MaskedText, clauses, parse
 from polyvox.engines.zipvoice.plan import Chunk, cut
+from polyvox.engines.zipvoice.variants import LANGUAGES
 from polyvox.errors import InvalidRequestError
 from polyvox.text.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
 from polyvox.text.tokenizers.vocabulary import Vocabulary
 from polyvox.types import ChunkPolicy, NormalizationOptions, Span
-
-LANGUAGES = frozenset(("en-us", "zh"))
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from polyvox.errors import BundleError
-from polyvox.models.calls import ONE_BY_ONE, Each
-from polyvox.models.zipvoice import Flow, Line, Solver, begun
+from polyvox.models.zipvoice.calls import ONE_BY_ONE, Each
+from polyvox.models.zipvoice.model import Flow, Line, Solver, begun
 from polyvox.runtime.executors.ort import OrtGraph
 
 _TEXT_INPUTS = ("tokens", "prompt_tokens", "prompt_features_len", "speed")

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import torch
 
-from polyvox.models.calls import ONE_BY_ONE, Given, Made
+from polyvox.models.zipvoice.calls import ONE_BY_ONE, Given, Made
 
 
 class Lanes:

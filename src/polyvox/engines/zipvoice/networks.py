@@ -6,9 +6,9 @@ from typing import Protocol
 
 from torch import Tensor
 
-from polyvox.models.calls import ONE_BY_ONE, Each
-from polyvox.models.vocos import Vocos
-from polyvox.models.zipvoice import Flow, Line, Solver
+from polyvox.models.zipvoice.calls import ONE_BY_ONE, Each
+from polyvox.models.zipvoice.model import Flow, Line, Solver
+from polyvox.models.zipvoice.vocos import Vocos
 from polyvox.text.tokenizers.vocabulary import Vocabulary
 
 

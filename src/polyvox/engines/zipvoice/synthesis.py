@@ -15,9 +15,9 @@ from polyvox.engines.zipvoice.manner import Manner
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.voice import ClonedVoice
-from polyvox.models.calls import ONE_BY_ONE, Each, in_calls
-from polyvox.models.zipvoice import Flow, Line, Solver
-from polyvox.runtime.device import DeviceExecutor
+from polyvox.models.zipvoice.calls import ONE_BY_ONE, Each, in_calls
+from polyvox.models.zipvoice.model import Flow, Line, Solver
+from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm
 

@@ -18,6 +18,8 @@ class Variant:
     channels: int = 1
 
 
+LANGUAGES = frozenset(("en-us", "zh"))
+
 VARIANTS = MappingProxyType(
     {
         variant.name: variant

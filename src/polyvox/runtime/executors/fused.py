@@ -5,8 +5,8 @@ from importlib.util import find_spec
 import structlog
 import torch
 
-from polyvox.models.qwen import Qwen
-from polyvox.models.qwen_step import Arithmetic, QwenStep
+from polyvox.models.qwen.model import Qwen
+from polyvox.models.qwen.step import Arithmetic, QwenStep
 from polyvox.runtime.kv_cache import KvCache, Places
 from polyvox.runtime.sampling import FusedDraw, Sampler, Steps
 from polyvox.runtime.tokens import Limits, Sampling
@@ -23,7 +23,7 @@ def fused_step(model: Qwen, cache: KvCache) -> QwenStep | None:
     if not _has_triton(model.norm.weight.device):
         return None
     # Only machines with a GPU have the language that these are written in.
-    from polyvox.models import qwen_kernels
+    from polyvox.models.qwen import qwen_kernels
 
     return checked_step(model, cache, qwen_kernels)
 

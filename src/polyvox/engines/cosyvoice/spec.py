@@ -1,0 +1,63 @@
+"""CosyVoice as the server knows it before it is loaded."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine
+from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
+from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
+from polyvox.errors import BundleError
+
+_DESCRIPTIONS = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2})
+
+LANGUAGES = MappingProxyType(
+    {
+        2: frozenset(("zh", "en", "ja", "ko")),
+        3: frozenset(("zh", "en", "ja", "ko", "de", "es", "fr", "it", "ru")),
+    }
+)
+
+
+def _make(version: int, settings: Settings) -> Engine:
+    from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+
+    return CosyVoiceEngine(settings, version)
+
+
+def _recognize(folder: Path) -> ModelFolder | None:
+    for name, version in _DESCRIPTIONS.items():
+        if (folder / name).is_file():
+            return ModelFolder(f"cosyvoice{version}", {f"cosyvoice{version}_dir": folder})
+    if (folder / "cosyvoice.yaml").is_file():
+        raise BundleError(
+            f"{folder} holds CosyVoice 1, which is not supported; use CosyVoice2-0.5B or Fun-CosyVoice3-0.5B."
+        )
+    return None
+
+
+def _check(folder: Path, settings: Settings) -> Sequence[str]:
+    from polyvox.engines.cosyvoice.checking import check_folder
+
+    return check_folder(folder, settings.section(CosyVoiceSettings).lm)
+
+
+def _convert(folder: Path) -> Sequence[Path]:
+    from polyvox.engines.cosyvoice.bundle import convert, open_model
+
+    return list(convert(open_model(folder)))
+
+
+COSYVOICE = EngineSpec(
+    family="cosyvoice",
+    title="CosyVoice",
+    models={f"cosyvoice{version}": partial(_make, version) for version in LANGUAGES},
+    languages={f"cosyvoice{version}": languages for version, languages in LANGUAGES.items()},
+    settings=CosyVoiceSettings,
+    requires=(Requirement("torch", "torch", "PyTorch"),),
+    device_field="device",
+    recognize=_recognize,
+    tools=FolderTools(check=_check, convert=_convert),
+)

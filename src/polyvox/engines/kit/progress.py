@@ -1,0 +1,47 @@
+"""The chunks of one utterance, numbered."""
+
+import time
+
+from polyvox.types import AudioChunk, ChunkPolicy, Pcm, Span, WordTiming
+
+
+class ChunkLedger:
+    """Counts the chunks, samples, tokens and frames of one utterance, and makes its `AudioChunk`s."""
+
+    def __init__(self, sample_rate: int, policy: ChunkPolicy | None) -> None:
+        self.sample_rate = sample_rate
+        self.policy = policy
+        self.index = self.samples = self.tokens = self.frames = 0
+        self._asked = time.perf_counter()
+
+    def chunk(
+        self,
+        pcm: Pcm,
+        *,
+        text: str = "",
+        span: Span | None = None,
+        words: tuple[WordTiming, ...] = (),
+        tokens: int = 0,
+        frames: int | None = None,
+        wall_seconds: float | None = None,
+        device_seconds: float = 0.0,
+    ) -> AudioChunk:
+        """The next chunk; `tokens` and `frames` count what it adds. Unless given, its wall time runs from the last."""
+        now = time.perf_counter()
+        result = AudioChunk(
+            pcm=pcm,
+            sample_rate=self.sample_rate,
+            index=self.index,
+            start=self.samples,
+            text=text,
+            span=span,
+            words=words,
+            tokens=Span(self.tokens, self.tokens + tokens),
+            frames=None if frames is None else Span(self.frames, self.frames + frames),
+            wall_seconds=now - self._asked if wall_seconds is None else wall_seconds,
+            device_seconds=device_seconds,
+            policy=self.policy,
+        )
+        self.index, self.samples, self._asked = self.index + 1, result.end, now
+        self.tokens, self.frames = self.tokens + tokens, self.frames + (frames or 0)
+        return result

@@ -1,0 +1,134 @@
+"""EngineSpec: everything the rest of the server knows about a family of models before one is loaded.
+
+A family is one folder with a `spec.py` that holds an `EngineSpec`, and one line in `catalog.py`; or a package of its
+own that names the `EngineSpec` under the entry-point group `polyvox.engines`. A `spec.py` imports nothing heavy: the
+engine, and PyTorch with it, is imported by the factories.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from polyvox.config import Settings, SettingsSection
+from polyvox.engines.base import Engine
+from polyvox.engines.kit.tuning import Tuning
+from polyvox.errors import UnavailableError, install_hint
+
+EngineFactory = Callable[[Settings], Engine]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A Python module that a family needs, and the extra of this package that installs it."""
+
+    module: str
+    extra: str
+    title: str
+    """The module as people call it, such as PyTorch."""
+
+    @property
+    def installed(self) -> bool:
+        return find_spec(self.module) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A model found in a folder: its name, and the settings that load it from there, by their full names."""
+
+    model: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceFitting:
+    """How a family fits one of its voices to a recording, in a process of its own.
+
+    `worker` is a module that is run as a program; `engines/kit/fit_protocol.py` says what it reads and writes.
+    """
+
+    model: str
+    worker: str
+    bundles: tuple[str, ...]
+    """Installed models that a fit needs."""
+
+
+class FolderCheck(Protocol):
+    """Compare the files of a model's folder with what they should be."""
+
+    def __call__(self, folder: Path, settings: Settings) -> Sequence[str]:
+        """One line a finding; `BundleError` where the folder cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTools:
+    """What `polyvox models` can do with a folder of this family; None where it cannot."""
+
+    check: FolderCheck | None = None
+    convert: Callable[[Path], Sequence[Path]] | None = None
+    """Write the weights as safetensors; returns the files written."""
+    export: Callable[[Path, Path, bool], Sequence[Path]] | None = None
+    """Write ONNX graphs from one folder to another, in 8-bit precision too if asked; returns the files written."""
+
+
+def _no_folder(_: Path) -> ModelFolder | None:
+    return None
+
+
+def _always(_: Settings) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """One family of models."""
+
+    family: str
+    title: str
+    models: Mapping[str, EngineFactory]
+    """A factory for each model of the family, by the name that callers use."""
+    languages: Mapping[str, frozenset[str]]
+    """BCP 47 tags that each model speaks."""
+    settings: type[SettingsSection] | None = None
+    tuning: type[Tuning] | None = None
+    requires: tuple[Requirement, ...] = ()
+    uses_gpu: Callable[[Settings], bool] = _always
+    """Whether a process of this family should be given a GPU where there is one."""
+    threads_field: str | None = None
+    """The field of its settings that bounds the CPU threads of one process."""
+    device_field: str | None = None
+    """The field of its settings that names the device it runs on."""
+    recognize: Callable[[Path], ModelFolder | None] = _no_folder
+    """Tell from its files whether a folder holds one of these models; `BundleError` for one that is not supported."""
+    tools: FolderTools = field(default_factory=FolderTools)
+    fitting: VoiceFitting | None = None
+
+    def make(self, model: str, settings: Settings) -> Engine:
+        """Make the engine for one model; `UnavailableError` names what has to be installed first."""
+        self.check_installed()
+        return self.models[model](settings)
+
+    def check_installed(self) -> None:
+        """Raise `UnavailableError` with the remedy where a module is missing."""
+        for requirement in self.requires:
+            if not requirement.installed:
+                raise UnavailableError(
+                    f"{self.title} needs {requirement.title}; install it with: {install_hint(requirement.extra)}"
+                )
+
+    def with_threads(self, settings: Settings, threads: int) -> Settings:
+        """The settings with this family bound to so many CPU threads, where it has such a setting."""
+        return self._with(settings, self.threads_field, threads)
+
+    def on_cpu(self, settings: Settings) -> Settings:
+        """The settings with this family bound to the CPU, where it may choose its device."""
+        if self.settings is None or self.device_field is None:
+            return settings
+        chosen = getattr(settings.section(self.settings), self.device_field)
+        return self._with(settings, self.device_field, "cpu") if chosen == "auto" else settings
+
+    def _with(self, settings: Settings, name: str | None, value: object) -> Settings:
+        if self.settings is None or name is None:
+            return settings
+        return settings.with_section(settings.section(self.settings).model_copy(update={name: value}))

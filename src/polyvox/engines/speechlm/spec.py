@@ -1,0 +1,36 @@
+"""The codec language model as the server knows it before it is loaded."""
+
+from pathlib import Path
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine
+from polyvox.engines.spec import EngineSpec, ModelFolder, Requirement
+from polyvox.engines.speechlm.settings import SpeechLmSettings
+
+NAME = "speechlm"
+LANGUAGES = frozenset({"ms", "en", "zh"})
+_FILES = ("config.json", "tokenizer.json")
+
+
+def _make(settings: Settings) -> Engine:
+    from polyvox.engines.speechlm.engine import SpeechLmEngine
+
+    return SpeechLmEngine(settings)
+
+
+def _recognize(folder: Path) -> ModelFolder | None:
+    if all((folder / name).is_file() for name in _FILES):
+        return ModelFolder(NAME, {"speechlm_dir": folder})
+    return None
+
+
+SPEECHLM = EngineSpec(
+    family=NAME,
+    title="The codec language model",
+    models={NAME: _make},
+    languages={NAME: LANGUAGES},
+    settings=SpeechLmSettings,
+    requires=(Requirement("torch", "torch", "PyTorch"),),
+    device_field="device",
+    recognize=_recognize,
+)

@@ -1,0 +1,20 @@
+"""ZipVoice's settings."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from polyvox.config import SettingsSection
+
+
+class ZipVoiceSettings(SettingsSection):
+    """`POLYVOX_ZIPVOICE_…`, as far as it is about the engine: the dialect of the same name has settings of its own."""
+
+    section: ClassVar[str] = "zipvoice"
+
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where ZipVoice runs; `auto`: on a GPU that works, else on the CPU."
+    )
+    executor: Literal["torch", "onnx", "onnx-int8"] = Field(
+        "torch", description="What runs ZipVoice: PyTorch, or ONNX Runtime on the CPU, in full or in 8-bit precision."
+    )

@@ -1,0 +1,43 @@
+"""ZipVoice as the server knows it before it is loaded."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine
+from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
+from polyvox.engines.zipvoice.settings import ZipVoiceSettings
+from polyvox.engines.zipvoice.variants import LANGUAGES, VARIANTS
+
+
+def _make(variant: str, settings: Settings) -> Engine:
+    from polyvox.engines.zipvoice.engine import ZipVoiceEngine
+
+    return ZipVoiceEngine(VARIANTS[variant], settings)
+
+
+def _recognize(folder: Path) -> ModelFolder | None:
+    """A folder of ours has the model's name, as every other of the family looks the same."""
+    if folder.resolve().name in VARIANTS and all((folder / name).is_file() for name in ("model.json", "tokens.txt")):
+        return ModelFolder(folder.resolve().name, {"models_dir": folder.resolve().parent})
+    return None
+
+
+def _export(folder: Path, to: Path, int8: bool) -> Sequence[Path]:
+    from polyvox.engines.zipvoice.export import export
+
+    return list(export(folder, to, int8=int8))
+
+
+ZIPVOICE = EngineSpec(
+    family="zipvoice",
+    title="ZipVoice",
+    models={name: partial(_make, name) for name in VARIANTS},
+    languages=dict.fromkeys(VARIANTS, LANGUAGES),
+    settings=ZipVoiceSettings,
+    requires=(Requirement("torch", "torch", "PyTorch"),),
+    device_field="device",
+    recognize=_recognize,
+    tools=FolderTools(export=_export),
+)

@@ -1,0 +1,18 @@
+"""What this installation consists of: its engines, its doors, and the settings that both bring."""
+
+from polyvox.api.doors import DOORS
+from polyvox.config import Loader, Settings
+from polyvox.engines.catalog import Catalog
+
+
+def settings_loader(catalog: Catalog | None = None) -> Loader:
+    """A loader of every setting there is."""
+    engines = Catalog.installed() if catalog is None else catalog
+    doors = tuple(door.settings for door in DOORS if door.settings is not None)
+    foreign = tuple(door.foreign for door in DOORS if door.foreign is not None)
+    return Loader((*engines.sections, *doors), foreign)
+
+
+def load_settings(**arguments: object) -> Settings:
+    """Read every setting from command line, environment, files and defaults; None counts as not given."""
+    return settings_loader().load(**arguments)

@@ -1,0 +1,1 @@
+"""CosyVoice: language model, flow matching with its DiT or U-Net estimator."""

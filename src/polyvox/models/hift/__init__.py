@@ -1,0 +1,1 @@
+"""HiFT: the harmonic-plus-noise vocoder with an inverse STFT."""

@@ -1,0 +1,1 @@
+"""Kokoro: text encoder, ALBERT, prosody, iSTFTNet decoder."""

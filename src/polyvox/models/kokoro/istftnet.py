@@ -1,0 +1,158 @@
+"""ISTFTNet: features and a harmonic source to samples, by way of short spectra, in the colour of a style."""
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import mul
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from polyvox.models.hift.source import Source, SourceConfig
+from polyvox.models.kokoro.adain import AdaIN
+from polyvox.models.kokoro.ragged import Ragged
+from polyvox.models.spectrum import analysed, frames_of, overlapped, weights_of
+
+_LEAK = 0.1
+_FLOOR = 1e-11
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class IstftNetConfig:
+    """The sizes of the generator; the defaults are those of Kokoro's release."""
+
+    channels: int = 512
+    rates: tuple[int, ...] = (10, 6)
+    up_kernels: tuple[int, ...] = (20, 12)
+    kernels: tuple[int, ...] = (3, 7, 11)
+    source_kernels: tuple[int, ...] = (7, 11)
+    dilations: tuple[int, ...] = (1, 3, 5)
+    fft: int = 20
+    hop: int = 5
+
+    @property
+    def frame(self) -> int:
+        """Samples for each feature."""
+        return math.prod(self.rates) * self.hop
+
+
+class IstftNet(nn.Module):
+    """Features at 80 a second; the source's spectra join in at every rate."""
+
+    def __init__(self, config: IstftNetConfig, style: int) -> None:
+        super().__init__()
+        self.config = config
+        widths = [config.channels >> stage for stage in range(len(config.rates) + 1)]
+        self.source = Source(SourceConfig(samples_per_frame=config.frame), smooth=True)
+        self.ups = nn.ModuleList(
+            nn.ConvTranspose1d(wide, narrow, kernel, stride=rate, padding=(kernel - rate) // 2)
+            for wide, narrow, kernel, rate in zip(widths[:-1], widths[1:], config.up_kernels, config.rates, strict=True)
+        )
+        strides = [*accumulate(config.rates[:0:-1], mul, initial=1)][::-1]
+        self.noise_convs = nn.ModuleList(
+            _down(config.fft + 2, width, stride) for width, stride in zip(widths[1:], strides, strict=True)
+        )
+        self.noise_res = nn.ModuleList(
+            _ResBlock(width, kernel, config.dilations, style)
+            for width, kernel in zip(widths[1:], config.source_kernels, strict=True)
+        )
+        self.resblocks = nn.ModuleList(
+            _ResBlock(width, kernel, config.dilations, style) for width in widths[1:] for kernel in config.kernels
+        )
+        self.conv_post = nn.Conv1d(widths[-1], config.fft + 2, 7, padding=3)
+
+    def forward(self, rows: Tensor, style: Tensor, pitch: Tensor, noise: Tensor, ragged: Ragged) -> Tensor:
+        """Samples [batch, time * frame] of features [batch, channels, time] and pitch [batch, time].
+
+        `noise` [batch, time * frame, harmonics] is standard normal. Beyond a row's end the result means nothing.
+        """
+        spectra = self.excitation(pitch, noise, ragged)
+        return self.sounded(self.filtered(rows, spectra.to(rows.dtype), style, ragged), ragged)
+
+    @torch.no_grad()
+    def excitation(self, pitch: Tensor, noise: Tensor, ragged: Ragged) -> Tensor:
+        """The source's spectra, magnitudes over phases, [batch, fft + 2, time * frame / hop + 1], in full precision.
+
+        Without pitch beyond a row's end the phases stand still there, as they do behind a row that is alone. What lies
+        as low as rounding is taken for nothing: the spectra of mirrored ends, for one, are real, and the sign of what
+        is left of their imaginary parts would decide between half a turn forward and half a turn back. As in the
+        original, nothing is learned through phases.
+        """
+        config = self.config
+        pitch = pitch if ragged.mask is None else pitch * ragged.mask[:, 0]
+        source = self.source(pitch, self.source.turns(pitch), noise.to(self.source.mix.weight.dtype))
+        mirrored = _mirrored(source, config.fft // 2, ragged.scaled(config.frame))
+        spectra = analysed(mirrored, config.fft, config.hop)
+        audible = spectra.abs() > _ROUNDING * spectra.abs().amax(dim=1, keepdim=True)
+        real, imaginary = spectra.where(audible, 0.0).chunk(2, dim=1)
+        return torch.cat((torch.hypot(real, imaginary), torch.atan2(imaginary, real)), dim=1)
+
+    def filtered(self, rows: Tensor, spectra: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
+        """Logarithms of magnitudes over angles, [batch, fft + 2, n], for as many of the source's `spectra`."""
+        config = self.config
+        spectra = ragged.scaled(config.frame // config.hop, 1).masked(spectra)
+        for stage, up in enumerate(self.ups):
+            last = stage == len(self.ups) - 1
+            rows = up(functional.leaky_relu(ragged.masked(rows), _LEAK))
+            ragged = ragged.scaled(config.rates[stage], int(last))
+            if last:
+                rows = torch.cat((rows[:, :, 1:2], rows), dim=2)
+            rows = rows + self.noise_res[stage](self.noise_convs[stage](spectra), style, ragged)
+            kinds = len(config.kernels)
+            blocks = self.resblocks[stage * kinds : (stage + 1) * kinds]
+            rows = sum(block(rows, style, ragged) for block in blocks) / kinds
+        out: Tensor = self.conv_post(ragged.masked(functional.leaky_relu(rows)).to(self.conv_post.weight.dtype))
+        return out
+
+    def sounded(self, spectra: Tensor, ragged: Ragged) -> Tensor:
+        """What `filtered` gives as samples; where windows overlap, the sum is divided by that of their squares."""
+        config = self.config
+        magnitude, phase = spectra.chunk(2, dim=1)
+        frames = frames_of(magnitude.exp(), phase.sin(), config.fft)
+        squares = weights_of(frames)
+        present = ragged.scaled(config.frame // config.hop, 1).mask
+        if present is not None:
+            frames, squares = frames * present.transpose(1, 2), squares * present.transpose(1, 2)
+        samples = overlapped(frames, config.hop) / overlapped(squares, config.hop).clamp(min=_FLOOR)
+        return samples[:, config.fft // 2 : -(config.fft // 2)]
+
+
+class _ResBlock(nn.Module):
+    """Pairs of convolutions, the first of each ever wider apart, before each a styled norm and a snake."""
+
+    def __init__(self, width: int, kernel: int, dilations: tuple[int, ...], style: int) -> None:
+        super().__init__()
+        self.convs1 = nn.ModuleList(
+            nn.Conv1d(width, width, kernel, dilation=dilation, padding=(kernel - 1) * dilation // 2)
+            for dilation in dilations
+        )
+        self.convs2 = nn.ModuleList(nn.Conv1d(width, width, kernel, padding=kernel // 2) for _ in dilations)
+        self.adain1 = nn.ModuleList(AdaIN(style, width) for _ in dilations)
+        self.adain2 = nn.ModuleList(AdaIN(style, width) for _ in dilations)
+        self.alpha1 = nn.ParameterList(torch.empty(1, width, 1) for _ in dilations)
+        self.alpha2 = nn.ParameterList(torch.empty(1, width, 1) for _ in dilations)
+
+    def forward(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
+        for first, second, before, between, rate1, rate2 in zip(
+            self.convs1, self.convs2, self.adain1, self.adain2, self.alpha1, self.alpha2, strict=True
+        ):
+            inner = first(before.bent(rows, style, ragged, rate1))
+            rows = rows + second(between.bent(inner, style, ragged, rate2))
+        return rows
+
+
+def _down(inputs: int, outputs: int, stride: int) -> nn.Conv1d:
+    if stride == 1:
+        return nn.Conv1d(inputs, outputs, 1)
+    return nn.Conv1d(inputs, outputs, 2 * stride, stride=stride, padding=(stride + 1) // 2)
+
+
+def _mirrored(samples: Tensor, reach: int, ragged: Ragged) -> Tensor:
+    """Samples [batch, time] with `reach` more at either end of each row, mirrored about its first and last sample."""
+    if ragged.mask is None:
+        return functional.pad(samples[:, None], (reach, reach), mode="reflect")[:, 0]
+    last = ragged.ends[:, None] - 1
+    places = torch.arange(-reach, ragged.longest + reach, device=samples.device).abs()
+    return samples.gather(1, (last - (last - places).abs()).clamp(min=0))

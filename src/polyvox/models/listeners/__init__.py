@@ -1,0 +1,1 @@
+"""Networks that judge speech: speaker embeddings and opinion scores."""

@@ -1,0 +1,1 @@
+"""Qwen decoder-only transformer."""

@@ -1,0 +1,1 @@
+"""Codec language models and their codec."""

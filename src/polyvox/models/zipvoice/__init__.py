@@ -1,0 +1,1 @@
+"""ZipVoice: Zipformer text encoder and flow-matching decoder, and the Vocos vocoder."""

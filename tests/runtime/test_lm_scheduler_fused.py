@@ -1,0 +1,140 @@
+"""Sequences through the GPU's kernels, interpreted: the tokens are those of the plain runtime."""
+
+import asyncio
+
+import pytest
+import torch
+
+pytest.importorskip("triton")
+
+from test_lm_scheduler import SIXTEEN, limits, runtime, spoken
+
+from helpers.tiny_lm import tiny_lm
+from polyvox.models.qwen import qwen_kernels
+from polyvox.runtime import lm_scheduler, sampling_kernels
+from polyvox.runtime.executors.fused import checked_draw, checked_step, fused_draw, fused_step
+from polyvox.runtime.kv_cache import KvCache
+from polyvox.runtime.sampling import Sampler, Steps
+from polyvox.runtime.tokens import Limits, Prompt, Sampling
+
+CPU = torch.device("cpu")
+PLAIN = Steps(0, redraws=False)
+VOCABULARY = 301
+
+
+def samplers(*rules, vocabulary=VOCABULARY):
+    """The same sequences twice, drawn the plain way and by the kernel."""
+    made = [Sampler(len(rules) + 1, vocabulary, CPU, way) for way in (None, sampling_kernels.draw)]
+    for sampler in made:
+        for slot, rule in enumerate(rules):
+            sampler.begin(slot, rule, 77 * slot + 3, (1, 2, 3))
+            sampler.limit(slot, Limits(most=6, least=2, ends=frozenset({5, 300}), banned=frozenset({7, 8})))
+    return made
+
+
+RULES = [Sampling(temperature=heat, repetition_penalty=1 + heat / 5) for heat in (0.0, 0.1, 0.6, 1.0, 1.5)]
+
+
+def test_the_kernel_draws_and_remembers_what_the_plain_way_does():
+    plain, fused = samplers(*RULES)
+    slots, chance = torch.tensor([4, 0, 2, 1]), torch.Generator().manual_seed(1)
+    for _ in range(7):
+        scores = 3 * torch.randn(4, VOCABULARY, generator=chance)
+        assert fused.draw(scores, slots, PLAIN).tolist() == plain.draw(scores, slots, PLAIN).tolist()
+    for name in ("counts", "seen", "recent", "last", "ended"):
+        assert torch.equal(getattr(fused.tables, name), getattr(plain.tables, name)), name
+    assert plain.ended.tolist() == [True, True, True, False, True, False]
+
+
+def test_the_kernel_reads_rows_and_slots_wherever_they_lie():
+    plain, fused = samplers(*RULES)
+    wide = torch.randn(2, 2 * VOCABULARY, generator=torch.Generator().manual_seed(2))
+    table = torch.tensor([[3, 9], [1, 9]])
+    for scores in (wide[:, :VOCABULARY], wide[:, VOCABULARY:]):
+        drawn = fused.draw(scores, table[:, 0], PLAIN).tolist()
+        assert drawn == plain.draw(scores, table[:, 0], PLAIN).tolist()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_scores_that_are_no_numbers_give_a_token_of_the_vocabulary():
+    _, fused = samplers(*RULES)
+    drawn = fused.draw(torch.full((5, VOCABULARY), float("nan")), torch.arange(5), PLAIN)
+    assert all(0 <= token < VOCABULARY for token in drawn.tolist())
+
+
+def test_a_row_is_drawn_by_the_kernel_whatever_its_neighbours_ask_for():
+    asked = []
+
+    def noting(scores, slots, tables):
+        asked.append(slots.tolist())
+        return sampling_kernels.draw(scores, slots, tables)
+
+    rules = [Sampling(seed=1), Sampling(seed=2, top_k=5), Sampling(seed=3, repeat_window=8)]
+    sampler = Sampler(4, VOCABULARY, CPU, noting)
+    for slot, rule in enumerate(rules):
+        sampler.begin(slot, rule, slot, ())
+        sampler.limit(slot, Limits(most=9))
+    sampler.draw(torch.randn(3, VOCABULARY), torch.arange(3), Steps.for_all(rules, VOCABULARY))
+    assert asked == [[0, 3, 3]], "the others' rows belong to nobody there"
+
+
+def at_once(key, work, given, idle=None):
+    """Where work is not tried out first: interpreted, that would take long."""
+    return work(*given)
+
+
+@pytest.mark.anyio
+@pytest.mark.slow
+async def test_sequences_of_all_kinds_are_those_of_the_plain_runtime(monkeypatch):
+    cases = [(prompt[:10], rule, limits(most=4)) for prompt, rule, _ in SIXTEEN[:3]]
+    async with runtime() as (lm, _):
+        plain = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases]
+    monkeypatch.setattr(lm_scheduler, "fused_step", lambda model, cache: checked_step(model, cache, qwen_kernels))
+    draw = sampling_kernels.draw
+    monkeypatch.setattr(lm_scheduler, "fused_draw", lambda size, device: checked_draw(size, device, draw))
+    async with runtime(replay=at_once, slots=3) as (lm, _):
+        fused = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases))
+    assert fused == plain
+
+
+def cache():
+    return KvCache(tiny_lm().config.backbone, 2, 32, torch.float32, CPU)
+
+
+def test_nothing_is_fused_off_a_gpu():
+    assert fused_step(tiny_lm().backbone, cache()) is None
+    assert fused_draw(50, CPU) is None
+
+
+class Broken:
+    """Kernels that cannot be built, or that err by a factor."""
+
+    def __init__(self, factor=None):
+        self._factor = factor
+
+    def __getattr__(self, name):
+        if self._factor is None:
+            raise RuntimeError("no compiler")
+        return getattr(qwen_kernels, name)
+
+    def gate_and_project(self, both, weight):
+        if self._factor is None:
+            raise RuntimeError("no compiler")
+        return qwen_kernels.gate_and_project(both, weight) * self._factor
+
+
+@pytest.mark.parametrize(("factor", "kept"), [(None, False), (1.1, False), (float("nan"), False), (1.0, True)])
+def test_kernels_that_fail_or_err_are_not_used(factor, kept):
+    assert (checked_step(tiny_lm().backbone, cache(), Broken(factor)) is not None) is kept
+
+
+def test_drawing_that_fails_or_errs_is_not_used():
+    def failing(scores, slots, tables):
+        raise RuntimeError("no compiler")
+
+    def other(scores, slots, tables):
+        return (sampling_kernels.draw(scores, slots, tables) + 1) % 50
+
+    assert checked_draw(50, CPU, failing) is None
+    assert checked_draw(50, CPU, other) is None
+    assert checked_draw(50, CPU, sampling_kernels.draw) is sampling_kernels.draw
