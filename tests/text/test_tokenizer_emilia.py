@@ -18,7 +18,7 @@ from polyvox.text.tokenizers.emilia import (
     plain,
     segments,
 )
-from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
+from polyvox.text.tokenizers.vocabulary import TokenVocabulary, read_vocabulary
 
 FOLDER = Path(__file__).parents[1] / "golden" / "zipvoice_frontend"
 RECORDED = json.loads((FOLDER / "text.json").read_text(encoding="utf-8"))
@@ -36,7 +36,7 @@ CASES = pytest.mark.parametrize("case", RECORDED["emilia"], ids=lambda case: cas
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
+def vocabulary() -> TokenVocabulary:
     return read_vocabulary(FOLDER / "tokens.txt")
 
 
@@ -53,7 +53,7 @@ def test_a_text_falls_into_the_originals_segments(case: dict) -> None:
 @espeak_installed
 @CASES
 def test_tokens_and_their_numbers_are_the_originals(
-    case: dict, tokenizer: EmiliaTokenizer, vocabulary: Vocabulary
+    case: dict, tokenizer: EmiliaTokenizer, vocabulary: TokenVocabulary
 ) -> None:
     tokens = tokenizer.tokens(SPELLED.get(case["text"], case["text"]))
     assert tokens == case["tokens"]
@@ -77,7 +77,7 @@ def test_figures_alone_are_read_as_english(tokenizer: EmiliaTokenizer) -> None:
     assert "".join(tokenizer.tokens("42")) == "fˈoːɹɾi tˈuː"
 
 
-def test_what_the_model_does_not_know_is_reported_and_the_pad_is_nobodys_to_write(vocabulary: Vocabulary) -> None:
+def test_what_the_model_does_not_know_is_reported_and_the_pad_is_nobodys_to_write(vocabulary: TokenVocabulary) -> None:
     numbered = vocabulary.encode(["a", "[laugh]", "_", "ж", "b"])
     assert numbered.ids == (vocabulary["a"], vocabulary["b"])
     assert numbered.unknown == ("[laugh]", "_", "ж")

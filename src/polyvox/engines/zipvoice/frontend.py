@@ -13,7 +13,7 @@ from polyvox.errors import InvalidRequestError
 from polyvox.text.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
-from polyvox.text.tokenizers.vocabulary import Vocabulary
+from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 from polyvox.types import ChunkPolicy, NormalizationOptions, Span
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -30,7 +30,7 @@ class TokenChunk:
 class ZipVoiceFrontend:
     """Texts of callers on their way to one model. It keeps no state between texts."""
 
-    def __init__(self, vocabulary: Vocabulary, espeak: str, *, dialogue: bool) -> None:
+    def __init__(self, vocabulary: TokenVocabulary, espeak: str, *, dialogue: bool) -> None:
         self._vocabulary = vocabulary
         self._tokenizer = EmiliaTokenizer(espeak)
         self._dialogue = dialogue

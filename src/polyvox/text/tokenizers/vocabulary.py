@@ -19,7 +19,7 @@ class EncodedTokens:
     unknown: tuple[str, ...]
 
 
-class Vocabulary:
+class TokenVocabulary:
     """Tokens by name. The pad is the model's own: a text cannot contain it."""
 
     def __init__(self, ids: Mapping[str, int]) -> None:
@@ -46,7 +46,7 @@ class Vocabulary:
         return EncodedTokens(tuple(ids), tuple(unknown))
 
 
-def read_vocabulary(path: Path) -> Vocabulary:
+def read_vocabulary(path: Path) -> TokenVocabulary:
     """A file of lines `token<TAB>number`, numbered from 0 without a gap, the pad first."""
     with path.open("rb") as stream:
         content = stream.read(_MAX_BYTES + 1)
@@ -63,4 +63,4 @@ def read_vocabulary(path: Path) -> Vocabulary:
         raise BundleError(f"{path} is not a list of tokens and numbers; fetch the model again.") from error
     if sorted(ids.values()) != list(range(len(ids))) or ids.get(PAD) != 0:
         raise BundleError(f"{path} does not number its tokens from the pad on without a gap; fetch the model again.")
-    return Vocabulary(ids)
+    return TokenVocabulary(ids)
