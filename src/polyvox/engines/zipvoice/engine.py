@@ -15,12 +15,12 @@ from polyvox.audio.silence import with_edges_cut, with_pauses_cut
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.zipvoice.bundle import load_graphs, load_networks
+from polyvox.engines.zipvoice.frontend import TokenChunk, ZipVoiceFrontend, known_language
 from polyvox.engines.zipvoice.joining import Joiner
 from polyvox.engines.zipvoice.manner import Manner, manner_of
 from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import Networks
 from polyvox.engines.zipvoice.prompt import trimmed
-from polyvox.engines.zipvoice.reader import Reader, Reading, known_language
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings
 from polyvox.engines.zipvoice.synthesis import Order, Spoken, Synthesis
 from polyvox.engines.zipvoice.variants import LANGUAGES, Variant
@@ -44,7 +44,7 @@ _WARM_UP_TOKENS, _WARM_UP_FRAMES = (12, 15), 60
 class _Loaded:
     """What exists between `start` and `close`."""
 
-    reader: Reader
+    reader: ZipVoiceFrontend
     text: DeviceExecutor
     synthesis: Synthesis
     speaker_tags: tuple[int, int] | None
@@ -76,7 +76,7 @@ class ZipVoiceEngine:
 
     @property
     def warning(self) -> str:
-        if self._loaded is None or self._loaded.reader.reads_like_espeak:
+        if self._loaded is None or self._loaded.reader.uses_espeak:
             return ""
         return "espeak-ng is not installed: English is read by rules that differ from it in some 3 tokens of 100."
 
@@ -100,7 +100,7 @@ class ZipVoiceEngine:
 
     async def start_with(self, networks: Networks, device: torch.device) -> None:
         """As `start`, with networks that are loaded already."""
-        reader = Reader(networks.vocabulary, self._settings.espeak, dialogue=self._variant.dialogue)
+        reader = ZipVoiceFrontend(networks.vocabulary, self._settings.espeak, dialogue=self._variant.dialogue)
         synthesis = Synthesis(networks, device, self._observer)
         text = DeviceExecutor(f"{self.name}-text", 1)
         self._loaded = _Loaded(reader, text, synthesis, networks.speaker_tags)
@@ -143,7 +143,7 @@ class ZipVoiceEngine:
             # The next chunk's text is read while the device works on this one.
             following = asyncio.ensure_future(loaded.text.run(lambda: next(plan, None)))
             try:
-                spoken = await loaded.synthesis.speak(speech.order(item), due) if isinstance(item, Reading) else None
+                spoken = await loaded.synthesis.speak(speech.order(item), due) if isinstance(item, TokenChunk) else None
                 upcoming = await following
             finally:
                 following.cancel()
@@ -155,7 +155,7 @@ class ZipVoiceEngine:
         if not speech.spoke:
             raise TextError("Nothing in the text can be spoken: it holds no word that the model knows.", field="input")
 
-    def _plan(self, speech: "_Speech") -> Iterator[Reading | Pause]:
+    def _plan(self, speech: "_Speech") -> Iterator[TokenChunk | Pause]:
         utterance = speech.utterance
         language = known_language(utterance.language)
         return self._started().reader.read(utterance.text, utterance.normalization, language, speech.policy)
@@ -219,14 +219,14 @@ class _Speech:
         self._channels = voice.mel.shape[1] // BINS
         self._index = self._samples = self._tokens = self._orders = 0
 
-    def order(self, reading: Reading) -> Order:
+    def order(self, reading: TokenChunk) -> Order:
         """The next chunk's order; its noise depends on the request's seed and its place alone."""
         noise = np.random.SeedSequence((self._seed, self._orders)).generate_state(1, np.uint64)
         self._orders += 1
         return Order(reading.ids, self.voice, self.utterance.speed, self.manner, int(noise[0]) >> 1)
 
     def chunk(
-        self, item: Reading | Pause, spoken: Spoken | None, upcoming: Reading | Pause | None, wall_seconds: float
+        self, item: TokenChunk | Pause, spoken: Spoken | None, upcoming: TokenChunk | Pause | None, wall_seconds: float
     ) -> AudioChunk:
         """The item as the caller gets it, joined to what came before it."""
         if isinstance(item, Pause):
@@ -235,7 +235,7 @@ class _Speech:
         else:
             assert spoken is not None
             pcm = self._finished(spoken.pcm, last=upcoming is None)
-            pcm = self._joiner.push(pcm, last=not isinstance(upcoming, Reading))
+            pcm = self._joiner.push(pcm, last=not isinstance(upcoming, TokenChunk))
             ids, self.spoke = item.ids, True
         span = item.span
         chunk = AudioChunk(

@@ -9,7 +9,7 @@ from torch import Tensor
 from polyvox.models.zipvoice.calls import ONE_BY_ONE, Each
 from polyvox.models.zipvoice.model import Flow, Line, Solver
 from polyvox.models.zipvoice.vocos import Vocos
-from polyvox.text.tokenizers.vocabulary import Vocabulary
+from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 
 
 class Acoustics(Protocol):
@@ -28,5 +28,5 @@ class Networks:
 
     acoustics: Acoustics
     vocos: Vocos
-    vocabulary: Vocabulary
+    vocabulary: TokenVocabulary
     speaker_tags: tuple[int, int] | None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 
-from polyvox.engines.zipvoice.script import Piece
-from polyvox.text.phonemes.scripts import HAN
+from polyvox.engines.zipvoice.clauses import Clause
+from polyvox.text.characters import HAN
 from polyvox.text.spoken import Pause
 from polyvox.types import ChunkPolicy, Span
 
@@ -23,7 +23,7 @@ SHORTEST, LONGEST = 0.5, 1.25
 class Chunk:
     """What is spoken in one go."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Clause, ...]
 
     @property
     def text(self) -> str:
@@ -40,14 +40,14 @@ class Chunk:
         return reduce(Span.cover, (piece.span for piece in self.pieces))
 
 
-def cut(pieces: Iterable[Piece | Pause], policy: ChunkPolicy) -> Iterator[Chunk | Pause]:
+def cut(pieces: Iterable[Clause | Pause], policy: ChunkPolicy) -> Iterator[Chunk | Pause]:
     """Gather clauses into chunks, reading on only as far as the next cut needs; no chunk goes across a pause."""
-    waiting: deque[Piece] = deque()
+    waiting: deque[Clause] = deque()
     previous: int | None = None
     for item in chain(pieces, (None,)):
-        if isinstance(item, Piece):
+        if isinstance(item, Clause):
             waiting.append(item)
-        while waiting and (not isinstance(item, Piece) or _weight(waiting) > _most(policy, previous)):
+        while waiting and (not isinstance(item, Clause) or _weight(waiting) > _most(policy, previous)):
             count = _best(waiting, policy.size(previous), _most(policy, previous))
             taken = tuple(waiting.popleft() for _ in range(count))
             previous = _weight(taken)
@@ -56,7 +56,7 @@ def cut(pieces: Iterable[Piece | Pause], policy: ChunkPolicy) -> Iterator[Chunk 
             yield item
 
 
-def _weight(pieces: Iterable[Piece]) -> int:
+def _weight(pieces: Iterable[Clause]) -> int:
     return sum(piece.weight for piece in pieces)
 
 
@@ -65,7 +65,7 @@ def _most(policy: ChunkPolicy, previous: int | None) -> float:
     return min(policy.size(previous) * LONGEST, policy.maximum)
 
 
-def _best(pieces: deque[Piece], size: int, most: float) -> int:
+def _best(pieces: deque[Clause], size: int, most: float) -> int:
     """How many clauses the next chunk takes: up to the end of a sentence if one is near, else what fits."""
     weight, fitting, sentence = 0, 1, 0
     for count, piece in enumerate(pieces, start=1):

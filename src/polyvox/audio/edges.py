@@ -1,0 +1,37 @@
+"""Edges of speech in a chunk: where it begins and ends, and fades against clicks."""
+
+import numpy as np
+
+from polyvox.types import Pcm, Span
+
+WINDOW_SECONDS = 0.005
+SILENCE_DB = 42.0
+
+
+def speech_span(pcm: Pcm, sample_rate: int, *, below_peak_db: float = SILENCE_DB) -> Span:
+    """The samples from the first to the last audible window; empty at 0 when there is none."""
+    window = max(1, int(WINDOW_SECONDS * sample_rate))
+    count = -(-len(pcm) // window)
+    padded = np.zeros(count * window, dtype=np.float32)
+    padded[: len(pcm)] = np.abs(pcm)
+    peaks = padded.reshape(count, window).max(axis=1)
+    floor = max(float(peaks.max(initial=0.0)) * 10 ** (-below_peak_db / 20), 1e-4)
+    audible = np.flatnonzero(peaks > floor)
+    if not len(audible):
+        return Span(0, 0)
+    return Span(int(audible[0]) * window, min(len(pcm), (int(audible[-1]) + 1) * window))
+
+
+def with_faded_edges(pcm: Pcm, fade_in: int, fade_out: int) -> Pcm:
+    """A copy whose first and last samples rise from and fall to zero along a raised cosine."""
+    faded = pcm.copy()
+    rise = min(fade_in, len(faded))
+    fall = min(fade_out, len(faded))
+    faded[:rise] *= _raised_cosine(rise)
+    faded[len(faded) - fall :] *= _raised_cosine(fall)[::-1]
+    return faded
+
+
+def _raised_cosine(length: int) -> Pcm:
+    phase = (np.arange(length, dtype=np.float32) + 0.5) / max(length, 1)
+    return (0.5 - 0.5 * np.cos(np.pi * phase)).astype(np.float32)
