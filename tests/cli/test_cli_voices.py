@@ -40,7 +40,7 @@ def registration(name: str, seed: int = 1, **fields) -> Registration:
 
 @pytest.fixture
 def data_dir(tmp_path) -> Path:
-    """A folder with two voices of the house and one of a key."""
+    """A folder with two shared voices and one of a key."""
     store = VoiceStore(tmp_path / "data" / "voices")
     store.add(registration("Anna", 1, tags=("calm",), language="en-gb"))
     store.add(registration("Berta", 2, language="fr"))
@@ -59,8 +59,8 @@ def stored(data_dir: Path) -> list[tuple[str, str]]:
 def test_the_list_shows_everyones(data_dir):
     listed = json.loads(succeeded("list", "--data-dir", data_dir, "--json"))
     assert [(voice["name"], voice["owner"]) for voice in listed] == [
-        ("Anna", "house"),
-        ("Berta", "house"),
+        ("Anna", "everyone"),
+        ("Berta", "everyone"),
         ("Anna", owner_of("sesame")),
     ]
     shown = succeeded("list", "--data-dir", data_dir)

@@ -1,4 +1,4 @@
-"""Who may speak now, who waits, and who is sent away."""
+"""Admission control: active slots, the queue, and refusal when it is full."""
 
 import asyncio
 from collections.abc import Iterator
@@ -33,14 +33,14 @@ def clock() -> Iterator[Clock]:
 
 
 def is_granted(ticket: Ticket) -> bool:
-    return ticket._turn.is_set()
+    return ticket._admitted.is_set()
 
 
 def request() -> SpeechRequest:
     return SpeechRequest(Utterance("hello", "low"))
 
 
-async def test_there_is_room_up_to_the_limit_and_then_a_line() -> None:
+async def test_requests_are_admitted_up_to_the_limit_and_then_queued() -> None:
     admission = Admission(2, 3)
     tickets = [admission.enter() for _ in range(5)]
     assert [is_granted(ticket) for ticket in tickets] == [True, True, False, False, False]
@@ -49,7 +49,7 @@ async def test_there_is_room_up_to_the_limit_and_then_a_line() -> None:
         admission.enter()
 
 
-async def test_the_line_moves_in_the_order_of_arrival() -> None:
+async def test_the_queue_is_first_in_first_out() -> None:
     admission = Admission(1, 3)
     first, second, third, fourth = (admission.enter() for _ in range(4))
     third.release()

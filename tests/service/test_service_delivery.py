@@ -59,7 +59,7 @@ class Source:
 
 
 async def carried(delivery: Delivery, source: Source, executor: DeviceExecutor) -> list[AudioChunk]:
-    return [chunk async for chunk in delivery.carry(source(), executor)]
+    return [chunk async for chunk in delivery.process(source(), executor)]
 
 
 def joined(chunks: list[AudioChunk]) -> Pcm:
@@ -81,7 +81,7 @@ async def test_nothing_to_do_passes_the_very_chunks_on(executor: DeviceExecutor)
 
     delivery = Delivery(RATE, RATE)
     assert delivery.is_direct
-    (same,) = [chunk async for chunk in delivery.carry(source(), executor)]
+    (same,) = [chunk async for chunk in delivery.process(source(), executor)]
     assert same is chunk
 
 
@@ -151,7 +151,7 @@ async def test_tempo_moves_the_words_with_the_audio(executor: DeviceExecutor) ->
 async def test_audio_is_not_delayed_by_a_chunk(executor: DeviceExecutor) -> None:
     """What comes out of the first chunk is all of it but the little that a filter must hold."""
     delivery = Delivery(RATE, 16_000, tempo=1.25, volume=0.5)
-    first = await anext(aiter(delivery.carry(Source(48_000, 48_000)(), executor)))
+    first = await anext(aiter(delivery.process(Source(48_000, 48_000)(), executor)))
     assert first.duration > 48_000 / RATE / 1.25 - 0.3
 
 
@@ -198,7 +198,7 @@ async def test_loudness_brings_the_speech_to_its_target(executor: DeviceExecutor
 async def test_closing_it_early_closes_the_source(executor: DeviceExecutor) -> None:
     for delivery in (Delivery(RATE, RATE), Delivery(RATE, 16_000)):
         source = Source(24_000, 24_000)
-        line = delivery.carry(source(), executor)
+        line = delivery.process(source(), executor)
         await anext(line)
         await line.aclose()
         assert source.closed

@@ -1,4 +1,4 @@
-"""A dialogue as the hall speaks it: made ahead of its reader but never far, freed when the reader leaves."""
+"""A dialogue as a session: produced ahead of its reader within the buffer, freed when the reader leaves."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -11,22 +11,24 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, opened
 from helpers.fakes import ToneEngine
 from polyvox.errors import InvalidRequestError
-from polyvox.service.dialogue import Script, staged
-from polyvox.service.scenes import Turn
+from polyvox.service.dialogue import DialogueScript, resolve_dialogue
+from polyvox.service.dialogue_segments import DialogueTurn
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import HOUSE
 
 pytestmark = pytest.mark.anyio
-LOW_AND_HIGH = [Turn("low" if index % 2 == 0 else "high", f"Turn number {index}.") for index in range(12)]
+LOW_AND_HIGH = [DialogueTurn("low" if index % 2 == 0 else "high", f"Turn number {index}.") for index in range(12)]
 
 
 def request(
-    studio: Studio, turns: Sequence[Turn], *, pause: float | None = 0.1, seed: int | None = None
+    studio: Studio, turns: Sequence[DialogueTurn], *, pause: float | None = 0.1, seed: int | None = None
 ) -> SpeechRequest:
     settings = studio.speech.settings
-    stage = partial(staged, turns, pause, studio.voices.casting, settings, owner=HOUSE, model=None, speed=1.0)
-    return SpeechRequest(Utterance("", "dialogue", seed=seed), door="test", stage=stage)
+    resolve_kind = partial(
+        resolve_dialogue, turns, pause, studio.voices.resolver, settings, owner=HOUSE, model=None, speed=1.0
+    )
+    return SpeechRequest(Utterance("", "dialogue", seed=seed), door="test", resolve_kind=resolve_kind)
 
 
 async def settled() -> None:
@@ -67,7 +69,7 @@ async def test_who_leaves_frees_the_turn_that_is_being_spoken_and_those_behind_i
 async def test_a_dialogue_is_the_same_whoever_else_is_speaking(tmp_path) -> None:
     studio = Studio(tmp_path, CloneEngine(delay=0.001))
 
-    async def heard(turns: Sequence[Turn]) -> list[AudioChunk]:
+    async def heard(turns: Sequence[DialogueTurn]) -> list[AudioChunk]:
         async with await studio.speech.open(request(studio, turns, seed=3)) as session:
             return [chunk async for chunk in session]
 
@@ -130,5 +132,5 @@ async def test_refusals_are_counted(tmp_path) -> None:
 def test_a_pause_out_of_range_is_refused_before_any_work(tmp_path, pause: float) -> None:
     settings = Studio(tmp_path).speech.settings
     with pytest.raises(InvalidRequestError) as caught:
-        Script.checked(LOW_AND_HIGH, pause, settings)
+        DialogueScript.checked(LOW_AND_HIGH, pause, settings)
     assert caught.value.field == "pause"

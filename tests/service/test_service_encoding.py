@@ -86,7 +86,7 @@ async def test_whoever_collects_a_whole_file_may_look_at_its_chunks() -> None:
 async def test_an_engine_that_does_not_stop_cannot_fill_the_memory() -> None:
     engine = ToneEngine(chunks=10_000, chunk_seconds=30.0)
     async with running(tone_service(engine)) as service, await service.open(request("hi")) as session:
-        with pytest.raises(EngineError, match="more than the text is worth"):
+        with pytest.raises(EngineError, match="more than the text can take; send less text"):
             await encode_whole(session, AudioFormat.PCM)
 
 

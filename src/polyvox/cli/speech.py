@@ -10,11 +10,11 @@ import httpx
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
 from polyvox.bench.dialect import RefusedError, audio_layout, error_sentence
-from polyvox.cli.hall import running_service
+from polyvox.cli.local_service import running_service
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError
-from polyvox.service.dialogue import staged
-from polyvox.service.scenes import Turn
+from polyvox.service.dialogue import resolve_dialogue
+from polyvox.service.dialogue_segments import DialogueTurn
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Utterance
@@ -39,7 +39,7 @@ class Wish:
     language: str | None = None
     speed: float = 1.0
     volume: float = 1.0
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[DialogueTurn, ...] = ()
     pause: float | None = None
 
 
@@ -84,15 +84,15 @@ async def own_speech(wish: Wish, settings: Settings) -> AsyncIterator[Speech]:
 def _cast(request: SpeechRequest, wish: Wish, voices: VoiceService, settings: Settings) -> SpeechRequest:
     """The request with the voice, or the voices of the dialogue, that it means."""
     if wish.turns:
-        stage = partial(staged, wish.turns, wish.pause, voices.casting, settings)
-        return replace(request, stage=partial(stage, owner=HOUSE, model=wish.model, speed=wish.speed))
+        stage = partial(resolve_dialogue, wish.turns, wish.pause, voices.resolver, settings)
+        return replace(request, resolve_kind=partial(stage, owner=HOUSE, model=wish.model, speed=wish.speed))
     reference = parse_reference(request.utterance.voice, max_bytes=settings.prompt_max_bytes)
-    return replace(request, cast=partial(voices.casting.cast, reference, HOUSE, model=wish.model))
+    return replace(request, resolve_voice=partial(voices.resolver.resolve, reference, HOUSE, model=wish.model))
 
 
 @asynccontextmanager
 async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
-    voices = VoiceService.beside(service)
+    voices = VoiceService.for_service(service)
     try:
         yield voices
     finally:

@@ -69,7 +69,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Register a voice from a recording."""
-    from polyvox.cli.own_voices import described, owner_named, register
+    from polyvox.cli.registered_voices import described, owner_named, register
     from polyvox.voices.records import VoiceDetails
 
     settings = _settings(data_dir, models_dir)
@@ -102,7 +102,7 @@ def fit(
 ) -> None:
     """Fit a voice of Kokoro's to a recording; it takes some minutes."""
     from polyvox.cli import fitting
-    from polyvox.cli.own_voices import described, owner_named
+    from polyvox.cli.registered_voices import described, owner_named
     from polyvox.voices.records import VoiceDetails
 
     details = VoiceDetails.checked(
@@ -124,7 +124,7 @@ def list_registered(
     as_json: AsJson = False,
 ) -> None:
     """List the registered voices, whosever they are."""
-    from polyvox.cli.own_voices import described, listed
+    from polyvox.cli.registered_voices import described, listed
     from polyvox.voices.records import VoiceQuery
 
     query = VoiceQuery(text=search, tag=tag, language=language, newest_first=False, limit=sys.maxsize >> 1)
@@ -145,7 +145,7 @@ def list_registered(
 @app.command()
 def show(voice: Registered, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show what is known about a voice."""
-    from polyvox.cli.own_voices import described, found, opened
+    from polyvox.cli.registered_voices import described, found, opened
 
     with opened(_settings(data_dir)) as store:
         record = described(found(store, voice))
@@ -160,7 +160,7 @@ def rename(
     voice: Registered, name: Annotated[str, typer.Argument(help="The new name.")], data_dir: DataDir = None
 ) -> None:
     """Give a voice another name."""
-    from polyvox.cli.own_voices import found, opened
+    from polyvox.cli.registered_voices import found, opened
     from polyvox.voices.names import voice_name
 
     with opened(_settings(data_dir)) as store:
@@ -175,7 +175,7 @@ def remove(
     data_dir: DataDir = None,
 ) -> None:
     """Delete voices with their recordings and whatever was made of them."""
-    from polyvox.cli.own_voices import opened, removed
+    from polyvox.cli.registered_voices import opened, removed
 
     settings = _settings(data_dir)
     with opened(settings) as store:
@@ -194,7 +194,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Say how alike two voices sound."""
-    from polyvox.cli.own_voices import embedding_of
+    from polyvox.cli.registered_voices import embedding_of
     from polyvox.voices.similarity import SAME_SPEAKER, similarity
 
     settings = _settings(data_dir, models_dir)
@@ -214,7 +214,7 @@ def export(
     data_dir: DataDir = None,
 ) -> None:
     """Write voices, recordings included, into one file."""
-    from polyvox.cli.own_voices import export, opened
+    from polyvox.cli.registered_voices import export, opened
 
     with opened(_settings(data_dir)) as store:
         count = export(store, voices or (), output)
@@ -230,7 +230,7 @@ def import_file(
     models_dir: ModelsDir = None,
 ) -> None:
     """Register the voices of an exported file."""
-    from polyvox.cli.own_voices import import_voices, opened, owner_named
+    from polyvox.cli.registered_voices import import_voices, opened, owner_named
 
     settings = _settings(data_dir, models_dir)
     with opened(settings, make=True) as store:

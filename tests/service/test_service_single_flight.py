@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from polyvox.service.sharing import Shared
+from polyvox.service.single_flight import SingleFlight
 
 pytestmark = pytest.mark.anyio
 
@@ -30,7 +30,7 @@ class Work:
 
 
 async def test_those_who_wait_for_one_key_share_its_result():
-    shared, work = Shared(), Work()
+    shared, work = SingleFlight(), Work()
     waiting = [asyncio.create_task(shared.run("key", work)) for _ in range(5)]
     await work.under_way.wait()
     work.go_on.set()
@@ -38,20 +38,20 @@ async def test_those_who_wait_for_one_key_share_its_result():
 
 
 async def test_another_key_is_other_work():
-    shared, work = Shared(), Work()
+    shared, work = SingleFlight(), Work()
     work.go_on.set()
     assert sorted(await asyncio.gather(shared.run("a", work), shared.run("b", work))) in ([1, 2], [2, 2])
     assert work.begun == 2
 
 
 async def test_who_comes_later_has_it_done_again():
-    shared, work = Shared(), Work()
+    shared, work = SingleFlight(), Work()
     work.go_on.set()
     assert [await shared.run("key", work), await shared.run("key", work)] == [1, 2]
 
 
 async def test_a_failure_is_everyones():
-    shared, begun = Shared(), asyncio.Event()
+    shared, begun = SingleFlight(), asyncio.Event()
 
     async def fail():
         begun.set()
@@ -63,7 +63,7 @@ async def test_a_failure_is_everyones():
 
 
 async def test_one_who_leaves_does_not_disturb_the_others():
-    shared, work = Shared(), Work()
+    shared, work = SingleFlight(), Work()
     leaving, staying = (asyncio.create_task(shared.run("key", work)) for _ in range(2))
     await work.under_way.wait()
     leaving.cancel()
@@ -74,7 +74,7 @@ async def test_one_who_leaves_does_not_disturb_the_others():
 
 
 async def test_when_the_last_has_left_the_work_stops_and_can_begin_anew():
-    shared, work = Shared(), Work()
+    shared, work = SingleFlight(), Work()
     waiting = [asyncio.create_task(shared.run("key", work)) for _ in range(2)]
     await work.under_way.wait()
     for task in waiting:
@@ -88,7 +88,7 @@ async def test_when_the_last_has_left_the_work_stops_and_can_begin_anew():
 
 
 async def test_closing_stops_what_is_under_way():
-    shared, work = Shared(), Work()
+    shared, work = SingleFlight(), Work()
     waiting = asyncio.create_task(shared.run("key", work))
     await work.under_way.wait()
     await shared.close()
