@@ -96,7 +96,7 @@ def test_a_name_that_several_have_calls_for_an_id(data_dir):
 
 
 def test_rename(data_dir):
-    assert "is called Clara now" in succeeded("rename", "Berta", " Clara ", "--data-dir", data_dir)
+    assert "is renamed to Clara" in succeeded("rename", "Berta", " Clara ", "--data-dir", data_dir)
     assert [name for name, _ in stored(data_dir)] == ["Anna", "Clara", "Anna"]
     taken = invoke("rename", "Clara", "ANNA", "--data-dir", data_dir)
     assert (taken.exit_code, "already" in taken.stderr) == (1, True)

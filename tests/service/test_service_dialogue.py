@@ -10,6 +10,7 @@ import pytest
 
 from helpers.cloning import CloneEngine, Studio, opened
 from helpers.fakes import ToneEngine
+from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError
 from polyvox.service.dialogue import DialogueScript, resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn
@@ -83,6 +84,18 @@ async def test_a_dialogue_is_the_same_whoever_else_is_speaking(tmp_path) -> None
     ]
     for ours, theirs in zip(together[1], alone, strict=True):
         np.testing.assert_array_equal(ours.pcm, theirs.pcm)
+
+
+async def test_each_turn_has_a_seed_that_no_segment_of_another_turn_has(tmp_path) -> None:
+    engine = CloneEngine()
+    studio = Studio(tmp_path, engine)
+    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH, seed=3)) as session:
+        async for _ in session:
+            continue
+    turns = [utterance.seed for utterance in engine.heard]
+    assert turns[0] == 3
+    segments = [derive_seed(turn, "segment", index) for turn in turns for index in range(50)]
+    assert len(set(segments)) == len(segments)
 
 
 async def test_words_point_into_the_turns_put_together(tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""Utterances for an evaluation, from a hall of this process's own or from a running server."""
+"""Utterances for an evaluation, from a service in this process or from a running server."""
 
 import asyncio
 from collections.abc import AsyncIterator

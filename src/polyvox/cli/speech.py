@@ -1,4 +1,4 @@
-"""Speech for a command: from a hall of its own, or from a server that is running already."""
+"""Speech for a command: from a service in this process, or from a running server."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

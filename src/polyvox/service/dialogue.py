@@ -10,6 +10,7 @@ from functools import partial
 
 from polyvox.config import Settings
 from polyvox.engines.base import Duetting, Engine
+from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
 from polyvox.service.delivery import closing
 from polyvox.service.dialogue_segments import (
@@ -29,7 +30,6 @@ from polyvox.voices.references import parse_reference
 
 PAUSE_SECONDS = 0.3
 """Default silence between turns; an engine that speaks both voices in one utterance sets its own."""
-_SEEDS = 1 << 63
 _PUNCTUATION_ONLY = re.compile(r"[\s.,;:!?…—–'\"“”‘’()\[\]。，！？；：、-]*")
 _TURN_FIELDS = {"input": "text", "voice": "voice", "audio": "voice", "prompt_text": "prompt_text"}
 
@@ -162,7 +162,7 @@ def _segment_utterance(
     segment: DialogueSegment, utterance: Utterance, voice: tuple[str, PreparedVoice | None]
 ) -> Utterance:
     """The utterance of a segment; it has a seed of its own, or equal turns would sound equal."""
-    seed = None if utterance.seed is None else (utterance.seed + segment.first_turn) % _SEEDS
+    seed = None if utterance.seed is None else derive_seed(utterance.seed, "turn", segment.first_turn)
     name, prepared = voice
     return replace(utterance, text=segment.text, voice=name, seed=seed, prepared=prepared)
 
