@@ -1,4 +1,4 @@
-"""What Ray's own classes make of ours, without a cluster."""
+"""The deployment against Ray's own classes, without a cluster."""
 
 import pytest
 import yaml

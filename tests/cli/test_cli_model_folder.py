@@ -46,7 +46,7 @@ def test_a_codec_language_model(tmp_path):
     assert settings_for(tmp_path, KNOWN)["speechlm_dir"] == tmp_path
 
 
-def test_what_is_none_is_refused_with_the_reason(tmp_path):
+def test_a_folder_without_a_known_model_is_refused_with_the_reason(tmp_path):
     with pytest.raises(BundleError, match="holds no known model"):
         settings_for(tmp_path, KNOWN)
     with pytest.raises(BundleError, match="There is no folder"):

@@ -62,7 +62,7 @@ def test_say_without_a_server_there_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_a_signal_is_a_good_end(number: int) -> None:
+def test_a_signal_ends_the_server_with_status_0(number: int) -> None:
     process = subprocess.Popen([*POLYVOX, "bench", "null-server"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout is not None

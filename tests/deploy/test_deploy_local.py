@@ -1,3 +1,5 @@
+"""Ray Serve on this machine: ports and options checked before anything starts."""
+
 import socket
 
 import pytest

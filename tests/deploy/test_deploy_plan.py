@@ -1,3 +1,5 @@
+"""The deployment plan: replicas, threads and GPUs of each model."""
+
 import pytest
 from pydantic import ValidationError
 
@@ -16,7 +18,7 @@ def plan_of(model, settings, resources=ClusterResources(cpus=8), **args):
     return next(plan for plan in plans_for(settings, engines, resources, CATALOG) if plan.model == model)
 
 
-def test_the_settings_hold_for_what_is_not_said_of_a_model():
+def test_settings_apply_to_options_a_model_leaves_out():
     settings = tone_settings(ray_min_replicas=2, ray_max_replicas=4, ray_max_queued_requests=7)
     plan = plan_of("tone", settings, max_replicas=3, target_ongoing_requests=1.5)
     assert (plan.min_replicas, plan.max_replicas) == (2, 3)
@@ -48,18 +50,18 @@ def test_a_gpu_goes_to_models_that_use_one_where_there_is_one():
     assert plan_of("tone", tone_settings(ray_gpus=0.5), with_gpu).gpus == 0.5
 
 
-def test_figures_for_a_model_that_is_not_served_are_refused():
+def test_options_for_a_model_that_is_not_served_are_refused():
     with pytest.raises(InvalidRequestError, match="'flute'"):
         plans_for(tone_settings(), {"flute": EngineArgs()}, ClusterResources(cpus=1), CATALOG)
 
 
 @pytest.mark.parametrize("args", [{"replicas": 2}, {"max_replicas": 0}, {"gpus": -1}, {"max_queued_requests": 0}])
-def test_a_misspelt_or_impossible_figure_is_refused(args):
+def test_a_misspelt_or_invalid_option_is_refused(args):
     with pytest.raises(ValidationError):
         DeployArgs.model_validate({"engines": {"tone": args}})
 
 
-def test_the_doors_hold_more_than_the_models_take_so_that_each_models_own_queue_refuses():
+def test_the_limit_of_the_doors_is_above_that_of_all_models():
     settings = tone_settings(max_sessions=4, max_queue=2)
     plans = plans_for(
         settings, {"tone": EngineArgs(max_replicas=3, max_ongoing_requests=5)}, ClusterResources(cpus=4), CATALOG

@@ -1,3 +1,5 @@
+"""The proxy of an engine in other processes."""
+
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -25,7 +27,7 @@ async def chunks_of(engine, utterance=HELLO):
     return [chunk async for chunk in engine.speak(utterance)]
 
 
-async def test_speech_from_afar_is_that_of_the_engine_chunk_by_chunk():
+async def test_a_remote_engine_streams_the_same_chunks():
     there, _ = await remote(ToneEngine())
     here = ToneEngine()
     for far, near in zip(await chunks_of(there), await chunks_of(here), strict=True):
@@ -34,7 +36,7 @@ async def test_speech_from_afar_is_that_of_the_engine_chunk_by_chunk():
         assert (far.words, far.tokens, far.sample_rate) == (near.words, near.tokens, near.sample_rate)
 
 
-async def test_it_looks_like_the_engine():
+async def test_a_remote_engine_has_the_engines_name_capabilities_and_voices():
     there, _ = await remote(ToneEngine("flute"))
     assert (there.name, there.capabilities) == ("flute", ToneEngine("flute").capabilities)
     assert list(there.voices) == list(ToneEngine().voices)
@@ -136,7 +138,7 @@ async def test_a_replica_that_does_not_hold_the_voice_is_sent_it():
     assert [is_digest_only(arguments[0].prepared) for _, arguments, _ in transport.calls[2:]] == [True, False]
 
 
-async def test_a_voice_is_prepared_once_by_a_replica_whoever_asks():
+async def test_a_replica_prepares_a_voice_once():
     engine = CloneEngine()
     there, _ = await remote(engine)
     first, second = await there.prepare(PROMPT), await there.prepare(PROMPT)
@@ -172,7 +174,7 @@ class DuetEngine(ToneEngine):
         return super().speak(utterance)
 
 
-async def test_a_voice_of_codes_is_made_and_checked_where_the_engine_is():
+async def test_a_voice_from_codes_is_made_and_checked_by_the_replica():
     engine = DuetEngine()
     there, _ = await remote(engine)
     await chunks_of(there, replace(HELLO, prepared=there.voice_of_codes([1, 2], "Hi.")))
@@ -181,7 +183,7 @@ async def test_a_voice_of_codes_is_made_and_checked_where_the_engine_is():
         await chunks_of(there, replace(HELLO, prepared=there.voice_of_codes([99], "Hi.")))
 
 
-async def test_two_voices_are_joined_where_the_engine_is():
+async def test_a_dialogue_voice_is_made_by_the_replica():
     engine = DuetEngine()
     there, _ = await remote(engine)
     first = PreparedVoice("tone", "a", {"codes": np.array([1])})

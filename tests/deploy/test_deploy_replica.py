@@ -1,3 +1,5 @@
+"""An engine replica: start, fallback, errors and health."""
+
 import asyncio
 
 import pytest

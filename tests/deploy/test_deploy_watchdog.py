@@ -1,3 +1,5 @@
+"""The health watchdog."""
+
 import pytest
 
 from polyvox.deploy.watchdog import Watchdog

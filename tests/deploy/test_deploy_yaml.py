@@ -1,3 +1,5 @@
+"""The ray.yaml that `polyvox deploy init` writes."""
+
 from dataclasses import replace
 
 import yaml
@@ -29,7 +31,7 @@ def test_the_file_says_what_the_settings_say():
     )
 
 
-def test_a_gpu_is_left_to_the_cluster_unless_it_is_settled():
+def test_gpus_are_left_to_the_cluster_unless_set():
     args = args_in(ray_yaml(tone_settings(), "ray.yaml"))
     assert args.engines["tone"].gpus is None
 

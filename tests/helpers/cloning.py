@@ -1,4 +1,4 @@
-"""Everything around cloned voices that the tests need: an engine that clones, and an intake without networks."""
+"""Test doubles for cloned voices: an engine that clones, and an intake without networks."""
 
 import time
 from collections.abc import AsyncIterator
@@ -91,7 +91,7 @@ class SimpleTranscriber:
 
 
 class CloneEngine(ToneEngine):
-    """Hums at a pitch that it works out from the recording; `burn` is what that costs in seconds of CPU time."""
+    """Produces a pitch derived from the recording; preparing takes `burn` seconds of CPU time."""
 
     def __init__(self, name: str = "tone", *, burn: float = 0.0, **options: Any) -> None:
         super().__init__(name, **options)
@@ -123,7 +123,7 @@ class CloneEngine(ToneEngine):
 
 
 class Studio:
-    """A service for speech and one for voices, on simple parts that can be looked at."""
+    """A speech service and a voice service on test doubles."""
 
     def __init__(self, folder: Path, engine: ToneEngine | None = None, **settings: Any) -> None:
         self.engine = CloneEngine() if engine is None else engine

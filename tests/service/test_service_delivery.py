@@ -1,4 +1,4 @@
-"""What happens to an engine's audio on its way to the caller."""
+"""Post-processing of an engine's audio for the caller."""
 
 import asyncio
 import threading
@@ -73,7 +73,7 @@ def assert_well_kept(chunks: list[AudioChunk], rate: int) -> None:
     assert {chunk.sample_rate for chunk in chunks} == {rate}
 
 
-async def test_nothing_to_do_passes_the_very_chunks_on(executor: DeviceExecutor) -> None:
+async def test_a_direct_delivery_passes_chunks_through_unchanged(executor: DeviceExecutor) -> None:
     chunk = AudioChunk(pcm=tone(440.0, 0, 10, RATE), sample_rate=RATE, index=7, start=70)
 
     async def source() -> AsyncIterator[AudioChunk]:
@@ -94,7 +94,7 @@ async def test_nothing_to_do_passes_the_very_chunks_on(executor: DeviceExecutor)
         Delivery(RATE, RATE, volume=0.5),
     ],
 )
-async def test_every_wish_makes_it_indirect(delivery: Delivery) -> None:
+async def test_every_option_makes_a_delivery_indirect(delivery: Delivery) -> None:
     assert not delivery.is_direct
 
 
@@ -161,7 +161,7 @@ async def test_the_tail_comes_as_one_chunk_more_without_words(executor: DeviceEx
     assert 0 < chunks[1].duration < 0.1
 
 
-async def test_a_chunk_that_stays_inside_gives_its_words_to_the_next(executor: DeviceExecutor) -> None:
+async def test_the_words_of_a_chunk_that_is_held_back_go_with_the_next(executor: DeviceExecutor) -> None:
     """Chunks of one millisecond are shorter than what the filters hold."""
     source = Source(*[24] * 5, 24_000, 24)
     chunks = await carried(Delivery(RATE, 16_000), source, executor)
@@ -221,7 +221,7 @@ async def test_the_work_is_done_off_the_loop(executor: DeviceExecutor, monkeypat
     volume=st.sampled_from([0.3, 1.0]),
 )
 @settings(max_examples=25, deadline=None)
-def test_no_sample_and_no_word_is_lost_however_the_speech_is_cut(
+def test_no_sample_and_no_word_is_lost_however_the_speech_is_chunked(
     lengths: list[int], rate: int, tempo: float, volume: float
 ) -> None:
     async def scenario() -> list[AudioChunk]:

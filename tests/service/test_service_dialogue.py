@@ -38,7 +38,7 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def test_the_next_turn_is_made_while_an_earlier_one_is_unheard_but_no_more_than_the_buffer_holds(
+async def test_turns_are_produced_ahead_of_the_reader_within_the_buffer(
     tmp_path,
 ) -> None:
     engine = CloneEngine(chunks=2)
@@ -57,7 +57,7 @@ async def test_the_next_turn_is_made_while_an_earlier_one_is_unheard_but_no_more
         assert engine.most_speaking == 1
 
 
-async def test_who_leaves_frees_the_turn_that_is_being_spoken_and_those_behind_it_never_begin(tmp_path) -> None:
+async def test_a_reader_that_leaves_frees_the_current_turn_and_later_turns_never_start(tmp_path) -> None:
     engine = CloneEngine()
     studio = Studio(tmp_path, engine, session_buffer=1)
     async with opened(studio):
@@ -67,7 +67,7 @@ async def test_who_leaves_frees_the_turn_that_is_being_spoken_and_those_behind_i
         assert engine.closed == len(engine.heard) <= 2
 
 
-async def test_a_dialogue_is_the_same_whoever_else_is_speaking(tmp_path) -> None:
+async def test_a_dialogue_is_the_same_beside_other_requests(tmp_path) -> None:
     studio = Studio(tmp_path, CloneEngine(delay=0.001))
 
     async def heard(turns: Sequence[DialogueTurn]) -> list[AudioChunk]:
@@ -98,7 +98,7 @@ async def test_each_turn_has_a_seed_that_no_segment_of_another_turn_has(tmp_path
     assert len(set(segments)) == len(segments)
 
 
-async def test_words_point_into_the_turns_put_together(tmp_path) -> None:
+async def test_word_spans_refer_to_the_text_of_the_whole_dialogue(tmp_path) -> None:
     studio = Studio(tmp_path)
     whole = "\n".join(turn.text for turn in LOW_AND_HIGH)
     async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
@@ -117,7 +117,7 @@ class TrailingEngine(CloneEngine):
 
 
 @pytest.mark.parametrize("channels", [1, 2])
-async def test_the_pause_takes_the_place_of_the_silence_that_an_engine_ends_with(tmp_path, channels: int) -> None:
+async def test_the_pause_replaces_the_trailing_silence_of_a_turn(tmp_path, channels: int) -> None:
     studio = Studio(tmp_path, TrailingEngine(channels=channels))
     async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH[:2], pause=0.05)) as session:
         chunks = [chunk async for chunk in session]

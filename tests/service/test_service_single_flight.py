@@ -1,4 +1,4 @@
-"""Work that several wait for is done once, and goes on as long as one of them waits."""
+"""Work that several callers wait for runs once, and goes on as long as one of them waits."""
 
 import asyncio
 
@@ -29,7 +29,7 @@ class Work:
         return self.begun
 
 
-async def test_those_who_wait_for_one_key_share_its_result():
+async def test_callers_with_one_key_share_its_result():
     shared, work = SingleFlight(), Work()
     waiting = [asyncio.create_task(shared.run("key", work)) for _ in range(5)]
     await work.under_way.wait()
@@ -37,20 +37,20 @@ async def test_those_who_wait_for_one_key_share_its_result():
     assert await asyncio.gather(*waiting) == [1] * 5
 
 
-async def test_another_key_is_other_work():
+async def test_another_key_runs_its_own_work():
     shared, work = SingleFlight(), Work()
     work.go_on.set()
     assert sorted(await asyncio.gather(shared.run("a", work), shared.run("b", work))) in ([1, 2], [2, 2])
     assert work.begun == 2
 
 
-async def test_who_comes_later_has_it_done_again():
+async def test_a_later_call_runs_the_work_again():
     shared, work = SingleFlight(), Work()
     work.go_on.set()
     assert [await shared.run("key", work), await shared.run("key", work)] == [1, 2]
 
 
-async def test_a_failure_is_everyones():
+async def test_an_exception_reaches_every_caller():
     shared, begun = SingleFlight(), asyncio.Event()
 
     async def fail():
@@ -62,7 +62,7 @@ async def test_a_failure_is_everyones():
     assert [str(result) for result in results] == ["no"] * 3
 
 
-async def test_one_who_leaves_does_not_disturb_the_others():
+async def test_a_cancelled_caller_does_not_disturb_the_others():
     shared, work = SingleFlight(), Work()
     leaving, staying = (asyncio.create_task(shared.run("key", work)) for _ in range(2))
     await work.under_way.wait()
@@ -73,7 +73,7 @@ async def test_one_who_leaves_does_not_disturb_the_others():
     assert work.cancelled == 0
 
 
-async def test_when_the_last_has_left_the_work_stops_and_can_begin_anew():
+async def test_the_work_is_cancelled_with_its_last_caller_and_can_run_again():
     shared, work = SingleFlight(), Work()
     waiting = [asyncio.create_task(shared.run("key", work)) for _ in range(2)]
     await work.under_way.wait()
@@ -87,7 +87,7 @@ async def test_when_the_last_has_left_the_work_stops_and_can_begin_anew():
     assert await again == 2
 
 
-async def test_closing_stops_what_is_under_way():
+async def test_closing_cancels_running_work():
     shared, work = SingleFlight(), Work()
     waiting = asyncio.create_task(shared.run("key", work))
     await work.under_way.wait()

@@ -1,4 +1,4 @@
-"""Speech from a text that is still arriving: when it starts, what it depends on, and what it refuses."""
+"""The stream-in request kind: when speech starts, what it depends on, and what is refused."""
 
 import asyncio
 from dataclasses import replace

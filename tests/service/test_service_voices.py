@@ -1,4 +1,4 @@
-"""The hall for voices, on an engine that clones and an intake without networks."""
+"""The voice service, on an engine that clones and an intake without networks."""
 
 import asyncio
 import time
@@ -75,7 +75,7 @@ async def test_voices_outlive_the_server(tmp_path):
         assert await studio.voices.get(record.id, HOUSE) == record
 
 
-async def test_a_server_on_which_nobody_registers_makes_no_folder(tmp_path):
+async def test_no_folder_is_created_before_the_first_voice(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         assert (await studio.voices.page(VoiceQuery(), HOUSE)).voices == ()
         assert await studio.voices.resolver.resolve(RegisteredVoice("Anna"), HOUSE) is None
@@ -159,16 +159,16 @@ async def test_a_name_is_its_owners(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         anna = await register(studio, owner="key a")
         other = await register(studio, seed=2, owner="key b")
-        house = await register(studio, seed=3)
+        shared = await register(studio, seed=3)
         assert (await studio.voices.find("anna", "key a")).id == anna.id
         assert (await studio.voices.find("ANNA", "key b")).id == other.id
-        assert (await studio.voices.find("Anna", "key c")).id == house.id
+        assert (await studio.voices.find("Anna", "key c")).id == shared.id
         with pytest.raises(ConflictError):
             await register(studio, seed=4, owner="key a")
         assert studio.intake.taken == 3  # a taken name is refused before the recording is read
 
 
-async def test_nobody_sees_another_keys_voices(tmp_path):
+async def test_voices_of_another_key_are_invisible(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         mine = await register(studio, owner="mine")
         with pytest.raises(NotFoundError):
@@ -183,15 +183,15 @@ async def test_nobody_sees_another_keys_voices(tmp_path):
         assert (await studio.voices.page(VoiceQuery(owners=("mine",)), "other")).voices == ()
 
 
-async def test_everybody_may_use_the_houses_voices_and_nobody_else_changes_them(tmp_path):
+async def test_everyone_may_use_shared_voices_and_no_key_may_change_them(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        house = await register(studio)
-        assert (await studio.voices.get(house.id, "key")).id == house.id
+        shared = await register(studio)
+        assert (await studio.voices.get(shared.id, "key")).id == shared.id
         assert await studio.voices.resolver.resolve(RegisteredVoice("Anna"), "key") is not None
         for refused in (studio.voices.delete, studio.voices.preview):
             with pytest.raises(ForbiddenError):
-                await refused(house.id, "key")
-        await studio.voices.delete(house.id, HOUSE)
+                await refused(shared.id, "key")
+        await studio.voices.delete(shared.id, HOUSE)
 
 
 async def test_an_engines_own_voice_goes_before_a_registered_one(tmp_path):
@@ -216,7 +216,7 @@ async def test_a_model_that_cannot_clone_says_so(tmp_path):
         assert studio.intake.taken == 1
 
 
-async def test_what_cannot_be_meant_is_refused_before_any_work(tmp_path):
+async def test_voices_that_cannot_be_resolved_are_refused_before_any_work(tmp_path):
     async with opened(Studio(tmp_path, allow_inline=False)) as studio:
         with pytest.raises(ForbiddenError):
             await studio.voices.resolver.resolve(InlineVoice(sample(1)), HOUSE)
@@ -229,7 +229,7 @@ async def test_what_cannot_be_meant_is_refused_before_any_work(tmp_path):
         assert studio.intake.taken == 0
 
 
-async def test_deleting_says_what_went_and_nothing_is_left(tmp_path):
+async def test_deleting_reports_what_was_deleted_and_leaves_nothing(tmp_path):
     async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
         record = await register(studio, seed=5)
         await prepared(studio, RegisteredVoice(record.id))
@@ -305,13 +305,13 @@ async def test_recordings_make_room_for_others(tmp_path):
         assert studio.events("inline", "eviction") == 2
 
 
-async def test_a_recording_without_its_text_is_heard_before_the_answer(tmp_path):
+async def test_a_recording_without_a_transcript_is_transcribed_inline(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None)
         assert (record.transcript, record.transcription) == ("Some words.", Transcription.HEARD)
 
 
-async def test_or_after_it(tmp_path):
+async def test_a_recording_is_transcribed_in_the_background(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None, transcribe=Transcribe.BACKGROUND)
         assert (record.transcript, record.transcription) == ("", Transcription.PENDING)
@@ -322,7 +322,7 @@ async def test_or_after_it(tmp_path):
         await until(heard)
 
 
-async def test_or_not_at_all(tmp_path):
+async def test_a_recording_is_not_transcribed_if_not_wanted(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None, transcribe=Transcribe.NONE)
         assert (record.transcript, record.transcription) == ("", Transcription.NONE)
@@ -330,7 +330,7 @@ async def test_or_not_at_all(tmp_path):
         assert (studio.transcriber.heard, studio.engine.prepared[0].transcript) == (0, "")
 
 
-async def test_a_transcript_that_never_came_is_taken_up_by_the_next_process(tmp_path):
+async def test_the_next_process_resumes_a_pending_transcription(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None, transcribe=Transcribe.NONE)
         store = await studio.voices._store.opened()
@@ -343,7 +343,7 @@ async def test_a_transcript_that_never_came_is_taken_up_by_the_next_process(tmp_
         await until(heard)
 
 
-async def test_a_recording_in_which_nothing_is_heard_is_noted_as_such(tmp_path):
+async def test_a_background_transcription_without_words_is_marked_as_failed(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         studio.transcriber.words = ""
         record = await register(studio, transcript=None, transcribe=Transcribe.BACKGROUND)
@@ -355,7 +355,7 @@ async def test_a_recording_in_which_nothing_is_heard_is_noted_as_such(tmp_path):
 
 
 @pytest.mark.parametrize("transcribe", [Transcribe.INLINE, Transcribe.BACKGROUND])
-async def test_without_a_recogniser_the_remedy_is_named_and_nothing_is_kept(tmp_path, transcribe):
+async def test_without_the_transcription_model_the_fix_is_named_and_nothing_is_stored(tmp_path, transcribe):
     async with opened(Studio(tmp_path)) as studio:
         studio.transcriber.error = UnavailableError("No ears; run: polyvox pull moonshine-base")
         with pytest.raises(UnavailableError, match="polyvox pull"):
@@ -364,7 +364,7 @@ async def test_without_a_recogniser_the_remedy_is_named_and_nothing_is_kept(tmp_
         await register(studio)
 
 
-async def test_words_that_cannot_be_made_out_have_to_be_sent(tmp_path):
+async def test_a_recording_without_recognised_words_needs_a_transcript(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         studio.transcriber.words = ""
         with pytest.raises(PromptError, match="transcript"):
@@ -389,7 +389,7 @@ async def test_a_transcript_can_be_corrected_and_the_voice_is_prepared_anew(tmp_
         assert [prompt.transcript for prompt in studio.engine.prepared] == ["Some words.", "Better words."]
 
 
-async def test_a_repeated_recording_and_a_repeated_speaker_are_pointed_out(tmp_path):
+async def test_a_repeated_recording_and_a_repeated_speaker_are_warned_about(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         studio.transcriber.speaker = np.array([1.0, 0.0], np.float32)
         first = await studio.voices.register(InlineVoice(sample(1)), details("Anna"), HOUSE)
