@@ -62,7 +62,7 @@ def test_say_without_a_server_there_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_a_signal_is_a_good_end(number: int) -> None:
+def test_a_signal_ends_the_server_with_status_0(number: int) -> None:
     process = subprocess.Popen([*POLYVOX, "bench", "null-server"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout is not None
@@ -105,10 +105,10 @@ def test_a_model_that_is_not_installed_ends_the_server_with_the_remedy(tmp_path:
     assert result.stdout == ""
 
 
-def test_to_bind_beyond_this_machine_without_keys_is_warned_of(tmp_path: Path) -> None:
+def test_binding_beyond_this_machine_without_keys_is_warned_about(tmp_path: Path) -> None:
     command = [*POLYVOX, "serve", "--host", "0.0.0.0", "--port", "0", "--models-dir", str(tmp_path)]
     open_to_all = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
-    assert "open to others without a key" in open_to_all.stderr
+    assert "reachable from other machines without a key" in open_to_all.stderr
     environment = os.environ | {"POLYVOX_API_KEYS": "sesame"}
     with_keys = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True, env=environment)
     assert "open to others" not in with_keys.stderr

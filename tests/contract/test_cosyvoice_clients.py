@@ -85,7 +85,7 @@ def test_a_recording_and_its_words(url, studio, prompt_wav):
 def test_a_recording_alone_is_not_listened_to(url, studio, prompt_wav):
     assert heard(cosyvoice(url, "cross_lingual", {"tts_text": TEXT}, prompt_wav)).tobytes() == SAMPLES
     assert studio.engine.prepared[-1].transcript == ""
-    assert studio.ears.heard == 0
+    assert studio.transcriber.heard == 0
 
 
 def test_instructions_for_a_speaker_and_for_a_recording(url, studio, prompt_wav):
@@ -96,7 +96,7 @@ def test_instructions_for_a_speaker_and_for_a_recording(url, studio, prompt_wav)
     ):
         assert heard(response).tobytes() == SAMPLES
         assert studio.engine.heard[-1].instructions == told["instruct_text"]
-    assert studio.ears.heard == 0
+    assert studio.transcriber.heard == 0
 
 
 def test_forms_as_curl_posts_them(url, prompt_wav):

@@ -17,11 +17,11 @@ import grpc.aio
 import numpy as np
 from grpc_tools import protoc
 
-from helpers.cloning import CloneEngine, SimpleEars, SimpleFetcher, Studio, opened
+from helpers.cloning import CloneEngine, SimpleFetcher, SimpleTranscriber, Studio, opened
 from helpers.fakes import ToneEngine
 from polyvox.api.grpc.server import GrpcServer
 from polyvox.service.prompts import Prompts
-from polyvox.service.shelf import Shelf
+from polyvox.service.voice_store import AsyncVoiceStore
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Span
 from polyvox.voices.intake import RecordingIntake
@@ -117,10 +117,12 @@ class GrpcStudio(Studio):
             folder / "prepared",
             intake=RecordingIntake(self.speech.settings, _AllSpeech()),
             fetcher=SimpleFetcher(),
-            ears=SimpleEars(),
+            transcriber=SimpleTranscriber(),
             metrics=self.speech.metrics,
         )
-        self.voices = VoiceService(self.speech.settings, self.speech.registry, self.prompts, Shelf(folder / "voices"))
+        self.voices = VoiceService(
+            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(folder / "voices")
+        )
 
     @property
     def is_idle(self) -> bool:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from starlette.responses import JSONResponse
 
 from polyvox.api.hall import Hall
+from polyvox.api.rust_metrics import RustServerMetrics
 
 router = APIRouter(tags=["operation"])
 
@@ -49,4 +50,4 @@ async def ready(hall: Hall) -> JSONResponse:
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(hall: Hall) -> Response:
     """Counters in Prometheus' text format."""
-    return Response(hall.metrics.render(), media_type=hall.metrics.content_type)
+    return Response(hall.metrics.render(RustServerMetrics(hall.metrics)), media_type=hall.metrics.content_type)

@@ -68,7 +68,7 @@ def create_app(
         swagger_ui_oauth2_redirect_url=None,
     )
     app.state.service = service
-    app.state.voices = VoiceService.beside(service) if voices is None else voices
+    app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     install_handlers(app)
     _install_middleware(app, service)

@@ -19,5 +19,5 @@ async def cast_request(
         return request
     read = partial(parse_reference, max_bytes=hall.settings.prompt_max_bytes)
     reference = await off_the_loop(body.voice_name, read)
-    cast = partial(voices.casting.cast, reference, owner, model=request.model, transcript=body.prompt_text)
-    return replace(request, cast=cast)
+    resolve_voice = partial(voices.resolver.resolve, reference, owner, model=request.model, transcript=body.prompt_text)
+    return replace(request, resolve_voice=resolve_voice)

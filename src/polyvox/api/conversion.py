@@ -14,7 +14,7 @@ from polyvox.api.schemas import Integer, Number, RequestBody
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
-from polyvox.service.conversion import Conversion, cannot_convert
+from polyvox.service.convert import ConvertRecording, cannot_convert
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.types import Utterance
 from polyvox.voices.references import InlineVoice, parse_reference
@@ -66,8 +66,8 @@ async def convert_recording(request: Request, hall: Hall, voices: Voices, owner:
         model=body.model,
         sample_rate=body.sample_rate,
         door="conversion",
-        cast=partial(voices.casting.cast, target, owner, model=body.model, wordless=True, pairs=False),
-        act=Conversion(source, hall.settings.prompt_max_seconds, body.speed),
+        resolve_voice=partial(voices.resolver.resolve, target, owner, model=body.model, wordless=True, pairs=False),
+        kind=ConvertRecording(source, hall.settings.prompt_max_seconds, body.speed),
     )
     return SpeechResponse(hall, asked, AudioStream(audio) if body.stream else AudioFile(audio))
 

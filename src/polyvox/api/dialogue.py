@@ -16,9 +16,9 @@ from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.schemas import AudioBody, Number, RequestBody, Text, VoiceName, VoiceReference
 from polyvox.api.streaming import AudioFile, AudioStream, Layout, SpeechResponse
 from polyvox.audio.encode import AudioFormat
-from polyvox.service.act import Act
-from polyvox.service.dialogue import staged
-from polyvox.service.scenes import Turn, turn_starts
+from polyvox.service.dialogue import resolve_dialogue
+from polyvox.service.dialogue_segments import DialogueTurn, turn_starts
+from polyvox.service.request_kind import RequestKind
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import AudioChunk
 
@@ -43,9 +43,9 @@ class TurnBody(RequestBody):
     )
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> DialogueTurn:
         voice = self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
-        return Turn(voice, self.text, self.prompt_text)
+        return DialogueTurn(voice, self.text, self.prompt_text)
 
 
 class DialogueBody(AudioBody):
@@ -74,11 +74,11 @@ class DialogueBody(AudioBody):
         description="Silence between turns in seconds; if absent 0.3, or as a model for dialogues finds right.",
     )
 
-    def dialogue_request(self, stage: Callable[[], Awaitable[Act]]) -> SpeechRequest:
+    def dialogue_request(self, stage: Callable[[], Awaitable[RequestKind]]) -> SpeechRequest:
         """The same request in the hall's words; the act that `stage` makes holds the turns."""
         request = self.request_for("", DOOR, DOOR)
         tuned = replace(request.utterance, tuning=self.tuning | self.flow_tuning)
-        return replace(request, utterance=tuned, stage=stage)
+        return replace(request, utterance=tuned, resolve_kind=stage)
 
 
 @router.post("/audio/dialogue", response_class=Response, responses=_DIALOGUE | SPEECH_ERRORS)
@@ -98,12 +98,19 @@ async def create_dialogue(
     """
     turns = [turn.turn for turn in body.turns]
     stage = partial(
-        staged, turns, body.pause, voices.casting, hall.settings, owner=owner, model=body.model, speed=body.speed
+        resolve_dialogue,
+        turns,
+        body.pause,
+        voices.resolver,
+        hall.settings,
+        owner=owner,
+        model=body.model,
+        speed=body.speed,
     )
     return SpeechResponse(hall, body.dialogue_request(stage), _layout(body, turns, chunks=x_polyvox_chunks == "1"))
 
 
-def _layout(body: DialogueBody, turns: Sequence[Turn], *, chunks: bool) -> Layout:
+def _layout(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> Layout:
     if body.stream_format == "sse":
         places = partial(_turns_heard, starts=turn_starts(turns))
         return SpeechEvents(body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, places=places)

@@ -45,10 +45,14 @@ class Inference:
             instructions=bare_instruction(self.instruction or "") or None,
             tuning={} if words is None else {"zero_shot": 1.0},
         )
-        cast = partial(
-            voices.casting.cast, self.recording or RegisteredVoice(speaker), owner, transcript=words, wordless=not words
+        resolve_voice = partial(
+            voices.resolver.resolve,
+            self.recording or RegisteredVoice(speaker),
+            owner,
+            transcript=words,
+            wordless=not words,
         )
-        return SpeechRequest(utterance, sample_rate=self.sample_rate, door=door, cast=cast)
+        return SpeechRequest(utterance, sample_rate=self.sample_rate, door=door, resolve_voice=resolve_voice)
 
     def _words(self) -> str | None:
         """What is said in the recording. Where a transcript is sent it has to hold words, for it chooses the mode."""

@@ -18,7 +18,7 @@ from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Text, TokenFields
 from polyvox.api.streaming import SpeechResponse
 from polyvox.errors import InvalidRequestError, TextError, UnavailableError
-from polyvox.service.cloning import Clone
+from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.types import NormalizationOptions
 from polyvox.voices.references import InlineVoice
@@ -85,13 +85,15 @@ async def clone_speech(request: Request, hall: Hall, voices: Voices, owner: Owne
     dialect = Dialect.of(body.speech_body(hall.settings.section(StreamableSettings).model), hall.settings)
     asked = dialect.tuned(dialect.body.speech_request(hall.settings, "streamable"))
     if body.reference_codes is not None:
-        clone = voices.casting.coded(body.reference_codes, body.reference_text)
-        return SpeechResponse(hall, replace(asked, cast=partial(_given, clone)), dialect.layout, _FIELDS)
+        clone = voices.resolver.from_codes(body.reference_codes, body.reference_text)
+        return SpeechResponse(hall, replace(asked, resolve_voice=partial(_given, clone)), dialect.layout, _FIELDS)
     if fields.file is None:
         raise InvalidRequestError("'reference_audio' is required: send the recording.", field="reference_audio")
     reference = InlineVoice(fields.file)
-    cast = partial(voices.casting.cast, reference, owner, model=asked.model, transcript=body.reference_text)
-    return SpeechResponse(hall, replace(asked, cast=cast), dialect.layout, _FIELDS)
+    resolve_voice = partial(
+        voices.resolver.resolve, reference, owner, model=asked.model, transcript=body.reference_text
+    )
+    return SpeechResponse(hall, replace(asked, resolve_voice=resolve_voice), dialect.layout, _FIELDS)
 
 
 @router.post("/normalize", responses={400: SPEECH_ERRORS[400]})
@@ -105,5 +107,5 @@ async def normalize(body: NormalizeBody, hall: Hall) -> dict[str, Any]:
     return {"output": await asyncio.to_thread(GraphemeFrontend().normalized, body.input, options), "mode": body.mode}
 
 
-async def _given(clone: Clone) -> Clone:
+async def _given(clone: ResolvedVoice) -> ResolvedVoice:
     return clone

@@ -17,9 +17,9 @@ from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import ForeignVariables, Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
-from polyvox.service.cloning import Clone
 from polyvox.service.prompts import CacheKind
 from polyvox.service.speech import SpeechRequest
+from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.voices import Transcribe, VoiceService
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, VoiceReference, parse_reference
@@ -144,9 +144,9 @@ async def create_speech(
     if not isinstance(reference, RegisteredVoice) and not auto_transcribe and not body.prompt_text:
         raise InvalidRequestError("'prompt_text' is required with auto_transcribe=false.", field="prompt_text")
     asked = body.zipvoice_request(hall.settings)
-    cast = partial(_cast, voices, reference, owner, asked.model, body.prompt_text)
+    resolve_voice = partial(_cast, voices, reference, owner, asked.model, body.prompt_text)
     layout = AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
-    return SpeechResponse(hall, replace(asked, cast=cast), layout)
+    return SpeechResponse(hall, replace(asked, resolve_voice=resolve_voice), layout)
 
 
 @router.post(
@@ -228,10 +228,10 @@ async def _reference(voice: str | None, file: bytes | None, max_bytes: int) -> V
 
 async def _cast(
     voices: VoiceService, reference: VoiceReference, owner: str, model: str | None, transcript: str | None
-) -> Clone:
+) -> ResolvedVoice:
     unknown = NotFoundError("There is no such voice; GET /v1/zipvoice/voices lists those there are.")
     try:
-        clone = await voices.casting.cast(reference, owner, model=model, transcript=transcript)
+        clone = await voices.resolver.resolve(reference, owner, model=model, transcript=transcript)
     except UnknownVoiceError as error:
         raise unknown from error
     if clone is None:

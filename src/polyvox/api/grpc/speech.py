@@ -15,11 +15,11 @@ from polyvox.api.grpc.schema import Message, message_type
 from polyvox.api.schemas import SpeechBody
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError, PromptError
-from polyvox.service.arriving import Arriving
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.registry import ModelInfo
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.stream_in import SpeakStream
 from polyvox.service.voices import VoiceService
 from polyvox.types import AudioChunk, Span, Voice
 from polyvox.voices.records import VoiceQuery
@@ -57,8 +57,8 @@ class SpeechDoor:
         config = await conversation.config()
         with _own_names(config):
             body = _body(config, "")
-            act = Arriving(conversation.fragments(), limit, body.speed)
-            request = replace(await self._request(config, body, call.owner), act=act)
+            kind = SpeakStream(conversation.fragments(), limit, body.speed)
+            request = replace(await self._request(config, body, call.owner), kind=kind)
             async with call.session(self._hall, request) as session, conversation.heard_by(session):
                 await _Delivery(session, body.audio_format, call).run(conversation)
 
@@ -87,10 +87,10 @@ class SpeechDoor:
         if not config.prompt_audio:
             raise PromptError("'prompt_audio' is empty; send a recording as a file.", field="prompt_audio")
         reference = InlineVoice(config.prompt_audio)
-        cast = partial(
-            self._voices.casting.cast, reference, owner, model=body.model, transcript=config.prompt_text or None
+        resolve_voice = partial(
+            self._voices.resolver.resolve, reference, owner, model=body.model, transcript=config.prompt_text or None
         )
-        return replace(request, cast=cast)
+        return replace(request, resolve_voice=resolve_voice)
 
 
 class _Delivery:
