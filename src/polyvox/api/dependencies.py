@@ -1,30 +1,38 @@
-"""How a route gets at the hall, and for whom it asks."""
+"""Dependencies of routes: the services, the caller's owner id, and the dialects that share a path."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
+from starlette.requests import HTTPConnection
 
+from polyvox.api.speech_requests import SpeechAdapter
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.voices.records import HOUSE
 
 
-async def _service_of(request: Request) -> SpeechService:
-    service = request.app.state.service
+async def _service_of(connection: HTTPConnection) -> SpeechService:
+    service = connection.app.state.service
     assert isinstance(service, SpeechService)
     return service
 
 
-async def _voices_of(request: Request) -> VoiceService:
-    voices = request.app.state.voices
+async def _voices_of(connection: HTTPConnection) -> VoiceService:
+    voices = connection.app.state.voices
     assert isinstance(voices, VoiceService)
     return voices
 
 
-async def _owner_of(request: Request) -> str:
-    return getattr(request.state, "owner", HOUSE)
+async def _owner_of(connection: HTTPConnection) -> str:
+    return getattr(connection.state, "owner", HOUSE)
 
 
-Hall = Annotated[SpeechService, Depends(_service_of)]
+async def _adapters_of(connection: HTTPConnection) -> Sequence[SpeechAdapter]:
+    return tuple(connection.app.state.adapters)
+
+
+Service = Annotated[SpeechService, Depends(_service_of)]
 Voices = Annotated[VoiceService, Depends(_voices_of)]
 Owner = Annotated[str, Depends(_owner_of)]
+Adapters = Annotated[Sequence[SpeechAdapter], Depends(_adapters_of)]

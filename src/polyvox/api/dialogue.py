@@ -10,11 +10,12 @@ from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict, Field
 
 from polyvox.api.body import JsonRoute
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
 from polyvox.api.events import SpeechEvents
-from polyvox.api.hall import Hall, Owner, Voices
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import AudioBody, Number, RequestBody, Text, VoiceName, VoiceReference
-from polyvox.api.streaming import AudioFile, AudioStream, Layout, SpeechResponse
+from polyvox.api.schemas import AUDIO_FIELD_NAMES, AudioBody, Number, RequestBody, Text, VoiceName, VoiceReference
+from polyvox.api.streaming import BodyFormat, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.act import Act
 from polyvox.service.dialogue import staged
@@ -24,7 +25,7 @@ from polyvox.types import AudioChunk
 
 router = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["speech"])
 
-DOOR = "dialogue"
+_NAME = "dialogue"
 _DIALOGUE: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The audio, or events that carry it.",
@@ -75,8 +76,8 @@ class DialogueBody(AudioBody):
     )
 
     def dialogue_request(self, stage: Callable[[], Awaitable[Act]]) -> SpeechRequest:
-        """The same request in the hall's words; the act that `stage` makes holds the turns."""
-        request = self.request_for("", DOOR, DOOR)
+        """The same request in the service's words; the act that `stage` makes holds the turns."""
+        request = self.request_for("", _NAME, _NAME)
         tuned = replace(request.utterance, tuning=self.tuning | self.flow_tuning)
         return replace(request, utterance=tuned, stage=stage)
 
@@ -84,7 +85,7 @@ class DialogueBody(AudioBody):
 @router.post("/audio/dialogue", response_class=Response, responses=_DIALOGUE | SPEECH_ERRORS)
 async def create_dialogue(
     body: DialogueBody,
-    hall: Hall,
+    service: Service,
     voices: Voices,
     owner: Owner,
     x_polyvox_chunks: Annotated[
@@ -98,16 +99,18 @@ async def create_dialogue(
     """
     turns = [turn.turn for turn in body.turns]
     stage = partial(
-        staged, turns, body.pause, voices.casting, hall.settings, owner=owner, model=body.model, speed=body.speed
+        staged, turns, body.pause, voices.casting, service.settings, owner=owner, model=body.model, speed=body.speed
     )
-    return SpeechResponse(hall, body.dialogue_request(stage), _layout(body, turns, chunks=x_polyvox_chunks == "1"))
+    return SpeechResponse(
+        service, body.dialogue_request(stage), _body_format(body, turns, chunks=x_polyvox_chunks == "1")
+    )
 
 
-def _layout(body: DialogueBody, turns: Sequence[Turn], *, chunks: bool) -> Layout:
+def _body_format(body: DialogueBody, turns: Sequence[Turn], *, chunks: bool) -> BodyFormat:
     if body.stream_format == "sse":
         places = partial(_turns_heard, starts=turn_starts(turns))
         return SpeechEvents(body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, places=places)
-    return AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
+    return audio_body(body.audio_format, stream=body.stream)
 
 
 def _turns_heard(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int]]:
@@ -116,3 +119,6 @@ def _turns_heard(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int
         return {"turns": []}
     first, last = (bisect_right(starts, place) - 1 for place in (chunk.span.start, chunk.span.end - 1))
     return {"turns": list(range(first, last + 1))}
+
+
+DOOR = Door(_NAME, router, field_names={"/v1/audio/dialogue": AUDIO_FIELD_NAMES})

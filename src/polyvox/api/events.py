@@ -38,9 +38,9 @@ class SpeechEvents:
     chunks: bool
     places: Callable[[AudioChunk], Mapping[str, Any]] = field(default=lambda chunk: {})
     media_type = "text/event-stream; charset=utf-8"
-    whole = False
+    buffered = False
 
-    async def pieces(self, session: Session) -> AsyncGenerator[bytes]:
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         seconds = 0.0
         async with aclosing(encoded(session, self.format)) as parts:
             async for part in parts:
@@ -54,7 +54,7 @@ class SpeechEvents:
                         yield event
         yield _event({"type": "speech.audio.done", "usage": self._usage(seconds)})
 
-    def last_words(self, error: PolyvoxError) -> bytes:
+    def error_tail(self, error: PolyvoxError) -> bytes:
         return _event({"type": "error", **openai_body(error)})
 
     def _usage(self, seconds: float) -> dict[str, int]:

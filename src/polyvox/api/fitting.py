@@ -6,8 +6,10 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner
+from polyvox.api.dependencies import Owner, Service
+from polyvox.api.door import Door
+from polyvox.api.forms import either_way, read_fields
+from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import ErrorBody
 from polyvox.api.voices import VoiceChanges, recording_of, shown_voice
 from polyvox.errors import openai_body
@@ -48,11 +50,11 @@ class NewFit(VoiceChanges):
 
 
 @router.post("", status_code=202, responses=_ERRORS, openapi_extra=either_way(NewFit, "audio"))
-async def fit_voice(request: Request, hall: Hall, fits: Fits, owner: Owner) -> dict[str, Any]:
+async def fit_voice(request: Request, service: Service, fits: Fits, owner: Owner) -> dict[str, Any]:
     """Have a voice of Kokoro's fitted to a recording. The answer comes at once; ask for the fit by its id."""
     fields = await read_fields(request, "audio")
     body = fields.parsed(NewFit)
-    reference = await recording_of(body.audio, fields.file, hall.settings.prompt_max_bytes)
+    reference = await recording_of(body.audio, fields.file, service.settings.prompt_max_bytes)
     return _shown(await fits.start(reference, body.details, owner, seed=body.seed))
 
 
@@ -88,3 +90,6 @@ def _shown(job: FitJob) -> dict[str, Any]:
         "voice": None if job.voice is None else shown_voice(job.voice, job.owner) | {"warnings": list(job.warnings)},
         "error": None if job.error is None else openai_body(job.error)["error"],
     }
+
+
+DOOR = Door("fitting", router)

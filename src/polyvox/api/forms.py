@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
@@ -13,8 +13,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from polyvox.api.body import is_json, off_the_loop, parse_json
 from polyvox.api.errors import invalid_request
-from polyvox.api.hall import Hall
-from polyvox.errors import ForbiddenError, InvalidRequestError
+from polyvox.errors import InvalidRequestError
 
 _MAX_FIELDS = 40
 _MAX_FIELD_BYTES = 524_288
@@ -72,16 +71,6 @@ async def read_fields(request: Request, file_field: str, *, plain: bool = False)
         elif value:
             _put(values, name, value)
     return Fields(values, is_form=True, file=file)
-
-
-async def refuse_foreign_pages(request: Request, hall: Hall) -> None:
-    """Keep pages of other origins from changing anything: browsers send forms anywhere without asking first."""
-    origin = request.headers.get("origin")
-    if origin is None or request.method in ("GET", "HEAD") or urlsplit(origin).netloc == request.headers.get("host"):
-        return
-    allowed = hall.settings.cors_origins
-    if origin not in allowed and "*" not in allowed:
-        raise ForbiddenError("Pages of this origin may not do that; the setting cors_origins names those that may.")
 
 
 def either_way(model: type[BaseModel], file_field: str | None = None) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The JSON that goes in and out of the doors, as pydantic models; they are also the text of the OpenAPI pages."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
@@ -10,10 +12,12 @@ from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.service.speech import SpeechRequest
-from polyvox.types import NormalizationOptions, Utterance
+from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, NormalizationOptions, Utterance
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Integer = Annotated[int, Field(strict=True)]
+Speed = Annotated[Number, Field(ge=SPEED_RANGE.lowest, le=SPEED_RANGE.highest)]
+NarrowSpeed = Annotated[Number, Field(ge=NARROW_SPEED_RANGE.lowest, le=NARROW_SPEED_RANGE.highest)]
 
 # Line ends, tabs and form feeds are white space; every other control character is a mistake somewhere upstream.
 _UNSPEAKABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
@@ -83,7 +87,7 @@ class TokenFields(RequestBody):
     normalize_malaysian: StrictBool | None = Field(
         None, description="Whether figures, money, dates and the like are read out as words, Malay or English."
     )
-    speaking_rate: Number | None = Field(None, ge=0.5, le=2.0, description="How fast to speak; in place of `speed`.")
+    speaking_rate: NarrowSpeed | None = Field(None, description="How fast to speak; in place of `speed`.")
 
     @property
     def tuning(self) -> dict[str, float]:
@@ -124,7 +128,7 @@ class AudioBody(TokenFields, FlowFields):
         None, description="How to speak. An engine that cannot follow says so in the header X-Polyvox-Warning."
     )
     response_format: str = Field("mp3", description=f"One of {', '.join(AudioFormat)}.", examples=["mp3"])
-    speed: Number = Field(1.0, ge=0.25, le=4.0, description="1 is the voice's own pace.")
+    speed: Speed = Field(1.0, description="1 is the voice's own pace.")
     stream_format: Literal["audio", "sse"] = Field(
         "audio", description="`audio`: bytes as they are ready. `sse`: server-sent events with base64 audio."
     )
@@ -151,7 +155,7 @@ class AudioBody(TokenFields, FlowFields):
         return parse_format(self.response_format)
 
     def request_for(self, text: str, voice: str, door: str) -> SpeechRequest:
-        """A text in a voice, spoken like this, in the hall's words."""
+        """A text in a voice, spoken like this, in the service's words."""
         options = {} if self.normalization_options is None else self.normalization_options.model_dump()
         utterance = Utterance(
             text=text,
@@ -171,6 +175,10 @@ class AudioBody(TokenFields, FlowFields):
             loudness=self.loudness,
             door=door,
         )
+
+
+AUDIO_FIELD_NAMES: Mapping[str, str | None] = MappingProxyType({"language": "lang_code"})
+"""What an `AudioBody` calls the fields of a speech request, where the service has other names."""
 
 
 def _name_or_reference(voice: object) -> object:
@@ -215,7 +223,7 @@ class SpeechBody(AudioBody):
         return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
 
     def speech_request(self, settings: Settings, door: str) -> SpeechRequest:
-        """The same request in the hall's words."""
+        """The same request in the service's words."""
         return self.request_for(self.input, self.voice_name or settings.default_voice, door)
 
 

@@ -7,8 +7,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BeforeValidator, Field, StrictBool
 
 from polyvox.api.body import JsonRoute, off_the_loop
-from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner, Voices
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
+from polyvox.api.forms import either_way, read_fields
+from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import ErrorBody, RequestBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.prompts import CacheKind
@@ -82,12 +84,12 @@ class NewVoice(VoiceChanges):
 
 
 @router.post("", status_code=201, responses=_ERRORS, openapi_extra=either_way(NewVoice, "audio"))
-async def register_voice(request: Request, hall: Hall, voices: Voices, owner: Owner) -> dict[str, Any]:
+async def register_voice(request: Request, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Register a voice. The answer shows what was found in the recording, and warns of one that sounds the same."""
     fields = await read_fields(request, "audio")
     body = fields.parsed(NewVoice)
     details = body.details
-    reference = await recording_of(body.audio, fields.file, hall.settings.prompt_max_bytes)
+    reference = await recording_of(body.audio, fields.file, service.settings.prompt_max_bytes)
     registered = await voices.register(reference, details, owner, transcribe=Transcribe(body.transcribe))
     return shown_voice(registered.record, owner) | {"warnings": list(registered.warnings)}
 
@@ -198,3 +200,11 @@ def shown_voice(record: VoiceRecord, owner: str) -> dict[str, Any]:
         "used": int(record.used) or None,
         "yours": record.owner == owner,
     }
+
+
+DOOR = Door(
+    "voices",
+    router,
+    tags={"voices": "Voices that you register from a recording, or have fitted to one."},
+    recordings=["/v1/voices*"],
+)

@@ -10,10 +10,13 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field, StrictBool
 
 from polyvox.api.body import off_the_loop
-from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner, Voices
-from polyvox.api.schemas import RequestBody, SpeechBody
-from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
+from polyvox.api.forms import either_way, read_fields
+from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.refusals import plain_detail
+from polyvox.api.schemas import AUDIO_FIELD_NAMES, RequestBody, SpeechBody
+from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import ForeignVariables, Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
@@ -26,6 +29,7 @@ from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoic
 
 router = APIRouter(prefix="/v1/zipvoice", tags=["ZipVoice"], dependencies=[Depends(refuse_foreign_pages)])
 
+_NAME = "zipvoice"
 _PAGE = 1_000
 _ERROR = {"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]}
 
@@ -101,8 +105,8 @@ class ZipVoiceBody(SpeechBody):
     )
 
     def zipvoice_request(self, settings: Settings) -> SpeechRequest:
-        """The same request in the hall's words, with this dialect's defaults."""
-        request = self.speech_request(settings, "zipvoice")
+        """The same request in the service's words, with this dialect's defaults."""
+        request = self.speech_request(settings, _NAME)
         own = settings.section(ZipVoiceApiSettings)
         defaults = {
             "num_steps": float(own.num_steps),
@@ -132,7 +136,7 @@ class RegistrationBody(RequestBody):
 )
 async def create_speech(
     request: Request,
-    hall: Hall,
+    service: Service,
     voices: Voices,
     owner: Owner,
     auto_transcribe: Annotated[bool, Query(description="false: a recording must come with its `prompt_text`.")] = True,
@@ -140,13 +144,12 @@ async def create_speech(
     """Speak a text in a voice of the caller's. The body is JSON, or a form with the recording as a file."""
     fields = await read_fields(request, "prompt_wav_file")
     body = fields.parsed(ZipVoiceBody)
-    reference = await _reference(body.voice, fields.file, hall.settings.prompt_max_bytes)
+    reference = await _reference(body.voice, fields.file, service.settings.prompt_max_bytes)
     if not isinstance(reference, RegisteredVoice) and not auto_transcribe and not body.prompt_text:
         raise InvalidRequestError("'prompt_text' is required with auto_transcribe=false.", field="prompt_text")
-    asked = body.zipvoice_request(hall.settings)
+    asked = body.zipvoice_request(service.settings)
     cast = partial(_cast, voices, reference, owner, asked.model, body.prompt_text)
-    layout = AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
-    return SpeechResponse(hall, replace(asked, cast=cast), layout)
+    return SpeechResponse(service, replace(asked, cast=cast), audio_body(body.audio_format, stream=body.stream))
 
 
 @router.post(
@@ -251,3 +254,15 @@ def _audio_info(record: VoiceRecord) -> dict[str, Any]:
         "samples": round(record.duration * record.sample_rate),
         "format": ".wav",
     }
+
+
+DOOR = Door(
+    _NAME,
+    router,
+    tags={"ZipVoice": 'The API of servers built around ZipVoice. An error is `{"detail": message}`.'},
+    settings=ZipVoiceApiSettings,
+    foreign=FOREIGN,
+    wordings={"/v1/zipvoice/*": plain_detail},
+    field_names={"/v1/zipvoice/audio/speech": AUDIO_FIELD_NAMES},
+    recordings=["/v1/zipvoice/*"],
+)

@@ -14,7 +14,6 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
-from polyvox.api.hosts import KnownNames
 from polyvox.cli.hall import build_service
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
@@ -56,9 +55,8 @@ async def _serve(service: SpeechService, listener: socket.socket) -> None:
     """Load first, so that a model that is not there is a plain error and not a server that answers 503."""
     settings = service.settings
     voices = VoiceService.beside(service)
-    app = create_app(service, voices)
-    if not settings.api_keys and _is_loopback(settings.host):
-        app.add_middleware(KnownNames, names=settings.allowed_hosts)
+    private = not settings.api_keys and _is_loopback(settings.host)
+    app = create_app(service, voices, allowed_hosts=settings.allowed_hosts if private else None)
     http = _http_server(app, listener, settings)
     grpc, greeting = _grpc_server(service, voices), f"Polyvox speaks at {_url(listener)}"
     if grpc is not None and settings.grpc_port is not None:
