@@ -18,7 +18,7 @@ PUBLIC = ("/", "/health", "/ready")
 @router.get("/")
 @router.get("/v1", include_in_schema=False)
 async def index() -> dict[str, str]:
-    """Where things are. Voice agents also call this to open a connection ahead of time."""
+    """The main paths. Voice agents also call this to open a connection ahead of time."""
     return {
         "name": "polyvox",
         "version": version("polyvox"),
@@ -37,7 +37,7 @@ async def health() -> dict[str, str]:
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})
 async def ready(service: Service) -> JSONResponse:
-    """200 when requests that name no model can be spoken."""
+    """200 when the default model can speak."""
     state = service.ready
     models = {info.id: info.available for info in service.registry.models()}
     body: dict[str, Any] = {

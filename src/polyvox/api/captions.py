@@ -15,7 +15,7 @@ from polyvox.types import WordTiming
 
 @dataclass(frozen=True, slots=True)
 class CaptionStream:
-    """One JSON object a line, each with a stretch of audio and the words heard in it."""
+    """One JSON object a line, each with a part of the audio and the words spoken in it."""
 
     format: AudioFormat
     timestamps: bool

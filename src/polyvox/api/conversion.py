@@ -1,4 +1,4 @@
-"""Voice conversion: what a recording says, said in another voice."""
+"""Voice conversion: a recording's words in another voice."""
 
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool
 from polyvox.api.body import off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import either_way, read_fields
+from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import Integer, RequestBody, Speed
@@ -31,7 +31,7 @@ _FILE = "file"
 
 
 class ConversionBody(RequestBody):
-    """Who is to say what the recording says, and how it is sent."""
+    """The target voice, and how the audio is sent."""
 
     model: str | None = Field(
         None, description="A model of `GET /v1/models` that can convert; the default one if absent."
@@ -48,13 +48,13 @@ class ConversionBody(RequestBody):
     )
 
 
-_FORM = either_way(ConversionBody, _FILE)
+_FORM = json_or_form(ConversionBody, _FILE)
 _FORM["requestBody"]["content"].pop("application/json")
 
 
 @router.post("/audio/conversion", response_class=Response, responses=_AUDIO | SPEECH_ERRORS, openapi_extra=_FORM)
 async def convert_recording(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Say what a recording says in another voice. The body is a form with the recording as its `file`."""
+    """Convert a recording to another voice. The body is a form with the recording as its `file`."""
     fields = await read_fields(request, _FILE)
     body = fields.parsed(ConversionBody)
     audio = parse_format(body.response_format)
@@ -76,7 +76,7 @@ async def convert_recording(request: Request, service: Service, voices: Voices, 
 
 
 def _check_model(service: SpeechService, model: str | None) -> None:
-    """Refuse a model that cannot convert before a voice is made ready for it."""
+    """Refuse a model that cannot convert before a voice is prepared for it."""
     known = service.registry.model(model)
     if known.capabilities is not None and not known.capabilities.conversion:
         raise cannot_convert(known.id)

@@ -10,7 +10,7 @@ from pydantic import Field
 from polyvox.api.cosyvoice_requests import CosyVoiceRequest, read_recording
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import Fields, either_way, read_fields
+from polyvox.api.forms import Fields, json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
 from polyvox.api.schemas import RequestBody, Speed, Text
@@ -59,7 +59,7 @@ class ZeroShotForm(RequestBody):
     """A text for the voice of a recording whose words are known."""
 
     tts_text: Text = Field(description="The text to speak.")
-    prompt_text: Text = Field(description="What is said in the recording.")
+    prompt_text: Text = Field(description="Transcript of the recording.")
 
 
 class CrossLingualForm(RequestBody):
@@ -87,7 +87,7 @@ class SynthesizeBody(RequestBody):
     prompt_audio: str | None = Field(
         None, description="A recording: `base64+...`, a data URL, `url+https://...`, or a file in `recording_dirs`."
     )
-    prompt_text: Text | None = Field(None, description="What is said in the recording.")
+    prompt_text: Text | None = Field(None, description="Transcript of the recording.")
     speaker: Text | None = Field(
         None, description="A voice of `/speakers`; with a recording that has no `prompt_text`, how to speak."
     )
@@ -95,7 +95,7 @@ class SynthesizeBody(RequestBody):
 
 
 @router.get("/inference_sft", include_in_schema=False)
-@router.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=either_way(SftForm))
+@router.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(SftForm))
 async def inference_sft(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak in a voice of the server's."""
     form = (await _fields(request)).parsed(SftForm)
@@ -104,10 +104,10 @@ async def inference_sft(request: Request, service: Service, voices: Voices, owne
 
 @router.get("/inference_zero_shot", include_in_schema=False)
 @router.post(
-    "/inference_zero_shot", response_class=Response, responses=_SAMPLES, openapi_extra=either_way(ZeroShotForm, _FILE)
+    "/inference_zero_shot", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(ZeroShotForm, _FILE)
 )
 async def inference_zero_shot(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak on in the voice of a recording, which comes as the form's file `prompt_wav`."""
+    """Continue in the voice of a recording, which comes as the form's file `prompt_wav`."""
     fields = await _fields(request)
     form = fields.parsed(ZeroShotForm)
     asked = CosyVoiceRequest(form.tts_text, recording=_recording(fields), transcript=form.prompt_text)
@@ -119,7 +119,7 @@ async def inference_zero_shot(request: Request, service: Service, voices: Voices
     "/inference_cross_lingual",
     response_class=Response,
     responses=_SAMPLES,
-    openapi_extra=either_way(CrossLingualForm, _FILE),
+    openapi_extra=json_or_form(CrossLingualForm, _FILE),
 )
 async def inference_cross_lingual(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak another language in the voice of a recording, which comes as the form's file `prompt_wav`."""
@@ -129,7 +129,9 @@ async def inference_cross_lingual(request: Request, service: Service, voices: Vo
 
 
 @router.get("/inference_instruct", include_in_schema=False)
-@router.post("/inference_instruct", response_class=Response, responses=_SAMPLES, openapi_extra=either_way(InstructForm))
+@router.post(
+    "/inference_instruct", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(InstructForm)
+)
 async def inference_instruct(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak as instructed in a voice of the server's."""
     form = (await _fields(request)).parsed(InstructForm)
@@ -139,7 +141,10 @@ async def inference_instruct(request: Request, service: Service, voices: Voices,
 
 @router.get("/inference_instruct2", include_in_schema=False)
 @router.post(
-    "/inference_instruct2", response_class=Response, responses=_SAMPLES, openapi_extra=either_way(Instruct2Form, _FILE)
+    "/inference_instruct2",
+    response_class=Response,
+    responses=_SAMPLES,
+    openapi_extra=json_or_form(Instruct2Form, _FILE),
 )
 async def inference_instruct2(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak as instructed in the voice of a recording, which comes as the form's file `prompt_wav`."""
@@ -153,7 +158,7 @@ async def inference_instruct2(request: Request, service: Service, voices: Voices
     "/synthesize",
     response_class=Response,
     responses={200: {"description": "The audio.", "content": {AudioFormat.WAV.media_type: {}}}},
-    openapi_extra=either_way(SynthesizeBody, "prompt_audio"),
+    openapi_extra=json_or_form(SynthesizeBody, "prompt_audio"),
 )
 async def synthesize(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak a text as one WAV file; `x-audio-duration` gives its seconds. Errors are `{"error", "code"}`."""
@@ -198,7 +203,7 @@ def _pcm_response(asked: CosyVoiceRequest, service: SpeechService, voices: Voice
 
 
 async def _fields(request: Request) -> Fields:
-    return await read_fields(request, _FILE, plain=True)
+    return await read_fields(request, _FILE, urlencoded=True)
 
 
 def _recording(fields: Fields) -> InlineVoice:

@@ -23,7 +23,7 @@ class Door:
     """Its name in logs and metrics."""
     router: APIRouter
     tags: Mapping[str, str] = field(default_factory=dict)
-    """What the OpenAPI pages say about the router's tags."""
+    """Descriptions of the router's tags for the OpenAPI pages."""
     settings: type[SettingsSection] | None = None
     """Settings that the dialect brings."""
     foreign: ForeignVariables | None = None
@@ -31,7 +31,7 @@ class Door:
     wordings: Mapping[str, Wording] = field(default_factory=dict)
     """Its own form of errors, by path."""
     field_names: Mapping[str, FieldNames] = field(default_factory=dict)
-    """What errors call the fields of a speech request, by path."""
+    """Names of a speech request's fields in errors, by path."""
     recordings: Sequence[str] = ()
     """Paths on which a body or message may hold a recording, and so may be larger."""
     public: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""What Kokoro-FastAPI offers beyond OpenAI's API: captions, phonemes, mixed voices as files."""
+"""Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."""
 
 import asyncio
 import re
@@ -42,7 +42,7 @@ def _mix_expression(voices: object) -> str:
     responses=SPEECH_ERRORS | {200: {"model": Captioned, "description": "Audio and words."}},
 )
 async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak a text and say when each word is heard.
+    """Speak a text, with the start and end of each word.
 
     The answer is one JSON object a line while the audio is made, or a single one if `stream` is false. Times count from
     the start of the whole audio.
@@ -57,7 +57,7 @@ async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices
 
 @router.post("/dev/phonemize", responses={400: SPEECH_ERRORS[400]})
 async def phonemize(body: PhonemizeBody, service: Service) -> Phonemes:
-    """How a model reads a text."""
+    """The phonemes with which a model reads a text."""
     try:
         phonemes, tokens = await service.phonemize(body.text, language_tag(body.language, "language"), body.model)
     except TextError as error:
@@ -85,7 +85,9 @@ async def combine_voices(
 ) -> Response:
     """Mix voices into a file that PyTorch programs load as a Kokoro voice."""
     if not service.settings.allow_voice_download:
-        raise ForbiddenError("This server does not give voices away; its setting allow_voice_download is off.")
+        raise ForbiddenError(
+            "Downloads of voices are off on this server; its setting allow_voice_download turns them on."
+        )
     expression = str(voices)
     data = await asyncio.to_thread(torch_file, await service.mixed_voice(expression))
     name = _UNSAFE_IN_A_FILE_NAME.sub("", expression)[:100]
@@ -96,6 +98,8 @@ async def combine_voices(
 DOOR = Door(
     _NAME,
     router,
-    tags={"Kokoro-FastAPI": "What Kokoro-FastAPI adds to OpenAI's API: word timings, phonemes, mixed voices as files."},
+    tags={
+        "Kokoro-FastAPI": "Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."
+    },
     field_names={"/dev/captioned_speech": AUDIO_FIELD_NAMES},
 )

@@ -26,7 +26,7 @@ SPEECH_ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorBody, "description": "A field is missing, of the wrong type, or out of range."},
     404: {"model": ErrorBody, "description": "No such model."},
     413: {"model": ErrorBody, "description": "The body is over its limit."},
-    429: {"model": ErrorBody, "description": "The queue is full; the header Retry-After says when to come back."},
+    429: {"model": ErrorBody, "description": "The queue is full; the header Retry-After says when to try again."},
     503: {"model": ErrorBody, "description": "The model is not installed or not ready; the message names the remedy."},
 }
 _SPEECH: dict[int | str, dict[str, Any]] = {
@@ -45,7 +45,7 @@ async def create_speech(
     owner: Owner,
     adapters: Adapters,
     x_polyvox_chunks: Annotated[
-        str, Header(description="1: with `stream_format` sse, each event also says where its chunk stands.")
+        str, Header(description="1: with `stream_format` sse, each event also gives the position of its chunk.")
     ] = "0",
 ) -> SpeechResponse:
     """Speak a text.

@@ -13,7 +13,7 @@ from polyvox.api.cosyvoice import speaker_names
 from polyvox.api.cosyvoice_requests import CosyVoiceRequest, read_recording
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import Fields, either_way, read_fields
+from polyvox.api.forms import Fields, json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal, plain_detail
 from polyvox.api.schemas import NarrowSpeed, RequestBody, Text
@@ -95,11 +95,11 @@ class CrossLingualBody(TtsBody):
 class ZeroShotBody(CrossLingualBody):
     """A text for the voice of a recording whose words are known."""
 
-    reference_text: Text = Field(description="What is said in the recording.")
+    reference_text: Text = Field(description="Transcript of the recording.")
 
 
-@router.post(f"{_PREFIX}/tts", response_class=Response, responses=_MP3, openapi_extra=either_way(VoiceBody))
-@router.post("/tts", response_class=Response, responses=_MP3, openapi_extra=either_way(VoiceBody))
+@router.post(f"{_PREFIX}/tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(VoiceBody))
+@router.post("/tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(VoiceBody))
 async def tts(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak a text."""
     body = (await _fields(request)).parsed(VoiceBody)
@@ -108,11 +108,11 @@ async def tts(request: Request, service: Service, voices: Voices, owner: Owner) 
 
 
 @router.post(
-    f"{_PREFIX}/zero_shot", response_class=Response, responses=_MP3, openapi_extra=either_way(ZeroShotBody, _FILE)
+    f"{_PREFIX}/zero_shot", response_class=Response, responses=_MP3, openapi_extra=json_or_form(ZeroShotBody, _FILE)
 )
-@router.post("/zero_shot_tts", response_class=Response, responses=_MP3, openapi_extra=either_way(ZeroShotBody, _FILE))
+@router.post("/zero_shot_tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(ZeroShotBody, _FILE))
 async def zero_shot(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak on in the voice of a recording."""
+    """Continue in the voice of a recording."""
     fields = await _fields(request)
     body = fields.parsed(ZeroShotBody)
     recording = await _recording(fields, body, service)
@@ -124,10 +124,10 @@ async def zero_shot(request: Request, service: Service, voices: Voices, owner: O
     f"{_PREFIX}/cross_lingual",
     response_class=Response,
     responses=_MP3,
-    openapi_extra=either_way(CrossLingualBody, _FILE),
+    openapi_extra=json_or_form(CrossLingualBody, _FILE),
 )
 @router.post(
-    "/cross_lingual_tts", response_class=Response, responses=_MP3, openapi_extra=either_way(CrossLingualBody, _FILE)
+    "/cross_lingual_tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(CrossLingualBody, _FILE)
 )
 async def cross_lingual(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak any language in the voice of a recording."""
@@ -137,8 +137,8 @@ async def cross_lingual(request: Request, service: Service, voices: Voices, owne
     return _response(asked, body, service, voices, owner)
 
 
-@router.post(f"{_PREFIX}/instruct", response_class=Response, responses=_MP3, openapi_extra=either_way(InstructBody))
-@router.post("/instruct_tts", response_class=Response, responses=_MP3, openapi_extra=either_way(InstructBody))
+@router.post(f"{_PREFIX}/instruct", response_class=Response, responses=_MP3, openapi_extra=json_or_form(InstructBody))
+@router.post("/instruct_tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(InstructBody))
 async def instruct(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak as instructed."""
     body = (await _fields(request)).parsed(InstructBody)
@@ -189,7 +189,7 @@ def _response(
 
 async def _fields(request: Request) -> Fields:
     """The body's fields; like the original, JSON may hold numbers and booleans as text."""
-    return replace(await read_fields(request, _FILE, plain=True), is_form=True)
+    return replace(await read_fields(request, _FILE, urlencoded=True), is_form=True)
 
 
 async def _recording(fields: Fields, body: CrossLingualBody, service: SpeechService) -> InlineVoice | UrlVoice:

@@ -16,7 +16,7 @@ from polyvox.voices.references import parse_reference
 
 @dataclass(frozen=True, slots=True)
 class SpeechVariant:
-    """A speech request as one dialect means it."""
+    """A speech request after a dialect has applied its own rules."""
 
     body: SpeechBody
     """With the dialect's own defaults."""
@@ -31,11 +31,11 @@ class SpeechAdapter(Protocol):
     """A dialect that shares the path `/v1/audio/speech` with others."""
 
     def __call__(self, body: SpeechBody, settings: Settings) -> SpeechVariant | None:
-        """The request as this dialect means it; None for a request that is not in this dialect."""
+        """The request by this dialect's rules; None for a request that is not in this dialect."""
 
 
 def variant_of(body: SpeechBody, settings: Settings, adapters: Iterable[SpeechAdapter]) -> SpeechVariant:
-    """The request as the first dialect that claims it means it, else as it stands."""
+    """The request by the rules of the first dialect that claims it, else unchanged."""
     for adapter in adapters:
         if (variant := adapter(body, settings)) is not None:
             return variant

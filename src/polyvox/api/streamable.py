@@ -16,7 +16,7 @@ from pydantic import Field, StrictBool
 from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import either_way, read_fields
+from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Text, TokenFields
@@ -56,7 +56,10 @@ class StreamableSettings(SettingsSection):
         1.5, ge=0.02, le=60, description="Seconds of audio in each chunk, for its requests that name none."
     )
     playback_overlap_speed: float = Field(
-        0.2, ge=0, le=10, description="Seconds on both sides of a chunk that are decoded with it, likewise."
+        0.2,
+        ge=0,
+        le=10,
+        description="Seconds on both sides of a chunk that are decoded with it, for its requests that name none.",
     )
 
 
@@ -90,14 +93,14 @@ FOREIGN = ForeignVariables(
 
 
 class CloneBody(TokenFields):
-    """A text to be spoken in the voice of a recording."""
+    """A text to speak in the voice of a recording."""
 
-    reference_text: Text = Field(description="What is said in the recording.")
+    reference_text: Text = Field(description="Transcript of the recording.")
     generate_text: Text = Field(description="The text to speak.")
     reference_codes: list[Integer] | None = Field(
         None, max_length=_MAX_CODES, description="The recording's tokens, in place of the recording."
     )
-    model: str | None = Field(None, description="The model's name; another one that clones may be named, too.")
+    model: str | None = Field(None, description="The model's name; another model that clones voices may be named, too.")
     response_format: str = Field("pcm", description="`pcm`, `wav` or another format of `/v1/audio/speech`.")
     stream: StrictBool = Field(True, description="false: answer once, when all is spoken.")
     seed: Integer | None = Field(None, ge=0, lt=2**63, description="Same seed, same speech.")
@@ -110,14 +113,14 @@ class CloneBody(TokenFields):
 
 
 class NormalizeBody(RequestBody):
-    """A text to be read out on paper."""
+    """A text to normalise."""
 
     input: Text = Field(description="The text.")
     normalize_malaysian: StrictBool = Field(
-        False, description="Whether figures, money, dates and the like become words, Malay or English."
+        False, description="Whether numbers, money, dates and the like become words, in Malay or English."
     )
     mode: Literal["rule", "spoken", "llm"] = Field(
-        "rule", description="`rule`: as `normalize_malaysian` says. `spoken`: words in any case. `llm` is not offered."
+        "rule", description="`rule`: as `normalize_malaysian` says. `spoken`: always as words. `llm` is not supported."
     )
 
 
@@ -132,30 +135,30 @@ async def list_speakers(service: Service) -> list[str]:
     response_class=Response,
     responses=SPEECH_ERRORS,
     dependencies=[Depends(refuse_foreign_pages)],
-    openapi_extra=either_way(CloneBody, "reference_audio"),
+    openapi_extra=json_or_form(CloneBody, "reference_audio"),
 )
 async def clone_speech(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak a text in the voice of a recording, which comes as the form's file `reference_audio`."""
     fields = await read_fields(request, "reference_audio")
     body = fields.parsed(CloneBody)
     settings = service.settings
-    meant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
-    asked = meant.tune(meant.body.speech_request(settings, _NAME))
+    variant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
+    asked = variant.tune(variant.body.speech_request(settings, _NAME))
     if body.reference_codes is not None:
         clone = voices.casting.coded(body.reference_codes, body.reference_text)
-        return SpeechResponse(service, replace(asked, cast=partial(_given, clone)), meant.body_format)
+        return SpeechResponse(service, replace(asked, cast=partial(_given, clone)), variant.body_format)
     if fields.file is None:
         raise InvalidRequestError("'reference_audio' is required: send the recording.", field="reference_audio")
     reference = InlineVoice(fields.file)
     cast = partial(voices.casting.cast, reference, owner, model=asked.model, transcript=body.reference_text)
-    return SpeechResponse(service, replace(asked, cast=cast), meant.body_format)
+    return SpeechResponse(service, replace(asked, cast=cast), variant.body_format)
 
 
 @router.post("/normalize", responses={400: SPEECH_ERRORS[400]})
 async def normalize(body: NormalizeBody, service: Service) -> dict[str, Any]:
     """The text as the codec language model would read it: in one line, without markup, with a full stop."""
     if body.mode == "llm":
-        raise UnavailableError("This server reads text by rules; send mode 'rule' or 'spoken'.", field="mode")
+        raise UnavailableError("This server normalises text by rules; send mode 'rule' or 'spoken'.", field="mode")
     if len(body.input) > service.settings.max_input_chars:
         raise TextError(f"This server takes at most {service.settings.max_input_chars:,} characters.", field="input")
     options = NormalizationOptions(normalize=body.normalize_malaysian or body.mode == "spoken")

@@ -1,4 +1,4 @@
-"""The dialect of servers built around ZipVoice: speech in a voice that the caller brings, and a list of such voices."""
+"""The API of servers built around ZipVoice: speech in a voice of the caller's, and a list of such voices."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from pydantic import Field, StrictBool
 from polyvox.api.body import off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import either_way, read_fields
+from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import plain_detail
 from polyvox.api.schemas import AUDIO_FIELD_NAMES, RequestBody, SpeechBody
@@ -98,14 +98,14 @@ FOREIGN = ForeignVariables(
 
 
 class ZipVoiceBody(SpeechBody):
-    """A request for speech in a voice that is registered or comes along."""
+    """A request for speech in a registered voice, or that of a recording in the request."""
 
     voice: str | None = Field(
         None, description="A registered voice, `url+https://...`, `base64+...`, or `file+name` with an uploaded file."
     )
 
     def zipvoice_request(self, settings: Settings) -> SpeechRequest:
-        """The same request in the service's words, with this dialect's defaults."""
+        """The same as a request of the service, with this dialect's defaults."""
         request = self.speech_request(settings, _NAME)
         own = settings.section(ZipVoiceApiSettings)
         defaults = {
@@ -124,7 +124,7 @@ class RegistrationBody(RequestBody):
     """A voice to register."""
 
     name: str
-    transcription: str | None = Field(None, description="What is said in the recording; heard from it if absent.")
+    transcription: str | None = Field(None, description="Transcript of the recording; recognised from it if absent.")
     auto_transcribe: StrictBool = Field(True, description="false: a transcription is required.")
 
 
@@ -132,7 +132,7 @@ class RegistrationBody(RequestBody):
     "/audio/speech",
     response_class=Response,
     responses=_AUDIO | _ERRORS,
-    openapi_extra=either_way(ZipVoiceBody, "prompt_wav_file"),
+    openapi_extra=json_or_form(ZipVoiceBody, "prompt_wav_file"),
 )
 async def create_speech(
     request: Request,
@@ -155,7 +155,7 @@ async def create_speech(
 @router.post(
     "/voices/register",
     responses={400: _ERRORS[400], 503: _ERRORS[503]},
-    openapi_extra=either_way(RegistrationBody, "audio_file"),
+    openapi_extra=json_or_form(RegistrationBody, "audio_file"),
 )
 async def register_voice(request: Request, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Register a voice; one that has the name already is replaced."""
@@ -203,7 +203,7 @@ async def get_voice(name: str, voices: Voices, owner: Owner) -> dict[str, Any]:
 
 @router.delete("/voices/{name}", responses={404: _ERRORS[404]})
 async def delete_voice(name: str, voices: Voices, owner: Owner) -> dict[str, Any]:
-    """Delete a voice with its recording and whatever was made of it."""
+    """Delete a voice with its recording and everything derived from it."""
     record = await voices.find(name, owner)
     deleted = await voices.delete(record.id, owner)
     removed = {"audio": deleted.audio, "cached": deleted.cached, "prepared": deleted.prepared}
@@ -212,13 +212,13 @@ async def delete_voice(name: str, voices: Voices, owner: Owner) -> dict[str, Any
 
 @router.post("/voices/cache/clear", responses={400: _ERRORS[400]})
 async def clear_cache(voices: Voices, cache_type: Literal["url", "base64", "all"] = "all") -> dict[str, Any]:
-    """Forget recordings that were fetched or sent along; `all` also forgets what was heard in them and prepared."""
+    """Clear the cache of fetched or inline recordings; `all` also clears transcripts and prepared voices."""
     cleared = await voices.clear(*_KINDS[cache_type])
     return {"status": "cleared", "cache_type": cache_type, "files_deleted": sum(cleared.values())}
 
 
 async def _reference(voice: str | None, file: bytes | None, max_bytes: int) -> VoiceReference:
-    """The voice that is meant; a file that comes with the request is, where nothing else is said."""
+    """The voice of a request; its file, if any, where it names no other."""
     if not voice and file is None:
         raise InvalidRequestError("'voice' is required: a registered voice or a recording.", field="voice")
     if not voice:

@@ -26,7 +26,7 @@ PUSHBACK_KEY = "grpc-retry-pushback-ms"
 """gRPC's own clients obey this one where they are set to retry."""
 
 MESSAGE_BYTES = 65_536
-"""Most audio of one message: well below the 4 MiB that clients take unless told otherwise, and no torn samples."""
+"""Most audio of one message: well below the default limit of clients, 4 MiB, and a whole number of samples."""
 
 Metadata = Sequence[tuple[str, str | bytes]]
 
