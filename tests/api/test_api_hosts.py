@@ -1,4 +1,4 @@
-"""Whom a server on loopback answers: those that call it by its address or a name it knows, and no web page."""
+"""The check of the Host header: addresses and known names are answered, other names are not."""
 
 import httpx
 import pytest

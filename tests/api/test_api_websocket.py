@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from helpers.fakes import tone_service
-from helpers.serving import served
+from helpers.serving import served_by_granian, served_by_uvicorn
 from polyvox.api.app import create_app
 from polyvox.api.auth import owner_of
 from polyvox.api.dependencies import Owner, Service
@@ -252,9 +252,10 @@ async def talk(url):
         return refusals, answer, socket.close_code
 
 
-def test_a_real_client_of_a_real_server_meets_the_same_checks():
+@pytest.mark.parametrize("serve", [served_by_uvicorn, served_by_granian], ids=["uvicorn", "granian"])
+def test_a_real_client_of_a_real_server_meets_the_same_checks(serve):
     service = tone_service(api_keys=[KEY], max_body_bytes=LIMIT)
-    with served(service, doors=(*DOORS, DOOR)) as url:
+    with serve(service, doors=(*DOORS, DOOR)) as url:
         refusals, answer, code = asyncio.run(talk(url.replace("http://", "ws://")))
     assert refusals == [(401, "invalid_api_key"), (403, "forbidden"), (404, "not_found")]
     assert answer == "hello"

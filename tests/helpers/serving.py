@@ -54,14 +54,14 @@ served_by_uvicorn = served
 
 
 @contextlib.contextmanager
-def served_by_granian(service: SpeechService) -> Iterator[str]:
+def served_by_granian(service: SpeechService, doors: Sequence[Door] = DOORS) -> Iterator[str]:
     """The same by the other server."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     host, port = listener.getsockname()[:2]
     stopping: list[Callable[[], object]] = []
 
     async def serve() -> None:
-        app = create_app(service)
+        app = create_app(service, doors=doors)
         server = EmbeddedGranian(app, listener, 128)
         async with app.router.lifespan_context(app):
             stopping.append(partial(asyncio.get_running_loop().call_soon_threadsafe, server.stop))

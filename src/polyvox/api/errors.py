@@ -126,7 +126,7 @@ class _Handlers:
         }.get(status, f"{error.detail}.")
         kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
         refusal = Refusal(status, message, kind, status.name.lower())
-        return _answer(connection, refusal, self._refusals.worded(refusal, connection.scope, error.headers))
+        return _answer(connection, refusal, self._refusals.refusal_response(refusal, connection.scope, error.headers))
 
 
 class _WebSocketClose(Response):

@@ -67,9 +67,11 @@ class Refusals:
             headers["WWW-Authenticate"] = "Bearer"
         elif isinstance(error, RequestTooLargeError):
             headers["Connection"] = "close"  # the rest of the body is not read
-        return self.worded(Refusal.of(error), scope, headers)
+        return self.refusal_response(Refusal.of(error), scope, headers)
 
-    def worded(self, refusal: Refusal, scope: Scope, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    def refusal_response(
+        self, refusal: Refusal, scope: Scope, headers: Mapping[str, str] | None = None
+    ) -> JSONResponse:
         """A refusal as a response."""
         status, body = self._wordings[scope["path"]](refusal)
         return JSONResponse(body, status, headers)
