@@ -250,7 +250,7 @@ async def test_each_key_has_its_own_voices(tmp_path):
         await registered(client, "Anna", 2)
 
 
-async def test_keys_share_the_houses_voices_but_cannot_change_or_hear_them(tmp_path):
+async def test_keys_share_the_servers_voices_but_cannot_change_or_hear_them(tmp_path):
     async with studio_client(tmp_path) as (_, client):
         voice = await registered(client)
     async with studio_client(tmp_path, api_keys=["one"]) as (_, client):

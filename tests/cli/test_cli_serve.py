@@ -37,6 +37,18 @@ def test_a_web_page_cannot_call_it_by_the_pages_name(null_server: ServerProcess)
     assert httpx.get(f"{null_server.url}/v1/models").status_code == 200
 
 
+def test_a_web_page_cannot_open_a_websocket_by_the_pages_name_either(null_server: ServerProcess) -> None:
+    handshake = {
+        "connection": "upgrade",
+        "upgrade": "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    page = {"host": "page.example"}
+    assert httpx.get(f"{null_server.url}/nothing", headers=handshake | page).status_code == 403
+    assert httpx.get(f"{null_server.url}/nothing", headers=handshake).status_code == 404
+
+
 def test_say_speaks_through_it(null_server: ServerProcess, tmp_path: Path) -> None:
     file = tmp_path / "speech.wav"
     command = [*POLYVOX, "say", "Hello there.", "--voice", "null", "-o", str(file), "--server", null_server.url]

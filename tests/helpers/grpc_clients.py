@@ -1,4 +1,4 @@
-"""The gRPC doors for the tests: a server on this event loop, and clients compiled by stock tools from .proto texts."""
+"""The gRPC server on this event loop, and clients compiled by stock tools from .proto files."""
 
 import asyncio
 import importlib
@@ -50,12 +50,12 @@ message crosslingualRequest { string tts_text = 1; bytes prompt_audio = 2; }
 message instructRequest { string tts_text = 1; string spk_id = 2; string instruct_text = 3; }
 message Response { bytes tts_audio = 1; }
 """
-"""What clients in the field were compiled from, in names, numbers and types."""
+"""CosyVoice's own definition, from which existing clients are compiled: the same names, numbers and types."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """What the compiler made of a .proto text: the messages, and the stubs."""
+    """The generated code of a .proto file: messages and stubs."""
 
     messages: ModuleType
     stubs: ModuleType

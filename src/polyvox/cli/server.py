@@ -1,4 +1,4 @@
-"""The server process: its sockets, an event loop, and a shutdown that lets open streams finish."""
+"""The server as a process: its sockets, an event loop, and an end that lets open streams finish."""
 
 import asyncio
 import ipaddress
@@ -14,7 +14,6 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
-from polyvox.api.hosts import KnownNames
 from polyvox.cli.local_service import build_service
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
@@ -33,16 +32,16 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class HttpServer(Protocol):
-    """An HTTP server for the application."""
+    """What speaks HTTP for the application."""
 
     async def serve(self, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
-        """Serve until SIGINT or SIGTERM; `on_stop` is called on the signal."""
+        """Answer until a signal says stop; `on_stop` is called when it has."""
 
 
 def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
-    """Serve until SIGINT or SIGTERM. The address is bound first, so that a second server fails at once."""
+    """Serve until a signal says stop. The address is taken first, so that a second server fails at once."""
     configure_logging(settings)
-    _warn_if_unprotected(settings)
+    _warn_if_open_to_others(settings)
     sys.setswitchinterval(HANDOVER_SECONDS)
     with (
         _listener(settings.host, settings.port) as listener,
@@ -53,12 +52,11 @@ def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], En
 
 
 async def _serve(service: SpeechService, listener: socket.socket) -> None:
-    """Load the models first, so that a missing one is an error message and not a server that answers 503."""
+    """Load first, so that a model that is not there is a plain error and not a server that answers 503."""
     settings = service.settings
     voices = VoiceService.for_service(service)
-    app = create_app(service, voices)
-    if not settings.api_keys and _is_loopback(settings.host):
-        app.add_middleware(KnownNames, names=settings.allowed_hosts)
+    private = not settings.api_keys and _is_loopback(settings.host)
+    app = create_app(service, voices, allowed_hosts=settings.allowed_hosts if private else None)
     http = _http_server(app, listener, settings)
     grpc, greeting = _grpc_server(service, voices), f"Polyvox speaks at {_url(listener)}"
     if grpc is not None and settings.grpc_port is not None:
@@ -66,26 +64,26 @@ async def _serve(service: SpeechService, listener: socket.socket) -> None:
     await service.start()
     try:
         service.registry.engine(None)
-        async with app.router.lifespan_context(app), _grpc_running(grpc) as stop_grpc:
+        async with app.router.lifespan_context(app), _answering(grpc) as stop_grpc:
             await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_grpc)
     finally:
         await service.close()
 
 
 @asynccontextmanager
-async def _grpc_running(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[], None]]:
-    """Run the gRPC server, if any, for the block; calling what it yields starts its shutdown."""
+async def _answering(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[], None]]:
+    """The gRPC doors, if any, for as long as the block lasts; what it is given lets them finish beside HTTP."""
     stopped = asyncio.Event()
     if grpc is None:
         yield stopped.set
         return
     await grpc.start()
 
-    async def close_when_stopped() -> None:
+    async def close_when_told() -> None:
         await stopped.wait()
         await grpc.close()
 
-    closing = asyncio.create_task(close_when_stopped())
+    closing = asyncio.create_task(close_when_told())
     try:
         yield stopped.set
     finally:
@@ -116,7 +114,7 @@ def _grpc_server(service: SpeechService, voices: VoiceService) -> "GrpcServer | 
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """A listening socket; UnavailableError with the reason where the address cannot be bound."""
+    """A socket at the address, or one sentence on why not."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
@@ -132,14 +130,10 @@ def _url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"http://{host}:{port}"
 
 
-def _warn_if_unprotected(settings: Settings) -> None:
+def _warn_if_open_to_others(settings: Settings) -> None:
     if settings.api_keys or _is_loopback(settings.host):
         return
-    log.warning(
-        "reachable from other machines without a key",
-        host=settings.host,
-        remedy="set POLYVOX_API_KEYS, or bind to 127.0.0.1",
-    )
+    log.warning("open to others without a key", host=settings.host, remedy="set POLYVOX_API_KEYS, or bind to 127.0.0.1")
 
 
 def _is_loopback(host: str) -> bool:

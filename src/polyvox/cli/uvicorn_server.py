@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
+from polyvox.api.size_limit import largest_message
 from polyvox.config import Settings
 
 
@@ -24,6 +25,7 @@ class UvicornServer:
             log_level="debug" if settings.log_level == "debug" else "warning",
             access_log=False,
             server_header=False,
+            ws_max_size=largest_message(settings),  # messages are buffered before the application can count them
             timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
         )
 

@@ -22,7 +22,7 @@ from polyvox.service.registry import Registry
 from polyvox.service.request_kind import RequestKind, SpeakText
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.types import AudioChunk, Utterance
+from polyvox.types import SPEED_RANGE, AudioChunk, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -202,8 +202,11 @@ class SpeechService:
 
 def _check_numbers(request: SpeechRequest) -> None:
     utterance = request.utterance
-    if not 0.25 <= utterance.speed <= 4.0:
-        raise InvalidRequestError(f"speed must lie between 0.25 and 4, not {utterance.speed:g}.", field="speed")
+    if utterance.speed not in SPEED_RANGE:
+        raise InvalidRequestError(
+            f"speed must lie between {SPEED_RANGE.lowest:g} and {SPEED_RANGE.highest:g}, not {utterance.speed:g}.",
+            field="speed",
+        )
     if not 0.0 < request.volume <= 4.0:
         raise InvalidRequestError(f"volume must be above 0 and at most 4, not {request.volume:g}.", field="volume")
     if request.sample_rate is not None and not 8_000 <= request.sample_rate <= 48_000:
