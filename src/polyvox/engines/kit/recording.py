@@ -20,8 +20,9 @@ def captured_or_eager(what: str, capture: Callable[[], T], eager: Callable[[], T
         return capture(), ""
     except RuntimeError as error:
         warning = f"{what} could not be captured ({first_line(error)}), so it runs eagerly and more slowly."
-        log.warning(warning)
-        return eager(), warning
+    # Outside the handler: the error's traceback would keep the memory of the failed capture.
+    log.warning(warning)
+    return eager(), warning
 
 
 def first_line(error: BaseException) -> str:
