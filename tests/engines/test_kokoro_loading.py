@@ -31,7 +31,7 @@ CPU_ONLY = "ONNX Runtime on the CPU"
 
 
 class Files:
-    """A bundle whose files are read by nobody here."""
+    """A bundle whose files are never read."""
 
     def file(self, name):
         return name

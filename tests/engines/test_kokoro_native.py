@@ -107,7 +107,7 @@ def joined(chunks):
     return np.concatenate([chunk.pcm for chunk in chunks])
 
 
-def alike(ours, theirs):
+def close_to(ours, theirs):
     assert [(chunk.start, chunk.end, chunk.text, chunk.words) for chunk in ours] == [
         (chunk.start, chunk.end, chunk.text, chunk.words) for chunk in theirs
     ]
@@ -126,14 +126,14 @@ async def test_a_request_in_a_batch_of_eight_sounds_as_alone(tmp_path, lengths):
     assert max(eight.sizes["kokoro-plan"]) >= 7
     assert max(eight.sizes["kokoro-sound"]) >= 3
     assert len({len(joined(chunks)) for chunks in alone}) == 8
-    assert all(alike(*pair) for pair in zip(together, alone, strict=True))
+    assert all(close_to(*pair) for pair in zip(together, alone, strict=True))
 
 
 async def test_shapes_are_captured_before_the_first_request_and_never_after(tmp_path):
     async with running(tmp_path, batch=4, lengths=(8, 16)) as four:
-        recorded = four.replay.recorded
+        captured = four.replay.recorded
         await speak_all(four.engine)
-        assert four.replay.recorded == recorded == 2 * 3 + 2 * 3, (
+        assert four.replay.recorded == captured == 2 * 3 + 2 * 3, (
             "two lengths in frames and two in tokens, of one, two and four rows each"
         )
 
@@ -141,9 +141,9 @@ async def test_shapes_are_captured_before_the_first_request_and_never_after(tmp_
 async def test_a_chunk_longer_than_all_shapes_runs_eagerly(tmp_path):
     async with running(tmp_path, batch=1) as plain:
         expected = await speak(plain.engine, TEXTS[5])
-    async with running(tmp_path, batch=2, lengths=(4,)) as recorded:
-        assert alike(await speak(recorded.engine, TEXTS[5]), expected)
-        assert {shape for shape in recorded.replay.shapes if shape[0] == "decode"} == {
+    async with running(tmp_path, batch=2, lengths=(4,)) as captured:
+        assert close_to(await speak(captured.engine, TEXTS[5]), expected)
+        assert {shape for shape in captured.replay.shapes if shape[0] == "decode"} == {
             ("decode", 1, 4),
             ("decode", 2, 4),
         }
@@ -159,7 +159,7 @@ async def test_sentences_of_one_request_share_batches_on_an_idle_machine(tmp_pat
         "the first chunk goes at once, the next together"
     )
     assert max(idle.sizes["kokoro-sound"]) > 1
-    assert alike(ahead, one_by_one)
+    assert close_to(ahead, one_by_one)
 
 
 def request_of(phonemes):
@@ -194,7 +194,7 @@ async def test_the_same_request_gives_the_same_samples_whatever_came_before_it(t
         first = await speak(it.engine, TEXTS[1])
         await speak(it.engine, TEXTS[3])
         torch.manual_seed(5)
-        assert alike(await speak(it.engine, TEXTS[1]), first)
+        assert close_to(await speak(it.engine, TEXTS[1]), first)
 
 
 async def test_a_pause_alone_takes_no_batch(tmp_path):

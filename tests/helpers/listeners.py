@@ -1,4 +1,4 @@
-"""Listeners for tests: they hear what the first sample tells them to hear."""
+"""Fake evaluation metrics, whose results follow from the first sample or the length."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def direction(turn: float) -> Embedding:
 
 
 class Recogniser:
-    """Hears the same in everything."""
+    """Transcribes everything as the same text."""
 
     def __init__(self, transcript: str = "") -> None:
         self.transcript = transcript
@@ -27,7 +27,7 @@ class Recogniser:
 
 
 class Encoder:
-    """The first sample is the direction; silence is no voice."""
+    """The first sample is the direction of the embedding; silence is refused."""
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding:
         if not pcm.any():
@@ -36,14 +36,14 @@ class Encoder:
 
 
 class Quality:
-    """Likes the length in seconds."""
+    """The score is the length in seconds."""
 
     def score(self, pcm: Pcm, rate: int) -> float:
         return len(pcm) / rate
 
 
 class Qualities:
-    """As `Quality`, four times."""
+    """As `Quality`, for each of the four scores."""
 
     def score(self, pcm: Pcm, rate: int) -> DnsScores:
         seconds = len(pcm) / rate
@@ -51,5 +51,5 @@ class Qualities:
 
 
 def panel(transcript: str = "") -> Panel:
-    """All four."""
+    """A panel of all four."""
     return Panel(Recogniser(transcript), Encoder(), Quality(), Qualities())

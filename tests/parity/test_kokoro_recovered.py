@@ -117,8 +117,10 @@ def test_the_graph_as_it_is_speaks_nearly_the_same(bundle, recovered):
     graph = KokoroModel(bundle.file("model.onnx"), 1)
     items = [model_input(bundle, phonemes) for phonemes in SENTENCES]
     prosodies = recovered.predict_prosody([tokens(item) for item in items])
-    chance = torch.Generator().manual_seed(0)
-    spoken = recovered.decode(prosodies, [torch.randn(prosody.noise_shape, generator=chance) for prosody in prosodies])
+    generator = torch.Generator().manual_seed(0)
+    spoken = recovered.decode(
+        prosodies, [torch.randn(prosody.noise_shape, generator=generator) for prosody in prosodies]
+    )
     for item, prosody, samples in zip(items, prosodies, spoken, strict=True):
         theirs = graph.run(item)
         assert np.abs(prosody.durations.numpy() - theirs.durations).max() <= 1

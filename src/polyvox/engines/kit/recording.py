@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def captured_or_eager(what: str, capture: Callable[[], T], eager: Callable[[], T]) -> tuple[T, str]:
-    """What `capture` makes and no warning; where it fails, what `eager` makes and a warning for the operator.
+    """Return `capture()` and no warning; where it fails, `eager()` and a warning for the operator.
 
     `what` begins the warning, as in "CosyVoice's flow". A capture raises `RuntimeError` when a shape cannot be captured
     or when what was captured computes something else.

@@ -15,11 +15,11 @@ from polyvox.config import Settings
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk, split_chunks
 from polyvox.engines.kokoro.loading import load_network
-from polyvox.engines.kokoro.lookahead import SynthesizedChunk, synthesize_in_order
+from polyvox.engines.kokoro.lookahead import CompletedRequest, synthesize_in_order
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.synthesis import Synthesis
+from polyvox.engines.kokoro.synthesis import KokoroSynthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VoiceTable, catalogue, language_of
@@ -44,10 +44,10 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """What exists between `start` and `close`."""
+    """State between `start` and `close`."""
 
     voices: VoiceTable
-    synthesis: Synthesis
+    synthesis: KokoroSynthesis
 
 
 class KokoroEngine:
@@ -85,7 +85,7 @@ class KokoroEngine:
         log.info("kokoro loaded", runs_on=network.runs_on)
         await self.start_with(network.synthesis(self._observer), voices)
 
-    async def start_with(self, synthesis: Synthesis, voices: VoiceTable) -> None:
+    async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
         """Start with a network and voices that are loaded already."""
         self._loaded = _Loaded(voices, synthesis)
         async for _ in self.speak(Utterance("Ready.", "af_heart")):
@@ -148,7 +148,7 @@ class KokoroEngine:
         return self._loaded
 
 
-def _audio_chunk(ledger: ChunkLedger, done: SynthesizedChunk, utterance: Utterance) -> AudioChunk:
+def _audio_chunk(ledger: ChunkLedger, done: CompletedRequest, utterance: Utterance) -> AudioChunk:
     chunk, rendered = done.request.chunk, done.result.rendered
     return ledger.chunk(
         rendered.pcm,

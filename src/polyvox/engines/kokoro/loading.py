@@ -11,7 +11,7 @@ import structlog
 from polyvox.bundles.validate import Bundle
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.synthesis import SerialSynthesis, Synthesis
+from polyvox.engines.kokoro.synthesis import KokoroSynthesis, SerialSynthesis
 from polyvox.errors import UnavailableError, install_hint
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
@@ -28,7 +28,7 @@ _DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 class LoadedNetwork:
     """A network in memory, its device in words, and a warning where that is not what the settings ask for."""
 
-    synthesis: Callable[[Observer | None], Synthesis]
+    synthesis: Callable[[Observer | None], KokoroSynthesis]
     runs_on: str
     warning: str = ""
 

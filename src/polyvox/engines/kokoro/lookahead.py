@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import SynthesisRequest
-from polyvox.engines.kokoro.synthesis import Synthesis, SynthesisResult
+from polyvox.engines.kokoro.synthesis import KokoroSynthesis, SynthesisResult
 
 _PHONEME_SECONDS = 0.065
 """Mean duration of a phoneme at speed 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class SynthesizedChunk:
+class CompletedRequest:
     """A request, its result, and the seconds from asking for its text to the result."""
 
     request: SynthesisRequest
@@ -24,20 +24,20 @@ class SynthesizedChunk:
 
 
 async def synthesize_in_order(
-    next_request: Callable[[], Awaitable[SynthesisRequest | None]], synthesis: Synthesis
-) -> AsyncGenerator[SynthesizedChunk, None]:
+    next_request: Callable[[], Awaitable[SynthesisRequest | None]], synthesis: KokoroSynthesis
+) -> AsyncGenerator[CompletedRequest, None]:
     """Synthesise all requests in order, with at most `synthesis.lookahead` chunks in flight or not yet taken.
 
     An error that occurs ahead is raised in its turn, after the chunks before it.
     """
     playhead = Playhead(asyncio.get_running_loop().time)
     slots = asyncio.Semaphore(synthesis.lookahead)
-    in_order: asyncio.Queue[asyncio.Task[SynthesizedChunk] | None] = asyncio.Queue()
-    in_flight: set[asyncio.Task[SynthesizedChunk]] = set()
+    in_order: asyncio.Queue[asyncio.Task[CompletedRequest] | None] = asyncio.Queue()
+    in_flight: set[asyncio.Task[CompletedRequest]] = set()
 
-    async def synthesize(request: SynthesisRequest, asked: float, due: float) -> SynthesizedChunk:
+    async def synthesize(request: SynthesisRequest, asked: float, due: float) -> CompletedRequest:
         result = await synthesis.synthesize(request, due)
-        return SynthesizedChunk(request, result, time.perf_counter() - asked)
+        return CompletedRequest(request, result, time.perf_counter() - asked)
 
     async def feed() -> None:
         try:

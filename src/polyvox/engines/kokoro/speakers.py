@@ -1,8 +1,9 @@
 """CAM++ embedding and pitch of each of Kokoro's voices, measured once and kept beside this file.
 
-`python -m polyvox.engines.kokoro.speakers` measures them again, which takes a minute or two.
+`python -m polyvox.engines.kokoro.speakers MODELS_DIR` measures them again, which takes a minute or two.
 """
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import LANGUAGES, VoiceTable, catalogue
-from polyvox.installation import load_settings
 from polyvox.voices.mixing import Part
 from polyvox.voices.similarity import SpeakerEncoder
 
@@ -80,4 +80,4 @@ def _measure(kokoro: Bundle, campplus: Bundle) -> None:
 
 
 if __name__ == "__main__":
-    _measure(*(open_bundle(name, load_settings().models_dir) for name in ("kokoro", "campplus")))
+    _measure(*(open_bundle(name, Path(sys.argv[1])) for name in ("kokoro", "campplus")))

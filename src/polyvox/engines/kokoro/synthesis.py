@@ -22,7 +22,7 @@ class SynthesisResult:
     device_seconds: float
 
 
-class Synthesis(Protocol):
+class KokoroSynthesis(Protocol):
     """A network shared by many sessions; a result does not depend on the requests beside it."""
 
     @property

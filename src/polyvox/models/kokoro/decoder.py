@@ -13,7 +13,7 @@ NAMES = (
     (r"^asr_res\.0\.", "text_residual."),
     (r"^generator\.m_source\.l_linear\.", "generator.source.mix."),
 )
-"""Regular expressions that rename published weights to those of `Decoder`."""
+"""Regular expressions that rename published weights to those of `KokoroDecoder`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class DecoderConfig:
     generator: IstftNetConfig = field(default_factory=IstftNetConfig)
 
 
-class Decoder(nn.Module):
+class KokoroDecoder(nn.Module):
     """AdaIN blocks, each given text, pitch and energy again as a residual; the last upsamples by 2."""
 
     def __init__(self, config: DecoderConfig, text: int, style: int) -> None:

@@ -13,7 +13,7 @@ from polyvox.models.kokoro import prosody as kokoro_prosody
 from polyvox.models.kokoro import text_encoder as kokoro_text
 from polyvox.models.kokoro.adain import fold_styled_norms
 from polyvox.models.kokoro.albert import Albert, AlbertConfig
-from polyvox.models.kokoro.decoder import Decoder, DecoderConfig
+from polyvox.models.kokoro.decoder import DecoderConfig, KokoroDecoder
 from polyvox.models.kokoro.prosody import ProsodyPredictor
 from polyvox.models.kokoro.ragged import Ragged, gather_rows
 from polyvox.models.kokoro.text_encoder import TextEncoder
@@ -115,7 +115,7 @@ class Kokoro(nn.Module):
         self.bert_encoder = nn.Linear(config.bert.hidden, config.width)
         self.predictor = ProsodyPredictor(config.width, config.style, config.layers, config.max_frames)
         self.text_encoder = TextEncoder(config.bert.tokens, config.width, config.layers)
-        self.decoder = Decoder(config.decoder, config.width, config.style)
+        self.decoder = KokoroDecoder(config.decoder, config.width, config.style)
 
     def cast(self, prosody_dtype: torch.dtype, decoder_dtype: torch.dtype) -> None:
         """Cast the layers that lead to durations and pitch, and the inner layers of the decoder.
@@ -161,7 +161,7 @@ class Kokoro(nn.Module):
         return self.add_durations(*self.encode_text(ids, ragged), style, speeds, ragged)
 
     def encode_text(self, ids: Tensor, ragged: Ragged) -> tuple[Tensor, Tensor]:
-        """What ALBERT and the text encoder make of ids [batch, time], [batch, time, width] each, for any style."""
+        """Outputs of ALBERT and of the text encoder for ids [batch, time], [batch, time, width] each; no style yet."""
         return self.bert_encoder(self.bert(ids, ragged)), self.text_encoder(ids, ragged).transpose(1, 2)
 
     def add_durations(self, bert: Tensor, text: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:

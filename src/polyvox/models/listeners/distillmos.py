@@ -48,7 +48,7 @@ class DistillMosConfig:
     heads: int = 8
 
 
-class DistillMos(nn.Module):
+class DistillMosNetwork(nn.Module):
     """Samples [batch, time] at 16 kHz, at most `WINDOW` of them, to scores [batch] from 1 to 5."""
 
     def __init__(self, config: DistillMosConfig) -> None:
@@ -109,7 +109,7 @@ def _compressed_spectrum(samples: Tensor) -> Tensor:
     return parts * power ** ((_COMPRESSION - 1) / 2)
 
 
-def load_distillmos(config: DistillMosConfig, state: StateDict) -> DistillMos:
+def load_distillmos(config: DistillMosConfig, state: StateDict) -> DistillMosNetwork:
     """Load a published state dict, its batch norms folded."""
     ours = renamed(_NAMES, state)
     first, second, last = (_scale_and_shift(ours, norm) for norm in ("norm_input", "norm_between", "norm_trans"))
@@ -118,7 +118,7 @@ def load_distillmos(config: DistillMosConfig, state: StateDict) -> DistillMos:
     weight, bias = learned["proj.weight"], learned["proj.bias"]
     learned |= {"proj.weight": weight * scale, "proj.bias": bias + weight @ shift}
     learned |= {"norm_trans.weight": last[0], "norm_trans.bias": last[1]}
-    return load(lambda: DistillMos(config), learned)
+    return load(lambda: DistillMosNetwork(config), learned)
 
 
 def _scale_and_shift(state: StateDict, norm: str) -> tuple[Tensor, Tensor]:

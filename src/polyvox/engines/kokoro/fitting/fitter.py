@@ -27,7 +27,7 @@ from polyvox.engines.kokoro.voices import VoiceTable, catalogue
 from polyvox.errors import BundleError
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
-from polyvox.models.listeners.distillmos import DistillMos, DistillMosConfig, load_distillmos
+from polyvox.models.listeners.distillmos import DistillMosConfig, DistillMosNetwork, load_distillmos
 from polyvox.models.loading import StateDict
 from polyvox.runtime.executors.graphs import CudaGraphs, Replay
 from polyvox.types import Pcm
@@ -157,7 +157,7 @@ def _deterministic(device: torch.device, *, allow_tf32: bool) -> Iterator[None]:
         torch.utils.deterministic.fill_uninitialized_memory = filling  # type: ignore[attr-defined]
 
 
-def _mos_predictor(models_dir: Path) -> DistillMos | None:
+def _mos_predictor(models_dir: Path) -> DistillMosNetwork | None:
     try:
         bundle = open_bundle(MOS_PREDICTOR, models_dir)
     except BundleError:

@@ -7,7 +7,7 @@ from torch import Tensor
 from polyvox.audio.hearing import HEARING_RATE
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.models.listeners.campplus import CampPlus
-from polyvox.models.listeners.distillmos import WINDOW, DistillMos
+from polyvox.models.listeners.distillmos import WINDOW, DistillMosNetwork
 from polyvox.models.listeners.fbank import Fbank, Resampler
 
 
@@ -30,7 +30,7 @@ class SpeechScores:
 class SpeechScorer:
     """CAM++, and Distill-MOS where it is installed."""
 
-    def __init__(self, speaker_encoder: CampPlus, mos_predictor: DistillMos | None) -> None:
+    def __init__(self, speaker_encoder: CampPlus, mos_predictor: DistillMosNetwork | None) -> None:
         self._speaker_encoder, self._mos_predictor = speaker_encoder, mos_predictor
         device = next(speaker_encoder.parameters()).device
         self._resampler = Resampler(SAMPLE_RATE, HEARING_RATE, device)
