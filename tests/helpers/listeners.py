@@ -1,4 +1,4 @@
-"""Fake evaluation metrics, whose results follow from the first sample or the length."""
+"""Listeners for tests: they hear what the first sample tells them to hear."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def direction(turn: float) -> Embedding:
 
 
 class Recogniser:
-    """Transcribes everything as the same text."""
+    """Hears the same in everything."""
 
     def __init__(self, transcript: str = "") -> None:
         self.transcript = transcript
@@ -27,7 +27,7 @@ class Recogniser:
 
 
 class Encoder:
-    """The first sample is the direction of the embedding; silence is refused."""
+    """The first sample is the direction; silence is no voice."""
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding:
         if not pcm.any():
@@ -36,14 +36,14 @@ class Encoder:
 
 
 class Quality:
-    """The score is the length in seconds."""
+    """Likes the length in seconds."""
 
     def score(self, pcm: Pcm, rate: int) -> float:
         return len(pcm) / rate
 
 
 class Qualities:
-    """As `Quality`, for each of the four scores."""
+    """As `Quality`, four times."""
 
     def score(self, pcm: Pcm, rate: int) -> DnsScores:
         seconds = len(pcm) / rate
@@ -51,5 +51,5 @@ class Qualities:
 
 
 def panel(transcript: str = "") -> Panel:
-    """A panel of all four."""
+    """All four."""
     return Panel(Recogniser(transcript), Encoder(), Quality(), Qualities())
