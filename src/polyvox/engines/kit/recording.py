@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def captured_or_eager(what: str, capture: Callable[[], T], eager: Callable[[], T]) -> tuple[T, str]:
-    """What `capture` makes and no warning; where it fails, what `eager` makes and a warning for the operator.
+    """Return `capture()` and no warning; where it fails, `eager()` and a warning for the operator.
 
     `what` begins the warning, as in "CosyVoice's flow". A capture raises `RuntimeError` when a shape cannot be captured
     or when what was captured computes something else.
@@ -20,8 +20,9 @@ def captured_or_eager(what: str, capture: Callable[[], T], eager: Callable[[], T
         return capture(), ""
     except RuntimeError as error:
         warning = f"{what} could not be captured ({first_line(error)}), so it runs eagerly and more slowly."
-        log.warning(warning)
-        return eager(), warning
+    # Outside the handler: the error's traceback would keep the memory of the failed capture.
+    log.warning(warning)
+    return eager(), warning
 
 
 def first_line(error: BaseException) -> str:
