@@ -130,8 +130,8 @@ async def test_a_pause_is_silence_of_its_length(models):
 async def test_a_voice_of_tokens_speaks_and_its_prompt_is_read_once(models):
     reports = []
     async with engine(models, reports.append) as made:
-        voice = made.voice_of_codes(range(100, 200), "Ini suara saya.")
-        assert voice.digest == made.voice_of_codes(list(range(100, 200)), "Ini suara saya.").digest
+        voice = made.voice_from_codes(range(100, 200), "Ini suara saya.")
+        assert voice.digest == made.voice_from_codes(list(range(100, 200)), "Ini suara saya.").digest
         reads = []
         for text in ("Apa khabar?", "Selamat jalan."):
             reports.clear()
@@ -144,7 +144,7 @@ async def test_a_voice_of_tokens_speaks_and_its_prompt_is_read_once(models):
 
 async def test_tokens_that_the_model_does_not_have_are_refused(models):
     async with engine(models) as made:
-        voice = made.voice_of_codes([5, 512], "Ini suara saya.")
+        voice = made.voice_from_codes([5, 512], "Ini suara saya.")
         with pytest.raises(PromptError, match="511"):
             await spoken(made, prepared=voice)
 
@@ -267,7 +267,7 @@ async def test_samples_and_chunks_are_those_of_the_original_server(codec_only, n
 
 async def test_a_cloned_voice_is_asked_for_in_the_original_s_words(codec_only):
     async with on_server(codec_only, says(speech([1, 2, 3]))) as (made, server):
-        voice = made.voice_of_codes([5, 0, 7], "**Selamat** pagi")
+        voice = made.voice_from_codes([5, 0, 7], "**Selamat** pagi")
         await spoken(made, text="Apa khabar?", prepared=voice)
     assert server.asked[0].body["prompt"] == (
         "<|im_start|>Selamat pagi.<|speech_start|><|s_5|><|s_0|><|s_7|><|im_end|>"

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 
-from polyvox.engines.base import Engine, Reading
+from polyvox.engines.base import Engine, SupportsStreamingText
 from polyvox.errors import TextError
 from polyvox.service.act import longest_speech
 from polyvox.service.delivery import closing
@@ -43,7 +43,9 @@ class Arriving:
     async def perform(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
         async with aclosing(self._counted()) as pieces:
             speech = (
-                engine.read(utterance, pieces) if isinstance(engine, Reading) else _by_part(engine, utterance, pieces)
+                engine.speak_stream(utterance, pieces)
+                if isinstance(engine, SupportsStreamingText)
+                else _by_part(engine, utterance, pieces)
             )
             async with closing(speech):
                 async for chunk in speech:

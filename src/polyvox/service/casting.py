@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from polyvox.config import Settings
-from polyvox.engines.base import Coded, Duetting, Engine, Styled
+from polyvox.engines.base import Engine, SupportsCodes, SupportsDialogue, SupportsStyle
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
 from polyvox.service.cloning import Clone
 from polyvox.service.prompts import Prompts
@@ -78,9 +78,9 @@ class Casting:
         text = transcript_text(transcript, "prompt_text")
 
         async def prepare(engine: Engine) -> PreparedVoice:
-            if not isinstance(engine, Coded):
+            if not isinstance(engine, SupportsCodes):
                 raise InvalidRequestError(f"The model {engine.name!r} does not take a voice's tokens.", field="model")
-            return engine.voice_of_codes(codes, text)
+            return engine.voice_from_codes(codes, text)
 
         return Clone("codes", prepare)
 
@@ -91,8 +91,8 @@ class Casting:
         if record is None:
             if is_voice_id(name):
                 raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
-            return await self._mixed(name, owner, engine) if isinstance(engine, Styled) else None
-        if isinstance(engine, Styled) and (style := fitted_style(record.report)) and style.model == engine.name:
+            return await self._mixed(name, owner, engine) if isinstance(engine, SupportsStyle) else None
+        if isinstance(engine, SupportsStyle) and (style := fitted_style(record.report)) and style.model == engine.name:
             return self._styled([_Share(1.0, record, style)], ())
         self._registry.check_cloning(engine)
         return Clone(record.id, lambda engine: self._prepare_registered(record, text, engine))
@@ -125,11 +125,11 @@ class Casting:
         offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
 
         async def prepare(engine: Engine) -> PreparedVoice:
-            assert isinstance(engine, Styled)
+            assert isinstance(engine, SupportsStyle)
             store = await self._shelf.store()
             for one in fitted:
                 await self._shelf.run(partial(store.touch, one.record))
-            return engine.styled_voice(parts, offset, fitted[0].record.language)
+            return engine.voice_from_style(parts, offset, fitted[0].record.language)
 
         return Clone("+".join(one.record.id for one in fitted), prepare, styled=True)
 
@@ -151,8 +151,8 @@ class Casting:
         first, second = clones
 
         async def prepare(engine: Engine) -> PreparedVoice:
-            assert isinstance(engine, Duetting)
-            return engine.duet(await first.prepare(engine), await second.prepare(engine))
+            assert isinstance(engine, SupportsDialogue)
+            return engine.dialogue_voice(await first.prepare(engine), await second.prepare(engine))
 
         return Clone(f"{first.label}+{second.label}", prepare)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from polyvox.config import Settings
-from polyvox.engines.base import Duetting, Engine
+from polyvox.engines.base import Engine, SupportsDialogue
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
 from polyvox.service.act import longest_speech
 from polyvox.service.casting import Casting
@@ -50,7 +50,7 @@ class Script:
 
     def scenes(self, engine: Engine, cloned: Mapping[str, object]) -> list[Scene]:
         """How an engine speaks it: in pairs of voices where it can and all voices are prepared, else turn by turn."""
-        can_pair = engine.capabilities.dialogue and isinstance(engine, Duetting)
+        can_pair = engine.capabilities.dialogue and isinstance(engine, SupportsDialogue)
         if can_pair and all(turn.voice in cloned for turn in self.turns):
             return in_pairs(self.turns, self.pause or 0.0)
         return one_by_one(self.turns)
@@ -139,8 +139,8 @@ class Dialogue:
     ) -> tuple[str, PreparedVoice | None]:
         """What the engine is to call a cast, and the voice that was made for it; None where it is one of its own."""
         if len(cast) == len(SPEAKERS):
-            assert isinstance(engine, Duetting)
-            return "+".join(self.clones[voice].label for voice in cast), engine.duet(
+            assert isinstance(engine, SupportsDialogue)
+            return "+".join(self.clones[voice].label for voice in cast), engine.dialogue_voice(
                 *(prepared[voice] for voice in cast)
             )
         (voice,) = cast

@@ -186,7 +186,7 @@ class CosyVoiceEngine:
             async for chunk in chunks:
                 yield chunk
 
-    async def read(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
+    async def speak_stream(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
         """Speak along with a text that is still arriving; a stream of sound is taken when the first of it is there."""
         running = self._started()
         self.check(utterance)

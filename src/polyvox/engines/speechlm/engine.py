@@ -129,7 +129,7 @@ class SpeechLmEngine:
         voice = await running.text.run(partial(encoder.voice, prompt))
         return voice.packed(NAME, prompt.digest)
 
-    def voice_of_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
+    def voice_from_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
         """A voice of tokens that its owner has already."""
         voice = CodeVoice.checked(codes, transcript)
         digest = hashlib.sha256(voice.codes.tobytes() + transcript.encode()).hexdigest()
