@@ -12,7 +12,7 @@ from test_lm_scheduler import SIXTEEN, limits, runtime, spoken
 from helpers.tiny_lm import tiny_lm
 from polyvox.models.qwen import qwen_kernels
 from polyvox.runtime import lm_scheduler, sampling_kernels
-from polyvox.runtime.executors.fused import checked_draw, checked_step, fused_draw, fused_step
+from polyvox.runtime.executors.fused_lm import checked_draw, checked_step, fused_draw, fused_step
 from polyvox.runtime.kv_cache import KvCache
 from polyvox.runtime.sampling import Sampler, Steps
 from polyvox.runtime.tokens import Limits, Prompt, Sampling

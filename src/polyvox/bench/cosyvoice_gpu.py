@@ -38,7 +38,7 @@ from polyvox.models.hift.filter import HiftFilter
 from polyvox.models.hift.model import Hift, HiftConfig, HiftParts
 from polyvox.models.hift.source import Pitch, Source
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.placement import Placement
 from polyvox.runtime.stage import Stage

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.qwen.model import Qwen
-from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 from polyvox.runtime.kv_cache import KvCache, Places
 from polyvox.runtime.lm_step import Drawn, Piece, PieceTable, Step
 from polyvox.runtime.sampling import Sampler, Steps

@@ -13,8 +13,8 @@ import structlog
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
 from polyvox.runtime.decoder import Decoder, DecoderModel
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.fused import fused_draw, fused_step
-from polyvox.runtime.executors.graphs import Replay
+from polyvox.runtime.executors.cuda_graphs import Replay
+from polyvox.runtime.executors.fused_lm import fused_draw, fused_step
 from polyvox.runtime.kv_cache import KvCache, PrefixStore
 from polyvox.runtime.lm_sequence import LmSequence
 from polyvox.runtime.lm_step import Begin, Drawn, Piece, Step, Turn

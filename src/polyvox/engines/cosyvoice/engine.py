@@ -26,7 +26,7 @@ from polyvox.engines.cosyvoice.spec import LANGUAGES
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (

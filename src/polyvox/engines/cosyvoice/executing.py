@@ -10,7 +10,7 @@ from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.models.cosyvoice.flow import Flow
 from polyvox.models.cosyvoice.fusing import fuse
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import Replay
+from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
 from polyvox.runtime.tokens import Sampling
 

@@ -11,7 +11,7 @@ import torch
 from torch._dynamo.exc import BackendCompilerFailed
 
 from polyvox.models.speechlm.neucodec import NeuCodec
-from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 from polyvox.types import Pcm
 
 Codes = npt.NDArray[np.int64]

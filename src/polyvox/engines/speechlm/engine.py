@@ -18,8 +18,7 @@ from polyvox.engines.speechlm.speech import SAMPLE_RATE, Speech
 from polyvox.errors import EngineError, TextError, UnavailableError, UnknownVoiceError
 from polyvox.models.speechlm.neucodec import TOKENS
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs
-from polyvox.runtime.executors.streams import use_own_stream
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, use_own_stream
 from polyvox.runtime.kv_cache import slots_within
 from polyvox.runtime.lm_scheduler import LmReport, LmScheduler, LmSizes
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
