@@ -20,7 +20,7 @@ from polyvox.engines.cosyvoice.turns import Turns
 from polyvox.errors import EngineError, TextError
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
-from polyvox.runtime.tokens import Limits, Sampling, TokenStream
+from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
 from polyvox.types import NormalizationOptions, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -147,7 +147,7 @@ async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
     async with running(tmp_path, version, cosyvoice_streams=1) as engine:
         async with aclosing(engine.speak_stream(utterance(), endless())) as chunks:
             await asyncio.wait_for(anext(chunks), 60)
-        assert engine._running.source.busy == 0
+        assert engine._running.source.running == 0
         assert await asyncio.wait_for(said(engine, in_pieces("er.", 9), utterance()), 60)
 
 
@@ -188,7 +188,7 @@ async def test_what_breaks_the_pieces_reaches_the_listener_behind_what_was_said(
                 assert len((await anext(chunks)).pcm)
                 with pytest.raises(seen):
                     _ = [chunk async for chunk in chunks]
-        assert engine._running.source.busy == 0
+        assert engine._running.source.running == 0
 
 
 class TestPhrases:
@@ -262,7 +262,7 @@ class Scripted:
         finally:
             self.open_sequences -= 1
 
-    def go_on(self, prompt, limits):
+    def extend(self, prompt, limits):
         self.asked.append((prompt.ids, limits))
         stream = TokenStream()
         stream.push(self.turns.pop(0)[: limits.most])
@@ -284,14 +284,14 @@ class Plain:
 
 class TestTurns:
     def turns(self, source, most=20):
-        return Turns(source, Plain(), lambda ids: Limits(most * ids, 2 * ids, frozenset(range(300, 303))))
+        return Turns(source, Plain(), lambda ids: GenerationLimits(most * ids, 2 * ids, frozenset(range(300, 303))))
 
     async def spoken(self, source, phrases, role, vocabulary, most=20):
         async def arriving():
             for ids in phrases:
                 yield ids
 
-        async with self.turns(source, most).tokens(role.bistream(vocabulary), arriving(), Sampling()) as stream:
+        async with self.turns(source, most).tokens(role.bistream(vocabulary), arriving(), SamplingParams()) as stream:
             tokens = [token async for token in stream]
         assert source.open_sequences == 0
         return tokens

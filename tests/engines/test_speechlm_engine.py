@@ -48,8 +48,8 @@ async def engine(models_dir, observer=None, **settings):
         yield made
         assert made._running is not None
         source = made._running.source
-        assert (getattr(source, "busy", 0), getattr(source, "waiting", 0)) == (0, 0)
-        assert len(made._running.stage) == 0
+        assert (getattr(source, "running", 0), getattr(source, "waiting", 0)) == (0, 0)
+        assert len(made._running.stages.codec) == 0
     finally:
         await made.close()
 
@@ -185,16 +185,16 @@ async def test_a_listener_who_leaves_frees_everything_at_once(models):
     async with engine(models) as made:
         chunks = made.speak(Utterance(**LONG, tuning={"playback_speed": 0.1, "temperature": 1.5}))
         await anext(chunks)
-        assert made._running.source.busy == 1
+        assert made._running.source.running == 1
         await chunks.aclose()
-        assert made._running.source.busy == 0
+        assert made._running.source.running == 0
 
 
 async def test_more_utterances_than_slots_wait_their_turn(models):
     # Room for two sequences and the spare one.
     each = 2 * 2 * 2 * 8 * (2048 + 200) * 4
     async with engine(models, speechlm_cache_bytes=max(1 << 20, 3 * each)) as made:
-        slots = made._running.source._sizes.slots
+        slots = made._running.source._config.slots
         count = 3 * slots
         done = await asyncio.gather(*(spoken(made, seed=seed, tuning={"max_tokens": 8}) for seed in range(count)))
     assert slots < 32
