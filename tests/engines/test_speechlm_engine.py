@@ -76,7 +76,7 @@ async def test_an_utterance_becomes_chunks_that_follow_each_other(models):
     assert len(chunks) > 1
 
 
-async def test_the_same_seed_says_the_same_alone_and_in_company(models):
+async def test_the_same_seed_says_the_same_alone_and_in_a_batch(models):
     voices, tuning = ["husein", "idayu", "jenny"], {"max_tokens": 60, "temperature": 1.2}
     wishes = [
         {"text": f"Ayat nombor {place}.", "voice": voices[place % 3], "seed": place, "tuning": tuning}

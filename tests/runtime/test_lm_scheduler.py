@@ -1,4 +1,4 @@
-"""The language model runtime: what a sequence is, whoever rides along, and what becomes of its slot."""
+"""The scheduler: a sequence's tokens do not depend on its batch, and its slot comes back."""
 
 import asyncio
 import threading
@@ -110,7 +110,7 @@ async def test_steps_of_fixed_shape_draw_the_same_tokens():
     assert {key[2:4] for key in replay.shapes if key[0] == "prefill"} <= {(32, 300)}
 
 
-async def test_what_was_warmed_is_not_recorded_again():
+async def test_what_was_warmed_is_not_captured_again():
     replay = Fixed()
     rule = SamplingParams(seed=3, temperature=0.8)
     async with runtime(replay=replay, slots=5, capacity=600) as (lm, reports):
@@ -148,7 +148,7 @@ async def test_tokens_are_those_of_the_model_by_itself():
             assert await spoken(lm, Prompt(prompt)) == by_hand(rows, 40)
 
 
-async def test_input_rows_serve_as_well_as_ids():
+async def test_embeddings_serve_as_well_as_ids():
     prompt = ids(50)
     rows = tiny_lm().embed_ids(torch.tensor(prompt))
     async with runtime(prefill_rows=7) as (lm, _):
@@ -175,7 +175,7 @@ async def test_the_same_seed_says_the_same_and_another_something_else():
     assert chance[0] != chance[1]
 
 
-async def test_long_prompts_are_read_in_pieces_while_others_go_on_speaking():
+async def test_long_prompts_are_prefilled_in_chunks_while_others_go_on_decoding():
     async with (
         runtime(prefill_rows=8, capacity=400) as (lm, reports),
         lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=300)) as speaking,
@@ -204,7 +204,7 @@ async def test_short_prompts_share_a_step_and_do_not_wait_behind_a_long_one():
     assert max(report.prompt_tokens for report in reports) <= 24
 
 
-async def test_a_prompt_that_begins_as_an_earlier_one_is_read_from_where_they_part():
+async def test_a_prompt_that_shares_a_prefix_with_an_earlier_one_is_prefilled_behind_it():
     voice = ids(60)
     prompts = [Prompt(voice + ids(6, seed), shared=60) for seed in range(3)]
     async with runtime() as (lm, _):
@@ -223,7 +223,7 @@ async def test_a_prompt_that_begins_as_an_earlier_one_is_read_from_where_they_pa
     assert later[0] == expected[0]
 
 
-async def test_no_prompt_is_kept_where_there_is_no_room_for_it():
+async def test_no_prefix_is_cached_where_there_is_no_room_for_it():
     prompt = Prompt(ids(30), shared=29)
     async with runtime(prefix_bytes=100) as (lm, reports):
         for _ in range(2):
@@ -231,11 +231,13 @@ async def test_no_prompt_is_kept_where_there_is_no_room_for_it():
     assert sum(report.prompt_tokens for report in reports) == 60
 
 
-IN_STEPS_AND_IN_BURSTS = pytest.mark.parametrize("replay", [None, Fixed()], ids=["in steps", "in bursts"])
+ONE_TOKEN_AND_SEVERAL_A_STEP = pytest.mark.parametrize(
+    "replay", [None, Fixed()], ids=["one token a step", "several tokens a step"]
+)
 
 
-@IN_STEPS_AND_IN_BURSTS
-async def test_a_sequence_goes_on_when_more_input_comes(replay):
+@ONE_TOKEN_AND_SEVERAL_A_STEP
+async def test_a_sequence_can_be_extended_by_more_input(replay):
     first, second = ids(6), ids(4, seed=1)
     async with runtime(replay=replay) as (lm, _), lm.open(GREEDY) as sequence:
         told = [token async for token in sequence.extend(Prompt(first), limits(most=5))]
@@ -247,8 +249,8 @@ async def test_a_sequence_goes_on_when_more_input_comes(replay):
     assert more == by_hand(rows, 12)
 
 
-@IN_STEPS_AND_IN_BURSTS
-async def test_an_end_is_not_read_when_the_sequence_goes_on(replay):
+@ONE_TOKEN_AND_SEVERAL_A_STEP
+async def test_a_stop_token_is_not_part_of_the_sequence_that_is_extended(replay):
     first, second = ids(6), ids(4, seed=1)
     async with runtime(replay=replay) as (lm, _):
         told = await spoken(lm, Prompt(first))
@@ -263,7 +265,7 @@ async def test_an_end_is_not_read_when_the_sequence_goes_on(replay):
     assert more == by_hand(torch.cat((rows, model.embed_ids(torch.tensor(second))))[None], 12)
 
 
-async def test_the_chances_of_a_sequence_do_not_move_while_others_of_its_burst_go_on():
+async def test_the_random_numbers_of_a_sequence_do_not_move_while_others_of_its_batch_go_on():
     rule, first, second = SamplingParams(seed=4, repetition_penalty=1.3), ids(6), ids(4, seed=1)
 
     async def told(lm):
@@ -282,7 +284,7 @@ async def test_the_chances_of_a_sequence_do_not_move_while_others_of_its_burst_g
     assert max(report.generated_tokens for report in reports) >= 8
 
 
-async def test_bursts_draw_about_what_the_first_reader_waits_for_and_single_tokens_while_prompts_wait():
+async def test_a_step_decodes_about_what_the_first_reader_waits_for_and_single_tokens_while_prompts_wait():
     async with (
         runtime(replay=Fixed(), decode_steps=8, prefill_rows=8) as (lm, reports),
         lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=200)) as stream,
@@ -324,7 +326,7 @@ async def test_a_reader_that_is_cancelled_frees_its_slot():
         assert len(await spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=3))) == 3
 
 
-async def test_slots_are_given_out_in_the_order_of_asking_and_whoever_gives_up_leaves_the_line():
+async def test_slots_are_assigned_first_come_first_served_and_a_cancelled_caller_leaves_the_queue():
     order = []
     async with runtime(slots=1) as (lm, _):
 
@@ -344,7 +346,7 @@ async def test_slots_are_given_out_in_the_order_of_asking_and_whoever_gives_up_l
     assert order == ["a", "c", "d"]
 
 
-async def test_a_slot_given_to_somebody_who_gives_up_at_that_moment_is_not_lost():
+async def test_a_slot_handed_to_a_caller_that_is_cancelled_at_that_moment_is_not_lost():
     async with runtime(slots=1) as (lm, _):
         async with lm.open(GREEDY):
             task = asyncio.create_task(spoken(lm, Prompt(ids(5))))
@@ -409,7 +411,7 @@ class Breaking:
         return tiny_lm().logits(hidden)
 
 
-async def test_a_failing_step_is_told_to_its_sequences_and_the_next_one_works():
+async def test_a_failing_step_fails_its_sequences_and_the_next_one_works():
     model = Breaking()
     async with runtime(model) as (lm, _):
         async with lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=200)) as stream:
@@ -422,7 +424,7 @@ async def test_a_failing_step_is_told_to_its_sequences_and_the_next_one_works():
         assert len(await spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=40))) == 40
 
 
-async def test_closing_fails_those_under_way_and_those_in_line():
+async def test_closing_fails_running_and_waiting_sequences():
     async with runtime(slots=1, capacity=2_000) as (lm, _):
         speaking, waiting = [
             asyncio.create_task(spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=1_900))) for _ in range(2)

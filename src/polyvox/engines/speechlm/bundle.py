@@ -140,7 +140,7 @@ def check_lm_folder(folder: Path) -> None:
     if missing:
         raise BundleError(
             f"The language model in {folder} lacks {', '.join(missing)}; put the files of one there that speaks in "
-            "NeuCodec's tokens, name their place in the setting 'speechlm_dir', or name a server in 'speechlm_url'."
+            "NeuCodec's tokens, name their folder in the setting 'speechlm_dir', or name a server in 'speechlm_url'."
         )
 
 
@@ -148,8 +148,8 @@ def check_codec_folder(folder: Path) -> None:
     """Raise BundleError where a folder lacks NeuCodec's weights."""
     if not any((folder / name).is_file() for name in _CODEC_FILES):
         raise BundleError(
-            f"There is no {' or '.join(_CODEC_FILES)} in {folder}; put NeuCodec's weights there, or name their place "
-            "in the setting 'neucodec_dir'."
+            f"There is no {' or '.join(_CODEC_FILES)} in {folder}; put NeuCodec's weights there, or name their "
+            "folder in the setting 'neucodec_dir'."
         )
 
 
@@ -167,7 +167,7 @@ def _read_json(path: Path, kind: type[ConfigFile]) -> ConfigFile:
         return kind.model_validate(json.loads(content))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BundleError(f"{path}: {place}: {first['msg']}; fetch the file again.") from error
+        field = ".".join(str(part) for part in first["loc"])
+        raise BundleError(f"{path}: {field}: {first['msg']}; fetch the file again.") from error
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{path} is not a JSON file of a model; fetch it again.") from error

@@ -60,10 +60,10 @@ def verified_sampling(vocabulary: int, device: torch.device, fused: FusedSamplin
     try:
         eager, other = (_probe_tokens(vocabulary, device, way) for way in (None, fused))
     except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, eager sampling still works
-        log.warning("Fused sampling failed, so tokens are drawn more slowly.", reason=str(failure)[:500])
+        log.warning("Fused sampling failed, so tokens are sampled more slowly.", reason=str(failure)[:500])
         return None
     if eager != other:
-        log.warning("Fused sampling errs, so tokens are drawn more slowly.", drawn=other, expected=eager)
+        log.warning("Fused sampling errs, so tokens are sampled more slowly.", sampled=other, expected=eager)
         return None
     return fused
 
@@ -91,6 +91,6 @@ def _deviation(model: Qwen, cache: KvCache, fused: FusedQwen) -> float:
     mapping = SlotMapping(slots, slots[:, None].expand(1, count), positions, count)
     expected = model.decode(rows, cache.memory(mapping), positions, mapping.mask)[0].float()
     prefilled = fused.prefill(rows.clone(), slots, mapping.write_slots, positions, count, mapping.mask)[0].float()
-    decoded = [fused.decode(rows[:, place].clone(), slots, positions[:, place], place + 1) for place in range(count)]
+    decoded = [fused.decode(rows[:, at].clone(), slots, positions[:, at], at + 1) for at in range(count)]
     worst = max((got - expected).square().mean().sqrt().item() for got in (prefilled, torch.cat(decoded).float()))
     return worst / expected.std().item()
