@@ -65,8 +65,8 @@ class LmScheduler:
     """A language model shared by many sessions, on one thread of a device.
 
     Each step prefills at most `prefill_rows` positions of new prompts, in turns, and decodes tokens for every sequence
-    whose prompt is complete. A sequence that is left is not part of the next step. Slots are assigned first come, first served. On
-    a GPU, `replay` is a `CudaGraphs` that is used nowhere else.
+    whose prompt is complete. A sequence that is left is not part of the next step. Slots are assigned first come, first
+    served. On a GPU, `replay` is a `CudaGraphs` that is used nowhere else.
     """
 
     def __init__(

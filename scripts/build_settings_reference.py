@@ -1,0 +1,86 @@
+"""Write docs/settings.md: every setting with its variable, default and meaning. Run it after changing a setting."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from polyvox.api.doors import DOORS
+from polyvox.config import ENV_PREFIX, Settings
+from polyvox.engines.catalog import BUILT_IN
+
+PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+_HEAD = """# Settings
+
+<!-- Written by scripts/build_settings_reference.py; a test compares it with the code. -->
+
+```sh
+polyvox config          # every setting, its value, and where that came from
+```
+
+A value is looked for in this order:
+
+1. an option of the command line,
+2. the environment: `POLYVOX_PORT=9000`,
+3. the file `.env` in the working directory,
+4. variables of other servers, listed [below](#variables-of-other-servers), in the environment or in `.env`,
+5. a YAML file: `polyvox.yaml` in the working directory, or the one that `POLYVOX_CONFIG` names,
+6. the default.
+
+In YAML, an engine's settings may be written by their full names or as a block:
+
+```yaml
+port: 9000
+kokoro_threads: 2
+cosyvoice:
+  device: cuda
+```
+
+A name that nothing knows is refused in YAML and `.env`, and logged as a warning in the environment.
+"""
+
+
+def page() -> str:
+    """The page as it should be."""
+    parts = [_HEAD, "\n## Server\n\n", *_table(Settings, {name: name for name in Settings.model_fields})]
+    for spec in BUILT_IN:
+        if spec.settings is not None:
+            parts += [f"\n## {spec.title[0].upper()}{spec.title[1:]}\n\n"]
+            parts += _table(spec.settings, spec.settings.setting_names())
+    for door in DOORS:
+        if door.settings is not None:
+            parts += [f"\n## Dialect: {door.name}\n\n", *_table(door.settings, door.settings.setting_names())]
+    parts += ["\n## Variables of other servers\n\n", "| server | variable | setting |\n|---|---|---|\n"]
+    for door in DOORS:
+        if door.foreign is not None:
+            server = door.foreign.server.removesuffix("'s")
+            for name, variable in door.foreign.variables.items():
+                parts.append(f"| {server} | `{variable.upper()}` | `{name}` |\n")
+    return "".join(parts)
+
+
+def _table(section: type[BaseModel], names: dict[str, str]) -> Iterator[str]:
+    yield "| setting | variable | default | meaning |\n|---|---|---|---|\n"
+    for field, info in section.model_fields.items():
+        name = names[field]
+        meaning = (info.description or "").replace("|", "\\|")
+        yield f"| `{name}` | `{ENV_PREFIX}{name.upper()}` | {_default(name, info)} | {meaning} |\n"
+
+
+def _default(name: str, info: FieldInfo) -> str:
+    if info.default is PydanticUndefined:
+        return {"models_dir": "`~/.cache/polyvox/models`", "data_dir": "`~/.local/share/polyvox`"}[name]
+    value = info.default.get_secret_value() if isinstance(info.default, SecretStr) else info.default
+    if value in (None, "", []):
+        return "none"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"`{re.sub(r'[|`]', '', text)}`"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"Wrote {PAGE}.\n")
