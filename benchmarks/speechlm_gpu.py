@@ -17,7 +17,7 @@ from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 from benchmarks.random_weights import randomize
 from polyvox.bench.texts import ENGLISH
 from polyvox.config import Settings
-from polyvox.engines.speechlm.bundle import SpeechVocabulary
+from polyvox.engines.speechlm.bundle import CodecVocabulary
 from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.loading import SpeechLmNetworks, codec_fidelity, codec_in
 from polyvox.engines.speechlm.prompt_builder import END, SPEECH, START, code_text
@@ -76,13 +76,13 @@ def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> S
     return SpeechLmNetworks(codec, device, lm, vocabulary)
 
 
-def _vocabulary(codes: int) -> SpeechVocabulary:
+def _vocabulary(codes: int) -> CodecVocabulary:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE(vocab={letter: index for index, letter in enumerate(letters)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (START, END)])
     tokenizer.add_tokens([SPEECH, *(code_text(code) for code in range(codes))])
-    return SpeechVocabulary(tokenizer, len(letters) + 3, codes, len(letters) + 1)
+    return CodecVocabulary(tokenizer, len(letters) + 3, codes, len(letters) + 1)
 
 
 async def measured(engine: SpeechLmEngine, at_once: int, utterances: int, tokens: int) -> SpeechLmFigures:

@@ -75,7 +75,7 @@ class _CodecConfigFile(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechVocabulary:
+class CodecVocabulary:
     """A tokenizer whose vocabulary was extended by the codec's tokens."""
 
     tokenizer: Tokenizer
@@ -89,7 +89,7 @@ class SpeechVocabulary:
         return ids
 
 
-def read_vocabulary(folder: Path) -> SpeechVocabulary:
+def read_vocabulary(folder: Path) -> CodecVocabulary:
     """Read `tokenizer.json`; BundleError where it has no speech tokens."""
     path = folder / "tokenizer.json"
     try:
@@ -104,10 +104,10 @@ def read_vocabulary(folder: Path) -> SpeechVocabulary:
     codes = 1
     while codes < TOKENS and tokenizer.token_to_id(code_text(codes)) == first + codes:
         codes += 1
-    return SpeechVocabulary(tokenizer, first, codes, ids[END])
+    return CodecVocabulary(tokenizer, first, codes, ids[END])
 
 
-def load_lm(folder: Path, vocabulary: SpeechVocabulary, device: torch.device, dtype: torch.dtype) -> CodecLm:
+def load_lm(folder: Path, vocabulary: CodecVocabulary, device: torch.device, dtype: torch.dtype) -> CodecLm:
     """Load the language model on a device."""
     sizes = _read_json(folder / "config.json", _LmConfigFile)
     config = CodecLmConfig(vocabulary.first_code, vocabulary.end, vocabulary.codes, sizes.backbone())

@@ -10,7 +10,7 @@ import torch
 from polyvox.config import Settings
 from polyvox.engines.speechlm.bundle import (
     ENCODER,
-    SpeechVocabulary,
+    CodecVocabulary,
     check_codec_folder,
     check_lm_folder,
     load_codec,
@@ -38,7 +38,7 @@ class SpeechLmNetworks:
     codec: NeuCodec
     device: torch.device
     lm: CodecLm | None = None
-    vocabulary: SpeechVocabulary | None = None
+    vocabulary: CodecVocabulary | None = None
     encoder: CodecEncoder | None = None
     warning: str = ""
 
@@ -61,7 +61,7 @@ def load_networks(settings: Settings) -> SpeechLmNetworks:
 
 
 def _load(
-    codec_folder: Path, lm_folder: Path, vocabulary: SpeechVocabulary | None, codec_precision: str, placement: Placement
+    codec_folder: Path, lm_folder: Path, vocabulary: CodecVocabulary | None, codec_precision: str, placement: Placement
 ) -> tuple[NeuCodec, CodecLm | None]:
     device = torch.device(placement.device)
     codec = codec_in(codec_precision, load_codec(codec_folder, device))
