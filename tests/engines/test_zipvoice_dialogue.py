@@ -76,7 +76,7 @@ async def spoken(engine: ZipVoiceEngine, voice: PreparedVoice, text: str, seed: 
 
 async def test_dialogues_and_single_voices_are_spoken_together_as_each_alone(engine: ReadyEngine) -> None:
     first, second = await pair(engine)
-    both, swapped = engine.duet(first, second), engine.duet(second, first)
+    both, swapped = engine.dialogue_voice(first, second), engine.dialogue_voice(second, first)
     asked = [
         (both, SCRIPT, 1, 2.0),
         (first, "Only me, all alone here.", 2, 3.0),
@@ -93,7 +93,7 @@ async def test_dialogues_and_single_voices_are_spoken_together_as_each_alone(eng
 async def test_who_speaks_goes_by_the_voice_even_where_a_transcript_says_otherwise(engine: ReadyEngine) -> None:
     first = await prepared(engine, "[S2] Hello there. [S1] It is me.", 0.05)
     _, second = await pair(engine)
-    both = engine.duet(first, second)
+    both = engine.dialogue_voice(first, second)
     tags = engine._started().speaker_tags
     assert tags is not None
     found = [int(token) for token in both.arrays["tokens"] if int(token) in tags]

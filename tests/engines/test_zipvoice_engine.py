@@ -212,7 +212,7 @@ async def test_stereo_is_stereo_and_the_speakers_are_told_apart(stereo: ZipVoice
     assert stereo.capabilities.channels == 2
     assert stereo.capabilities.dialogue
     first, second = await prepared(stereo), await prepared(stereo, "Yes, it is.", pitch=0.11)
-    both = stereo.duet(first, second)
+    both = stereo.dialogue_voice(first, second)
     assert both.arrays["mel"].shape == (len(first.arrays["mel"]) + len(second.arrays["mel"]), 200)
     chunks = await spoken(stereo, utterance(both, "[S1] Hello. [S2] Good morning to you. [S1] Bye."))
     pcm = samples(chunks)
@@ -228,7 +228,7 @@ async def test_one_voice_may_speak_a_dialogue_model_and_begins_as_the_first_spea
 async def test_a_model_for_one_voice_makes_no_duets(engine: ZipVoiceEngine) -> None:
     voice = await prepared(engine)
     with pytest.raises(UnavailableError, match="one for dialogues"):
-        engine.duet(voice, voice)
+        engine.dialogue_voice(voice, voice)
 
 
 async def test_fifty_thousand_characters_start_at_once_and_are_read_as_they_are_spoken(engine: ZipVoiceEngine) -> None:

@@ -21,7 +21,7 @@ from polyvox.deploy.messages import (
     by_digest,
     picklable,
 )
-from polyvox.engines.base import Coded, Converting, Duetting, Mixing, Phonemizing
+from polyvox.engines.base import SupportsCodes, SupportsConversion, SupportsDialogue, SupportsMixing, SupportsPhonemes
 from polyvox.errors import UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
@@ -186,13 +186,13 @@ class _Mixing(RemoteEngine):
 
 
 class _Coded(RemoteEngine):
-    def voice_of_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
+    def voice_from_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
         """The voice, unchecked; the replica checks it before the first chunk."""
         return DeferredVoice.of_codes(self.name, codes, transcript)
 
 
 class _Duetting(RemoteEngine):
-    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+    def dialogue_voice(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
         return DeferredVoice.of_two(self.name, first, second)
 
 
@@ -203,15 +203,15 @@ class _Converting(RemoteEngine):
                 yield chunk
 
 
-# `Reading` is not among them: text that is still arriving would have to find its way to the one replica that speaks.
-# The service then sends sentence by sentence.
+# `SupportsStreamingText` is not among them: text that is still arriving would have to find its way to the one replica
+# that speaks it. The service then sends sentence by sentence.
 _ABILITIES: MappingProxyType[type, type[RemoteEngine]] = MappingProxyType(
     {
-        Phonemizing: _Phonemizing,
-        Mixing: _Mixing,
-        Coded: _Coded,
-        Duetting: _Duetting,
-        Converting: _Converting,
+        SupportsPhonemes: _Phonemizing,
+        SupportsMixing: _Mixing,
+        SupportsCodes: _Coded,
+        SupportsDialogue: _Duetting,
+        SupportsConversion: _Converting,
     }
 )
 

@@ -123,7 +123,7 @@ class ZipVoiceEngine:
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         return await self._started().text.run(partial(self._prepared, prompt))
 
-    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+    def dialogue_voice(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
         """Two prepared voices as the one of a dialogue: the first says `[S1]`, the second `[S2]`."""
         tags = self._started().speaker_tags
         if tags is None:

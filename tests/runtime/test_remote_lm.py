@@ -15,15 +15,15 @@ from safetensors.numpy import load_file
 from helpers.faulty_lm_server import faulty_server, speech
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, UnavailableError
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
-from polyvox.runtime.token_text import TokenText
-from polyvox.runtime.tokens import Limits, Prompt, Sampling
+from polyvox.runtime.speech_token_parser import SpeechTokenParser
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
 pytestmark = pytest.mark.anyio
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "ttsapi_stream"
 PROMPT = Prompt(text="<|im_start|>husein: Hi.<|speech_start|>")
-SAMPLING = Sampling(temperature=0.7, repetition_penalty=1.15)
-LIMITS = Limits(3072)
+SAMPLING = SamplingParams(temperature=0.7, repetition_penalty=1.15)
+LIMITS = GenerationLimits(3072)
 CODES = [5, 65_535, 0, 12_345, 7]
 
 
@@ -72,8 +72,8 @@ async def test_tokens_come_in_order_and_the_body_is_the_original_s():
 
 async def test_what_is_unusual_is_asked_for_by_vllm_s_names():
     async with remote(answers, api_key="secret", first_code=None) as (lm, server):
-        rules = Sampling(temperature=1.0, top_k=20, top_p=0.9, seed=7)
-        await spoken(lm, Limits(50, least=4), Prompt(ids=(1, 2, 3)), rules)
+        rules = SamplingParams(temperature=1.0, top_k=20, top_p=0.9, seed=7)
+        await spoken(lm, GenerationLimits(50, min_tokens=4), Prompt(ids=(1, 2, 3)), rules)
     body = server.asked[0].body
     assert body["prompt"] == [1, 2, 3]
     assert {name: body[name] for name in ("top_k", "top_p", "seed", "min_tokens", "max_tokens")} == {
@@ -250,7 +250,7 @@ async def test_an_answer_without_end_stops_at_the_greatest_length():
             await asyncio.sleep(0)
 
     async with remote(endless) as (lm, server):
-        assert await spoken(lm, Limits(30)) == [place % 7 for place in range(30)]
+        assert await spoken(lm, GenerationLimits(30)) == [place % 7 for place in range(30)]
         await until(lambda: server.over == 1)
     assert server.asked[0].body["max_tokens"] == 30
 
@@ -263,7 +263,7 @@ async def test_an_answer_without_tokens_is_an_empty_stream():
     async with remote(nothing) as (lm, _):
         assert await spoken(lm) == []
         with pytest.raises(InvalidRequestError, match="At least one token"):
-            await spoken(lm, Limits(0))
+            await spoken(lm, GenerationLimits(0))
 
 
 async def test_a_reader_that_waits_holds_the_server_back():
@@ -276,7 +276,10 @@ async def test_a_reader_that_waits_holds_the_server_back():
             await client.texts(speech([1, 2, 3, 4, 5, 6, 7, 8]))
             sent += 8
 
-    async with remote(eager, most_unread=20) as (lm, _), lm.generate(PROMPT, SAMPLING, Limits(10**6)) as stream:
+    async with (
+        remote(eager, max_unread=20) as (lm, _),
+        lm.generate(PROMPT, SAMPLING, GenerationLimits(10**6)) as stream,
+    ):
         await until(lambda: stream.unread >= 20)
         before = -1
         while before != sent:
@@ -314,7 +317,7 @@ async def until(condition):
 )
 def test_tokens_are_found_however_their_text_is_cut(codes, cuts, stray):
     text = "".join(stray + speech([code]) for code in codes) + "<|im_end|>" + speech([1])
-    found, parser = [], TokenText(65_536)
+    found, parser = [], SpeechTokenParser(65_536)
     for size in cuts * (1 + len(text) // sum(cuts)):
         found += parser.push(text[:size])
         text = text[size:]
