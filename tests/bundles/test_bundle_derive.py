@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from helpers.random_networks import campplus_weights
 from helpers.sample_bundle import CountingProgress, digest_of, hub_source
 from helpers.torch_checkpoint import write_checkpoint
-from polyvox.bundles.graphs.campplus import campplus_graph
 from polyvox.bundles.manifest import Derivation, Manifest, PypiSource
+from polyvox.bundles.onnx_graphs.campplus import campplus_graph
 from polyvox.bundles.pull import pull_manifest
 from polyvox.errors import BundleError
 

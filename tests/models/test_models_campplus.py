@@ -11,9 +11,9 @@ from helpers.random_networks import BLOCKS, GROWTH, HEAD, INNER, WIDTH, campplus
 from polyvox.audio.decode import decode
 from polyvox.audio.features import kaldi_fbank
 from polyvox.audio.resample import resampled
-from polyvox.bundles.graphs.campplus import campplus_graph
 from polyvox.bundles.listener_weights import read_campplus
 from polyvox.bundles.manifest import manifest_named
+from polyvox.bundles.onnx_graphs.campplus import campplus_graph
 from polyvox.bundles.validate import Bundle
 from polyvox.errors import BundleError
 from polyvox.models.listeners.campplus import CampPlus, CampPlusConfig, load_campplus

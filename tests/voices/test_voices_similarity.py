@@ -9,8 +9,8 @@ import pytest
 from helpers.random_networks import campplus_weights
 from polyvox.audio.decode import decode
 from polyvox.audio.resample import resampled
-from polyvox.bundles.graphs.campplus import campplus_graph
 from polyvox.bundles.manifest import manifest_named
+from polyvox.bundles.onnx_graphs.campplus import campplus_graph
 from polyvox.bundles.validate import Bundle
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import AudioDecodeError

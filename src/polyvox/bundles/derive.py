@@ -11,8 +11,8 @@ def derived(published: Path, derivation: Derivation) -> bytes:
     if derivation.declare_output is not None:
         return published.read_bytes() + _declaration(derivation.declare_output)
     from polyvox.bundles.checkpoint import read_checkpoint
-    from polyvox.bundles.graphs.campplus import campplus_graph
-    from polyvox.bundles.graphs.distillmos import distillmos_graph
+    from polyvox.bundles.onnx_graphs.campplus import campplus_graph
+    from polyvox.bundles.onnx_graphs.distillmos import distillmos_graph
 
     build = {"campplus": campplus_graph, "distillmos": distillmos_graph}[cast(str, derivation.build_graph)]
     return build(read_checkpoint(published))

@@ -1,4 +1,4 @@
-"""The graphs around small random weights, against the same arithmetic in PyTorch."""
+"""The graph builder, and the graphs of small random weights against the same arithmetic in PyTorch."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,8 +8,9 @@ import onnxruntime
 import pytest
 
 from helpers.random_networks import BLOCKS, TRUNK, Weights, campplus_weights, distillmos_weights
-from polyvox.bundles.graphs.campplus import campplus_graph
-from polyvox.bundles.graphs.distillmos import distillmos_graph
+from polyvox.bundles.onnx_graphs.builder import FLOAT, INT64, GraphBuilder, serialize
+from polyvox.bundles.onnx_graphs.campplus import campplus_graph
+from polyvox.bundles.onnx_graphs.distillmos import distillmos_graph
 
 
 def run(graph: bytes, **inputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -17,6 +18,32 @@ def run(graph: bytes, **inputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float
     options.intra_op_num_threads = 1
     (result,) = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"]).run(None, inputs)
     return result
+
+
+def test_a_graph_has_typed_inputs_several_outputs_and_metadata():
+    net = GraphBuilder()
+    low, high = net.ops("Split", "x", net.integers(2, 2), count=2, axis=1)
+    rows = net.op("Cast", net.size("x", 0), to=FLOAT)
+    scaled = net.op("Mul", net.op("Add", high, net.scalar(0.5)), net.op("Cast", "times", to=FLOAT))
+    model = net.model(
+        {"x": (FLOAT, ("n", 4)), "times": (INT64, ())},
+        {"low": (net.slice(low, 0, 1, 1), ("n", 1)), "scaled": (scaled, ("n", 2)), "rows": (rows, (1,))},
+        name="sample",
+        metadata={"version": "1"},
+    )
+    assert (model.graph.name, {note.key: note.value for note in model.metadata_props}) == ("sample", {"version": "1"})
+    assert [list(tensor.dims) for tensor in model.graph.initializer].count([]) == 1
+    session = onnxruntime.InferenceSession(serialize(model), providers=["CPUExecutionProvider"])
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+    low, scaled, rows = session.run(None, {"x": x, "times": np.array(3)})
+    np.testing.assert_array_equal(low, x[:, :1])
+    np.testing.assert_array_equal(scaled, (x[:, 2:] + 0.5) * 3)
+    np.testing.assert_array_equal(rows, [2.0])
+
+
+def test_equal_integer_vectors_share_an_initializer():
+    net = GraphBuilder()
+    assert net.integers(1, 2) == net.integers(1, 2) != net.integers(2, 1)
 
 
 def features(frames: int, seed: int = 0, batch: int = 1) -> npt.NDArray[np.float32]:
