@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from polyvox.engines.zipvoice.plan import Chunk, cut
+from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.script import Script, parse, pieces
 from polyvox.engines.zipvoice.variants import LANGUAGES
 from polyvox.errors import InvalidRequestError
@@ -45,7 +45,7 @@ class Reader:
     ) -> Iterator[Reading | Pause]:
         """The chunks of a text in order, each made when it is asked for; one without a known token is left out."""
         script = parse(raw)
-        for chunk in cut(pieces(script, options, language, dialogue=self._dialogue), policy):
+        for chunk in chunk_clauses(pieces(script, options, language, dialogue=self._dialogue), policy):
             if isinstance(chunk, Pause):
                 yield chunk
             elif ids := self._chunk_ids(script, chunk):
@@ -55,10 +55,10 @@ class Reader:
         """The tokens of what a reference recording says, in one piece."""
         script = parse(transcript)
         found = pieces(script, NormalizationOptions(), None, dialogue=self._dialogue and "[S" in transcript)
-        whole = Chunk(tuple(piece for piece in found if not isinstance(piece, Pause)))
+        whole = ClauseChunk(tuple(piece for piece in found if not isinstance(piece, Pause)))
         return self._chunk_ids(script, whole)
 
-    def _chunk_ids(self, script: Script, chunk: Chunk) -> tuple[int, ...]:
+    def _chunk_ids(self, script: Script, chunk: ClauseChunk) -> tuple[int, ...]:
         tokens: list[str] = []
         for part in script.tokens_of(chunk.text):
             if isinstance(part, Spelled):
