@@ -96,6 +96,32 @@ class EngineError(PolyvoxError):
     """The engine failed; the cause is in the server's log under the session id."""
 
 
+class ApiError(PolyvoxError):
+    """A server's error answer, as `polyvox.client` raises it.
+
+    `status` is the HTTP status, `code` the machine-readable cause in the body (the codes of `STATUS`), empty where the
+    server sent none; `retry_after` the seconds to wait, where it said so.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 502,
+        code: str = "",
+        field: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, field=field)
+        self.status = status
+        self.code = code
+        self.retry_after = retry_after
+
+
+class ApiConnectionError(PolyvoxError):
+    """No server answers, or the connection broke before the answer was complete; raised by `polyvox.client`."""
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorStatus:
     """How one class of error looks on each wire."""
@@ -127,6 +153,8 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     DeadlineError: ErrorStatus(504, "server_error", "deadline_exceeded", "DEADLINE_EXCEEDED"),
     StalledError: ErrorStatus(408, "invalid_request_error", "client_stalled", "DEADLINE_EXCEEDED"),
     EngineError: ErrorStatus(500, "server_error", "engine_failed", "INTERNAL"),
+    ApiError: ErrorStatus(502, "server_error", "upstream_failed", "UNAVAILABLE"),
+    ApiConnectionError: ErrorStatus(502, "server_error", "upstream_unreachable", "UNAVAILABLE"),
     PolyvoxError: ErrorStatus(500, "server_error", "internal_error", "INTERNAL"),
 }
 

@@ -11,8 +11,8 @@ from rich.console import Console
 from polyvox.bench.bare import BareKokoro, planned_calls
 from polyvox.bench.engine import Check, as_table, bench_engine
 from polyvox.bench.process import cpu_seconds_of, server_process
+from polyvox.bench.raw_http import connection_to, timed_request
 from polyvox.bench.texts import PARAGRAPH
-from polyvox.bench.wire import ask, line_to
 from polyvox.errors import PolyvoxError, UnavailableError
 from polyvox.installation import load_settings
 
@@ -59,15 +59,15 @@ def test_a_server_that_does_not_start_gives_its_own_reason(tmp_path: Path) -> No
 
 def test_the_engine_that_costs_nothing_answers_over_one_line() -> None:
     marks: list[float] = []
-    with server_process(["bench", "null-server"]) as server, line_to(server.url) as line:
+    with server_process(["bench", "null-server"]) as server, connection_to(server.url) as line:
         for _ in range(3):
-            heard = ask(
+            timing = timed_request(
                 line, PARAGRAPH, voice="null", model="null", on_first=lambda: marks.append(server.cpu_seconds())
             )
-            assert heard.audio == 20.0
-            assert 0 < heard.first <= heard.total
+            assert timing.audio == 20.0
+            assert 0 < timing.first <= timing.total
         with pytest.raises(PolyvoxError, match="404"):
-            ask(line, PARAGRAPH, voice="null", model="no-such-model")
+            timed_request(line, PARAGRAPH, voice="null", model="no-such-model")
     assert len(marks) == 3
 
 
@@ -82,10 +82,10 @@ def test_the_bare_model_is_given_the_calls_of_the_engine(models_dir: Path) -> No
 
 @pytest.mark.slow
 def test_every_figure_is_measured(models_dir: Path) -> None:
-    told: list[str] = []
-    checks = {check.name: check for check in bench_engine(load_settings(models_dir=models_dir), 1, 10, told.append)}
+    progress: list[str] = []
+    checks = {check.name: check for check in bench_engine(load_settings(models_dir=models_dir), 1, 10, progress.append)}
     assert 0.5 < checks["server / bare model"].value < 1.5
     assert 0 < checks["first audio, of time"].value < 100
     assert 0 < checks["first audio, of CPU"].value < 100
     assert checks["outside engine, pcm"].value < 1000
-    assert "round 1 of 1" in told
+    assert "round 1 of 1" in progress

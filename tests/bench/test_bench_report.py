@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from polyvox.bench.load import Load, Outcome, Run, Sample
+from polyvox.bench.load import Load, LoadRun, Outcome, RequestResult
 from polyvox.bench.plot import check_plottable, save_plot
 from polyvox.bench.report import Percentiles, as_json, as_table, summarize
 from polyvox.errors import InvalidRequestError, UnavailableError
 
 LOAD = Load(("text",), "voice", "model", requests=4, concurrency=2)
-RUN = Run(
+RUN = LoadRun(
     (
-        Sample(0, 4, 0.0, 1.0, Outcome.OK, first_audio=0.1, audio_seconds=2.0),
-        Sample(1, 4, 0.0, 3.0, Outcome.OK, first_audio=0.3, audio_seconds=4.0, underruns=2, starved=0.5),
-        Sample(2, 4, 1.0, 0.01, Outcome.OVERLOADED, error="429: Busy."),
-        Sample(3, 4, 1.0, 0.5, Outcome.FAILED, first_audio=0.2, audio_seconds=9.0, error="broke off"),
+        RequestResult(0, 4, 0.0, 1.0, Outcome.OK, first_audio=0.1, audio_seconds=2.0),
+        RequestResult(1, 4, 0.0, 3.0, Outcome.OK, first_audio=0.3, audio_seconds=4.0, underruns=2, starved=0.5),
+        RequestResult(2, 4, 1.0, 0.01, Outcome.OVERLOADED, error="429: Busy."),
+        RequestResult(3, 4, 1.0, 0.5, Outcome.FAILED, first_audio=0.2, audio_seconds=9.0, error="broke off"),
     ),
     seconds=3.0,
 )
@@ -31,7 +31,7 @@ def test_percentiles_interpolate_between_neighbours() -> None:
 
 
 def test_percentiles_of_nothing_are_nothing() -> None:
-    summary = summarize(Run(RUN.samples[2:], 1.0))
+    summary = summarize(LoadRun(RUN.samples[2:], 1.0))
     assert (summary.latency, summary.first_audio, summary.real_time_factor) == (None, None, None)
 
 
@@ -74,14 +74,14 @@ def test_the_plot_is_a_picture(tmp_path: Path) -> None:
 
 
 def test_a_run_in_which_all_failed_still_plots(tmp_path: Path) -> None:
-    failed = Run(RUN.samples[2:3], 1.0)
+    failed = LoadRun(RUN.samples[2:3], 1.0)
     save_plot(LOAD, failed, summarize(failed), tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 0
 
 
 def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polyvox.bench.plot.find_spec", lambda name: None)
-    with pytest.raises(UnavailableError, match=r"pip install 'polyvox\[plot\]'"):
+    with pytest.raises(UnavailableError, match=r"pip install -e '\.\[plot\]'"):
         check_plottable(tmp_path / "run.png")
 
 

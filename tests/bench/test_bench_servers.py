@@ -7,14 +7,14 @@ import pytest
 from rich.console import Console
 
 from polyvox.bench.process import server_process
-from polyvox.bench.servers import Figures, Round, as_table, grpc_line, http_line, inference_request
+from polyvox.bench.servers import ServerFigures, ServerRound, as_table, grpc_calls, http_calls, inference_request
 from polyvox.errors import PolyvoxError
 
-ROUNDS = (Round((0.001, 0.002, 0.003), 100.0, 0.004), Round((0.001, 0.001, 0.009), 300.0, 0.002))
+ROUNDS = (ServerRound((0.001, 0.002, 0.003), 100.0, 0.004), ServerRound((0.001, 0.001, 0.009), 300.0, 0.002))
 
 
 def test_figures_are_medians_over_all_rounds() -> None:
-    figures = Figures("one", ROUNDS)
+    figures = ServerFigures("one", ROUNDS)
     assert figures.first_ms == pytest.approx(1.5)
     assert figures.rate == pytest.approx(200.0)
     assert figures.cpu_ms == pytest.approx(3.0)
@@ -22,28 +22,28 @@ def test_figures_are_medians_over_all_rounds() -> None:
 
 
 def test_everything_measured_can_be_written_down() -> None:
-    written = json.loads(json.dumps(Figures("one", ROUNDS).as_json()))
+    written = json.loads(json.dumps(ServerFigures("one", ROUNDS).as_json()))
     assert written["rounds"][1]["first_seconds"] == [0.001, 0.001, 0.009]
 
 
 def test_the_table_has_a_row_for_each_server() -> None:
     page = io.StringIO()
-    Console(width=100, file=page).print(as_table([Figures("one", ROUNDS), Figures("two", ROUNDS)]))
+    Console(width=100, file=page).print(as_table([ServerFigures("one", ROUNDS), ServerFigures("two", ROUNDS)]))
     rows = [line for line in page.getvalue().splitlines() if " ms" in line]
     assert ["one" in rows[0], "two" in rows[1], "1.50 ms" in rows[0], "200" in rows[0]] == [True] * 4
 
 
-def test_both_lines_bring_the_same_audio() -> None:
+def test_both_protocols_bring_the_same_audio() -> None:
     with server_process(["bench", "null-server", "--server", "granian", "--grpc-port", "0"]) as running:
-        for line in (http_line(running.url), grpc_line(running.grpc, inference_request())):
-            with line as ask:
+        for calls in (http_calls(running.url), grpc_calls(running.grpc, inference_request())):
+            with calls as call:
                 for _ in range(2):
-                    heard = ask()
-                    assert heard.audio == pytest.approx(20.0, abs=0.001)
-                    assert 0 < heard.first <= heard.total
+                    timing = call()
+                    assert timing.audio == pytest.approx(20.0, abs=0.001)
+                    assert 0 < timing.first <= timing.total
         assert running.cpu_seconds() > 0
 
 
-def test_a_call_that_fails_is_told_with_its_code() -> None:
-    with grpc_line("127.0.0.1:9", b"") as ask, pytest.raises(PolyvoxError, match="UNAVAILABLE"):
-        ask()
+def test_a_call_that_fails_is_an_error_with_its_code() -> None:
+    with grpc_calls("127.0.0.1:9", b"") as call, pytest.raises(PolyvoxError, match="UNAVAILABLE"):
+        call()

@@ -1,15 +1,15 @@
 """The stress test's report, in the words of the Streamable TTS API."""
 
-from polyvox.bench.load import Outcome, Run, Sample
+from polyvox.bench.load import LoadRun, Outcome, RequestResult
 from polyvox.bench.slo import slo_report
 
 
 def sample(index, latency, audio, outcome=Outcome.OK):
-    return Sample(index, 10, 0.0, latency, outcome, first_audio=0.1 if audio else None, audio_seconds=audio)
+    return RequestResult(index, 10, 0.0, latency, outcome, first_audio=0.1 if audio else None, audio_seconds=audio)
 
 
 def test_the_report_has_every_figure_of_time_and_real_time_factor():
-    run = Run(tuple(sample(index, 1.0 + index, 2.0) for index in range(11)), 12.0)
+    run = LoadRun(tuple(sample(index, 1.0 + index, 2.0) for index in range(11)), 12.0)
     assert slo_report(run).splitlines() == [
         "=== SLO LATENCY REPORT ===",
         "Total Requests: 11",
@@ -37,12 +37,14 @@ def test_the_report_has_every_figure_of_time_and_real_time_factor():
 
 
 def test_what_was_refused_or_failed_is_counted_and_not_averaged():
-    run = Run((sample(0, 1.0, 2.0), sample(1, 90.0, 0.0, Outcome.FAILED), sample(2, 0.1, 0.0, Outcome.OVERLOADED)), 2.0)
+    run = LoadRun(
+        (sample(0, 1.0, 2.0), sample(1, 90.0, 0.0, Outcome.FAILED), sample(2, 0.1, 0.0, Outcome.OVERLOADED)), 2.0
+    )
     report = slo_report(run)
     assert "Total Requests: 3\nNot Spoken: 2\n" in report
     assert "Max Time: 1.000s" in report
 
 
 def test_a_run_without_speech_has_no_figures():
-    report = slo_report(Run((sample(0, 1.0, 0.0, Outcome.FAILED),), 2.0))
+    report = slo_report(LoadRun((sample(0, 1.0, 0.0, Outcome.FAILED),), 2.0))
     assert report.splitlines()[1:-1] == ["Total Requests: 1", "Not Spoken: 1"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from helpers import listeners
+from helpers import scorers
 from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
 from helpers.scripted_server import ScriptedServer
 from polyvox.audio.decode import decode
@@ -16,26 +16,26 @@ from polyvox.cli import speakers
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
 from polyvox.evaluate.metric import Metric
-from polyvox.evaluate.panel import Panel
+from polyvox.evaluate.scorers import Scorers
 from polyvox.evaluate.texts import ENGLISH
 
 
 @pytest.fixture
-def seated(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[Metric]]:
-    """Listeners who need no models, and the metrics they were called for."""
+def loaded_metrics(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[Metric]]:
+    """Scorers that need no models; the metrics they were asked for."""
     calls: list[frozenset[Metric]] = []
 
-    def of(metrics: frozenset[Metric], models_dir: Path, threads: int) -> Panel:
+    def of(metrics: frozenset[Metric], models_dir: Path, threads: int) -> Scorers:
         calls.append(metrics)
-        everyone = listeners.panel(ENGLISH[0])
-        return Panel(
+        everyone = scorers.fake_scorers(ENGLISH[0])
+        return Scorers(
             everyone.recogniser if Metric.WER in metrics else None,
             everyone.encoder if Metric.SIMILARITY in metrics else None,
             everyone.distillmos if Metric.DISTILLMOS in metrics else None,
             everyone.dnsmos if Metric.DNSMOS in metrics else None,
         )
 
-    monkeypatch.setattr(Panel, "of", of)
+    monkeypatch.setattr(Scorers, "of", of)
     return calls
 
 
@@ -55,7 +55,7 @@ def evaluate(*arguments: str):
     return CliRunner().invoke(app, ["eval", *arguments])
 
 
-def test_voices_are_evaluated_in_this_process(engine: PlainToneEngine, seated, tmp_path: Path) -> None:
+def test_voices_are_evaluated_in_this_process(engine: PlainToneEngine, loaded_metrics, tmp_path: Path) -> None:
     files = ("--json", "run.json", "--plot", "run.png", "--keep", "kept")
     result = evaluate("-v", "low", "-v", "high", "-v", "low", "-n", "2", *files)
     assert result.exit_code == 0, result.stderr
@@ -72,16 +72,16 @@ def test_voices_are_evaluated_in_this_process(engine: PlainToneEngine, seated, t
     assert len(pcm) / rate == pytest.approx(1.5)
 
 
-def test_the_default_voice_says_all_texts(engine: PlainToneEngine, seated) -> None:
+def test_the_default_voice_says_all_texts(engine: PlainToneEngine, loaded_metrics) -> None:
     result = evaluate("--metric", "distillmos", "--metric", "dnsmos")
     assert result.exit_code == 0, result.stderr
     assert {spoken.voice for spoken in engine.heard if spoken.text in ENGLISH} == {"low"}
     assert f"{len(ENGLISH)} of {len(ENGLISH)}" in result.stdout
-    assert seated == [frozenset({Metric.DISTILLMOS, Metric.DNSMOS})]
+    assert loaded_metrics == [frozenset({Metric.DISTILLMOS, Metric.DNSMOS})]
     assert "similarity" not in result.stdout
 
 
-def test_a_server_is_evaluated_from_outside(scripted_server: ScriptedServer, seated, tmp_path: Path) -> None:
+def test_a_server_is_evaluated_from_outside(scripted_server: ScriptedServer, loaded_metrics, tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("one two\nthree\n")
     scripted_server.pieces |= {"one two": [(0.0, 1.0), (0.01, 1.0)], "three": [(0.0, 1.0)]}
     options = ("--url", scripted_server.url, "--api-key", "k", "--model", "m", "--language", "en-gb")
@@ -93,7 +93,9 @@ def test_a_server_is_evaluated_from_outside(scripted_server: ScriptedServer, sea
     assert {headers["authorization"] for headers in scripted_server.headers} == {"Bearer k"}
 
 
-def test_a_reference_is_what_the_voice_should_sound_like(engine: PlainToneEngine, seated, tmp_path: Path) -> None:
+def test_a_reference_is_what_the_voice_should_sound_like(
+    engine: PlainToneEngine, loaded_metrics, tmp_path: Path
+) -> None:
     (tmp_path / "r.wav").write_bytes(encode(np.full(8_000, 0.25, np.float32), AudioFormat.WAV, 8_000))
     options = ("-n", "2", "--metric", "similarity")
     result = evaluate("-v", "low", "--reference", "low=r.wav", *options, "--json", "run.json")
@@ -103,7 +105,7 @@ def test_a_reference_is_what_the_voice_should_sound_like(engine: PlainToneEngine
     assert document["similarity_to"] == {"low": "reference"}
 
 
-def test_a_voice_that_fails_is_reported_and_the_command_fails(engine: PlainToneEngine, seated) -> None:
+def test_a_voice_that_fails_is_reported_and_the_command_fails(engine: PlainToneEngine, loaded_metrics) -> None:
     result = evaluate("-v", "low", "-v", "nobody", "-n", "2")
     assert result.exit_code == 1
     assert "2 of 4 utterances spoken" in result.stdout
@@ -111,7 +113,9 @@ def test_a_voice_that_fails_is_reported_and_the_command_fails(engine: PlainToneE
     assert "nobody" in result.stdout
 
 
-def test_speech_without_an_end_is_cut_off(engine: PlainToneEngine, seated, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speech_without_an_end_is_cut_off(
+    engine: PlainToneEngine, loaded_metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(speakers, "MAX_AUDIO_SECONDS", 1.2)
     result = evaluate("-v", "low", "-n", "1")
     assert result.exit_code == 1
@@ -131,7 +135,7 @@ def test_speech_without_an_end_is_cut_off(engine: PlainToneEngine, seated, monke
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_spoken(
-    engine: PlainToneEngine, seated, arguments: tuple[str, ...], complaint: str
+    engine: PlainToneEngine, loaded_metrics, arguments: tuple[str, ...], complaint: str
 ) -> None:
     result = evaluate(*arguments)
     assert result.exit_code == 2
@@ -146,7 +150,7 @@ def test_missing_models_are_named_with_the_commands_that_fetch_them(engine: Plai
 
 
 @pytest.mark.slow
-def test_a_real_voice_is_understood_recognised_and_liked(installed, models_dir: Path, tmp_path: Path) -> None:
+def test_a_real_voice_scores_well_on_every_metric(installed, models_dir: Path, tmp_path: Path) -> None:
     for metric in Metric:
         installed(metric.bundle)
     files = ("--json", str(tmp_path / "run.json"), "--models-dir", str(models_dir))

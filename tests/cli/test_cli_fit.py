@@ -1,4 +1,4 @@
-"""`polyvox voices fit`, up to where the fit itself begins, and its bar."""
+"""`polyvox voices fit`, up to where the fit itself begins, and its progress."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from helpers.cloning import Studio, sample
 from helpers.scripted_fits import ScriptedFits, fitting_service
 from polyvox.cli import fitting as command
 from polyvox.cli.main import app
-from polyvox.service.fitting import FittingService
+from polyvox.service.fitting import FitJob, FittingService
 
 RATE = 24_000
 
@@ -45,6 +45,24 @@ def test_a_fitted_voice_is_shown_with_what_was_measured(fit):
     for shown in ("Anna", "calm", "On paper.", '"similarity": 0.6', '"base": "low"'):
         assert shown in result.stdout
     assert "offset" not in result.stdout
+
+
+def test_progress_is_lines_where_standard_error_is_no_terminal(fit):
+    result = fit("--name", "Anna", "--consent")
+    assert result.stderr.splitlines()[0] == "fit: loading"
+    assert result.stderr.count("\n") == len(set(result.stderr.splitlines()))
+
+
+def test_there_is_a_line_for_every_tenth_of_the_steps(capsys):
+    lines = command._ProgressLines()
+    job = FitJob("fit_1", "", "Anna")
+    lines(job)
+    for job.step in range(101):
+        job.steps, job.similarity = 100, job.step / 100
+        lines(job)
+    shown = capsys.readouterr().err.splitlines()
+    assert shown[:3] == ["fit: loading", "fit: step 10 of 100, similarity 0.10", "fit: step 20 of 100, similarity 0.20"]
+    assert len(shown) == 11
 
 
 def test_without_consent_it_is_refused(fit):

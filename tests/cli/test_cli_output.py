@@ -13,7 +13,7 @@ import pytest
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
-from polyvox.cli.output import File, Loudspeaker, Output, Pipe, Sound, output_for
+from polyvox.cli.output import FileOutput, LoudspeakerOutput, Output, OutputAudio, PipeOutput, output_for
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownFormatError
 from polyvox.types import Pcm
 
@@ -33,7 +33,7 @@ async def breaking_off() -> AsyncIterator[Pcm]:
 
 
 def take(output: Output, pieces: AsyncIterator[Pcm]) -> None:
-    asyncio.run(output.take(Sound(RATE, 1, pieces)))
+    asyncio.run(output.consume(OutputAudio(RATE, 1, pieces)))
 
 
 def fake_player(folder: Path, name: str, script: str) -> None:
@@ -56,11 +56,11 @@ def only_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [("a.mp3", AudioFormat.MP3), ("a.WAV", AudioFormat.WAV), ("a.ogg", AudioFormat.OPUS), ("a.webm", AudioFormat.WEBM)],
 )
 def test_the_ending_names_the_format(tmp_path: Path, name: str, expected: AudioFormat) -> None:
-    assert output_for(str(tmp_path / name), None) == File(tmp_path / name, expected)
+    assert output_for(str(tmp_path / name), None) == FileOutput(tmp_path / name, expected)
 
 
 def test_an_explicit_format_wins(tmp_path: Path) -> None:
-    assert output_for(str(tmp_path / "a.bin"), "flac") == File(tmp_path / "a.bin", AudioFormat.FLAC)
+    assert output_for(str(tmp_path / "a.bin"), "flac") == FileOutput(tmp_path / "a.bin", AudioFormat.FLAC)
 
 
 def test_what_cannot_be_written_is_refused_before_anything_is_spoken(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_spoken(tmp_path: P
 
 
 def test_a_file_holds_the_speech_and_nothing_else_is_left(tmp_path: Path) -> None:
-    take(File(tmp_path / "a.wav", AudioFormat.WAV), halves())
+    take(FileOutput(tmp_path / "a.wav", AudioFormat.WAV), halves())
     pcm, rate = decode((tmp_path / "a.wav").read_bytes(), max_seconds=10, max_samples=10 * RATE)
     assert rate == RATE
     np.testing.assert_allclose(pcm, TONE, atol=1e-4)
@@ -85,20 +85,20 @@ def test_speech_that_breaks_off_leaves_what_was_there_before(tmp_path: Path) -> 
     target = tmp_path / "a.wav"
     target.write_bytes(b"before")
     with pytest.raises(PolyvoxError, match="broke off"):
-        take(File(target, AudioFormat.WAV), breaking_off())
+        take(FileOutput(target, AudioFormat.WAV), breaking_off())
     assert target.read_bytes() == b"before"
     assert [path.name for path in tmp_path.iterdir()] == ["a.wav"]
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:
-    take(File(Path("/dev/null"), AudioFormat.WAV), halves())
+    take(FileOutput(Path("/dev/null"), AudioFormat.WAV), halves())
     assert Path("/dev/null").is_char_device()
 
 
 def test_standard_output_is_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written))
-    take(Pipe(AudioFormat.PCM), halves())
+    take(PipeOutput(AudioFormat.PCM), halves())
     np.testing.assert_allclose(from_pcm16(written.getvalue()), TONE, atol=1e-4)
 
 
@@ -111,7 +111,7 @@ def test_a_player_is_handed_the_samples(only_path: Path, tmp_path: Path) -> None
     heard = tmp_path / "heard"
     fake_player(only_path, "aplay", f"open({str(heard)!r}, 'wb').write(sys.stdin.buffer.read())")
     output = output_for(None, None)
-    assert output == Loudspeaker()
+    assert output == LoudspeakerOutput()
     take(output, halves())
     np.testing.assert_allclose(from_pcm16(heard.read_bytes()), TONE, atol=1e-4)
 
@@ -119,7 +119,7 @@ def test_a_player_is_handed_the_samples(only_path: Path, tmp_path: Path) -> None
 def test_a_player_of_files_is_handed_a_file(only_path: Path, tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     fake_player(only_path, "afplay", f"open({str(heard)!r}, 'wb').write(open(sys.argv[1], 'rb').read())")
-    take(Loudspeaker(), halves())
+    take(LoudspeakerOutput(), halves())
     pcm, _ = decode(heard.read_bytes(), max_seconds=10, max_samples=10 * RATE)
     assert len(pcm) == len(TONE)
 
@@ -127,7 +127,19 @@ def test_a_player_of_files_is_handed_a_file(only_path: Path, tmp_path: Path) -> 
 def test_a_player_that_fails_is_an_error(only_path: Path) -> None:
     fake_player(only_path, "paplay", "sys.exit(3)")
     with pytest.raises(UnavailableError, match="status 3"):
-        take(Loudspeaker(), halves(np.tile(TONE, 60)))
+        take(LoudspeakerOutput(), halves(np.tile(TONE, 60)))
+
+
+def test_a_player_without_a_sound_device_is_one_sentence(only_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    complaints = "ALSA lib confmisc.c: cannot find card '0'\nALSA lib pcm.c: Unknown PCM default\n"
+    fake_player(only_path, "aplay", f"sys.exit({complaints + 'aplay: main: audio open error: No such file.'!r})")
+    with pytest.raises(UnavailableError) as refused:
+        take(LoudspeakerOutput(), halves(np.tile(TONE, 60)))
+    assert refused.value.message == (
+        "aplay could not play the speech (aplay: main: audio open error: No such file): "
+        "on a machine without a sound device, write a file with `-o speech.wav`."
+    )
+    assert capfd.readouterr() == ("", "")
 
 
 def test_an_interrupted_player_is_stopped(only_path: Path, tmp_path: Path) -> None:
@@ -141,7 +153,7 @@ def test_an_interrupted_player_is_stopped(only_path: Path, tmp_path: Path) -> No
             time.sleep(0.02)
 
     async def interrupt() -> None:
-        playing = asyncio.create_task(Loudspeaker().take(Sound(RATE, 1, halves())))
+        playing = asyncio.create_task(LoudspeakerOutput().consume(OutputAudio(RATE, 1, halves())))
         await asyncio.wait_for(asyncio.to_thread(player_has_started), 30)
         playing.cancel()
         with pytest.raises(asyncio.CancelledError):

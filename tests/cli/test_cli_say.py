@@ -106,6 +106,23 @@ def test_a_model_that_is_not_installed_says_how_to_get_it(engine: PlainToneEngin
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("player", [None, "#!/bin/sh\necho no device >&2\nexit 1\n"], ids=["no player", "no device"])
+def test_a_machine_that_cannot_play_is_one_line(
+    engine: PlainToneEngine, player: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    if player is not None:
+        (programs / "aplay").write_text(player)
+        (programs / "aplay").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    result = say("Hello.")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert "`-o speech.wav`" in result.stderr
+
+
 def test_text_and_file_together_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequestError, match="not both"):
         read_text("Hello", tmp_path / "text.txt", 100)

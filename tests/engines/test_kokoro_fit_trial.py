@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.cloning import SENTENCES
 from polyvox.engines.kokoro.fit_speaker import Speaker
 from polyvox.engines.kokoro.fit_texts import LONG, TRIAL, USUAL
 from polyvox.engines.kokoro.fit_trial import Account, Trial, coloured, lesser, words_wrong
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import PromptError
-from polyvox.evaluate.cloning import SENTENCES
 
 BASE, STOCK, OFFSET = torch.zeros(3, 4), torch.zeros(3, 4), torch.ones(4)
 SPEAKER = Speaker(torch.ones(1), None)

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.listeners import Encoder
+from helpers.scorers import Encoder
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.errors import AudioDecodeError, InvalidRequestError
 from polyvox.evaluate import references

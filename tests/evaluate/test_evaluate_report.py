@@ -5,33 +5,40 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from helpers.listeners import direction
+from helpers.scorers import direction
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.evaluate import plot
 from polyvox.evaluate.dnsmos import DnsScores
+from polyvox.evaluate.evaluation import Evaluation, UtteranceResult
 from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.plot import MAX_ROWS, check_plottable, save_plot
 from polyvox.evaluate.report import Spread, as_json, as_table, by_voice
-from polyvox.evaluate.trial import Sample, Trial
 from polyvox.evaluate.wer import WerResult
 
-TRIAL = Trial(("ann", "[bob]"), ("one two", "three"))
+EVALUATION = Evaluation(("ann", "[bob]"), ("one two", "three"))
 SAMPLES = [
-    Sample(1, "ann", "one two", 2.0, "one", WerResult(2, 0, 1, 0), 0.9, 4.5, DnsScores(3.9, 3.6, 4.1, 3.4)),
-    Sample(2, "ann", "three", 1.0, "three", WerResult(1, 0, 0, 0), 0.7, 4.1, DnsScores(3.7, 3.4, 4.0, 3.0)),
-    Sample(3, "[bob]", "one two", 2.5, "one two", WerResult(2, 0, 0, 0), None, 3.0, DnsScores(3.0, 3.0, 3.0, 3.0)),
-    Sample(4, "[bob]", "three", error="It hums."),
+    UtteranceResult(1, "ann", "one two", 2.0, "one", WerResult(2, 0, 1, 0), 0.9, 4.5, DnsScores(3.9, 3.6, 4.1, 3.4)),
+    UtteranceResult(2, "ann", "three", 1.0, "three", WerResult(1, 0, 0, 0), 0.7, 4.1, DnsScores(3.7, 3.4, 4.0, 3.0)),
+    UtteranceResult(
+        3, "[bob]", "one two", 2.5, "one two", WerResult(2, 0, 0, 0), None, 3.0, DnsScores(3.0, 3.0, 3.0, 3.0)
+    ),
+    UtteranceResult(4, "[bob]", "three", error="It hums."),
 ]
 
 
-def printed(trial: Trial = TRIAL, samples: list[Sample] = SAMPLES, metrics=tuple(Metric), width: int = 80) -> str:
+def printed(
+    evaluation: Evaluation = EVALUATION,
+    samples: list[UtteranceResult] = SAMPLES,
+    metrics=tuple(Metric),
+    width: int = 80,
+) -> str:
     out = io.StringIO()
-    Console(file=out, width=width).print(as_table(trial, samples, metrics))
+    Console(file=out, width=width).print(as_table(evaluation, samples, metrics))
     return out.getvalue()
 
 
 def test_a_voice_is_summed_up_by_means_and_pooled_words():
-    ann, bob, total = by_voice(TRIAL, SAMPLES)
+    ann, bob, total = by_voice(EVALUATION, SAMPLES)
     assert (ann.voice, ann.spoken, ann.failed, ann.seconds) == ("ann", 2, 0, 3.0)
     assert ann.words == WerResult(3, 0, 1, 0)
     assert ann.similarity == Spread(pytest.approx(0.8), 0.7, 0.9)
@@ -44,7 +51,7 @@ def test_a_voice_is_summed_up_by_means_and_pooled_words():
 
 
 def test_one_voice_needs_no_sum():
-    assert [row.voice for row in by_voice(Trial(("ann",), ("one two", "three")), SAMPLES[:2])] == ["ann"]
+    assert [row.voice for row in by_voice(Evaluation(("ann",), ("one two", "three")), SAMPLES[:2])] == ["ann"]
 
 
 def test_the_table_shows_every_voice_within_80_columns():
@@ -73,17 +80,17 @@ def test_only_what_was_measured_is_shown():
     ],
 )
 def test_the_table_says_what_voices_are_compared_with(referred, note):
-    trial = Trial(TRIAL.voices, TRIAL.texts, references=dict.fromkeys(referred, direction(0.0)))
-    assert note in printed(trial)
+    evaluation = Evaluation(EVALUATION.voices, EVALUATION.texts, references=dict.fromkeys(referred, direction(0.0)))
+    assert note in printed(evaluation)
 
 
 def test_texts_that_the_recogniser_does_not_know_are_mentioned():
     assert "English texts only" not in printed()
-    assert "English texts only" in printed(samples=[*SAMPLES[:3], Sample(4, "[bob]", "三", 1.0)])
+    assert "English texts only" in printed(samples=[*SAMPLES[:3], UtteranceResult(4, "[bob]", "三", 1.0)])
 
 
 def test_the_data_holds_every_utterance():
-    document = json.loads(json.dumps(as_json(TRIAL, SAMPLES, [Metric.DNSMOS, Metric.WER])))
+    document = json.loads(json.dumps(as_json(EVALUATION, SAMPLES, [Metric.DNSMOS, Metric.WER])))
     assert document["metrics"] == ["wer", "dnsmos"]
     assert [voice["voice"] for voice in document["voices"]] == ["ann", "[bob]", "all voices"]
     assert document["voices"][0]["wer"] == pytest.approx(1 / 3)
@@ -96,8 +103,8 @@ def test_the_data_holds_every_utterance():
 
 
 def test_the_plot_is_a_png(tmp_path: Path):
-    save_plot(TRIAL, SAMPLES, list(Metric), tmp_path / "all.png")
-    save_plot(TRIAL, SAMPLES, [Metric.SIMILARITY], tmp_path / "one.PNG")
+    save_plot(EVALUATION, SAMPLES, list(Metric), tmp_path / "all.png")
+    save_plot(EVALUATION, SAMPLES, [Metric.SIMILARITY], tmp_path / "one.PNG")
     sizes = []
     for name in ("all.png", "one.PNG"):
         data = (tmp_path / name).read_bytes()
@@ -107,16 +114,16 @@ def test_the_plot_is_a_png(tmp_path: Path):
 
 
 def test_a_plot_of_nothing_but_failures_is_a_plot_as_well(tmp_path: Path):
-    samples = [Sample(1, "$a^{", "one", error="It hums.")]
-    save_plot(Trial(("$a^{",), ("one",)), samples, list(Metric), tmp_path / "none.png")
+    samples = [UtteranceResult(1, "$a^{", "one", error="It hums.")]
+    save_plot(Evaluation(("$a^{",), ("one",)), samples, list(Metric), tmp_path / "none.png")
     assert (tmp_path / "none.png").stat().st_size > 0
 
 
 def test_what_cannot_be_drawn_is_refused_beforehand(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(InvalidRequestError, match="PNG"):
-        check_plottable(Path("run.gif"), TRIAL)
+        check_plottable(Path("run.gif"), EVALUATION)
     with pytest.raises(InvalidRequestError, match="room for 60 voices"):
-        check_plottable(Path("run.png"), Trial(tuple(map(str, range(MAX_ROWS + 1))), ("one",)))
+        check_plottable(Path("run.png"), Evaluation(tuple(map(str, range(MAX_ROWS + 1))), ("one",)))
     monkeypatch.setattr(plot, "find_spec", lambda name: None)
-    with pytest.raises(UnavailableError, match=r"polyvox\[plot\]"):
-        check_plottable(Path("run.png"), TRIAL)
+    with pytest.raises(UnavailableError, match=r"pip install -e '\.\[plot\]'"):
+        check_plottable(Path("run.png"), EVALUATION)

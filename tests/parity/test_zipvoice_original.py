@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from benchmarks.zipvoice_original import OriginalZipVoice
 from helpers.zipvoice_golden import DISTILLED, SAMPLES, difference, golden, manifest, weights, zipvoice
-from polyvox.bench.zipvoice_original import OriginalZipVoice
 from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 
 from helpers.cloning import Studio, opened, sample
 from helpers.fakes import ToneEngine
@@ -65,6 +66,15 @@ async def test_a_fit_ends_as_a_registered_voice_with_its_style_and_consent(studi
     assert record.report["score"] == 1.0
     found = await studio.voices.get(record.id, OWNER)
     np.testing.assert_array_equal(fitted_style(found.report).offset, OFFSET)
+
+
+async def test_the_log_shows_how_far_a_fit_is(studio):
+    fits = fits_of(studio, ScriptedFits())
+    with capture_logs() as logs:
+        job = await begun(fits)
+        await fits.finished(job, lambda job: None, every=0.01)
+    (line,) = [line for line in logs if line["event"] == "fitting"]
+    assert (line["fit"], line["step"], line["steps"], line["similarity"]) == (job.id, 1, 4, 0.3)
 
 
 async def test_without_consent_nothing_is_fitted(studio):

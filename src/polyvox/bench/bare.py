@@ -1,4 +1,4 @@
-"""The bare model: the calls that an utterance takes, made in a loop with no server around them."""
+"""The bare model: the inference calls of an utterance, in a loop without a server."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from polyvox.types import Utterance
 
 
 class BareKokoro:
-    """Kokoro's graph with the engine's own session options, called from one thread."""
+    """Kokoro's ONNX graph with the engine's session options, called from one thread."""
 
     def __init__(self, settings: Settings) -> None:
         threads = settings.section(KokoroSettings).threads or share_of_cores(settings.section(KokoroSettings).workers)

@@ -1,4 +1,4 @@
-"""What the server costs beside the bare model, how soon it speaks, and what a request costs outside the engine.
+"""The server's CPU cost against the bare model, its time to first audio, and its overhead outside the engine.
 
 Every figure compares two measurements of one run on one machine, so it holds on a slow machine as on a fast one.
 """
@@ -12,15 +12,15 @@ from rich.table import Table
 
 from polyvox.bench.bare import BareKokoro, planned_calls
 from polyvox.bench.process import ServerProcess, server_process
+from polyvox.bench.raw_http import RequestTiming, connection_to, timed_request
 from polyvox.bench.texts import PARAGRAPH
-from polyvox.bench.wire import Heard, ask, line_to
 from polyvox.config import Settings
 
 CPU_RATIO_LIMIT = 1.05
 FIRST_AUDIO_LIMIT = 0.15
 OVERHEAD_LIMIT = 0.005
 SETTLE_SECONDS = 0.05
-"""What a request leaves behind (its log line, its freed session) still belongs to it."""
+"""Wait before CPU time is read, since a request's log line and the release of its session belong to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Check:
 class _Round:
     """The paragraph once through the server and once through the bare model."""
 
-    heard: Heard
+    timing: RequestTiming
     cpu_until_first: float
     server_cpu: float
     bare_cpu: float
@@ -56,15 +56,15 @@ class _Round:
 def bench_engine(
     settings: Settings, rounds: int, overhead_requests: int, progress: Callable[[str], None]
 ) -> list[Check]:
-    """All the checks, one after another on an otherwise idle machine."""
+    """Run all checks one after another; the machine should be idle otherwise."""
     progress("starting the server and the bare model")
     measured = _rounds(settings, rounds, progress)
     progress("requests to an engine that costs nothing")
     overheads = {name: _overheads(overhead_requests, name) for name in ("pcm", "mp3")}
     return [
         Check.of("server / bare model", "", [r.server_cpu / r.bare_cpu for r in measured], CPU_RATIO_LIMIT),
-        Check.of("server CPU", "s/s", [r.server_cpu / r.heard.audio for r in measured]),
-        Check.of("bare model CPU", "s/s", [r.bare_cpu / r.heard.audio for r in measured]),
+        Check.of("server CPU", "s/s", [r.server_cpu / r.timing.audio for r in measured]),
+        Check.of("bare model CPU", "s/s", [r.bare_cpu / r.timing.audio for r in measured]),
         Check.of(
             "first audio, of CPU",
             "%",
@@ -74,12 +74,14 @@ def bench_engine(
         Check.of(
             "first audio, of time",
             "%",
-            [100 * r.heard.first / r.heard.total for r in measured],
+            [100 * r.timing.first / r.timing.total for r in measured],
             100 * FIRST_AUDIO_LIMIT,
         ),
-        Check.of("first audio", "ms", [1000 * r.heard.first for r in measured]),
-        Check.of("outside engine, pcm", "ms", [1000 * h.total for h in overheads["pcm"]], 1000 * OVERHEAD_LIMIT),
-        Check.of("outside engine, mp3", "ms", [1000 * h.total for h in overheads["mp3"]]),
+        Check.of("first audio", "ms", [1000 * r.timing.first for r in measured]),
+        Check.of(
+            "outside engine, pcm", "ms", [1000 * timing.total for timing in overheads["pcm"]], 1000 * OVERHEAD_LIMIT
+        ),
+        Check.of("outside engine, mp3", "ms", [1000 * timing.total for timing in overheads["mp3"]]),
     ]
 
 
@@ -92,35 +94,37 @@ def _rounds(settings: Settings, rounds: int, progress: Callable[[str], None]) ->
     with server_process([*arguments, "--model", "kokoro"]) as server:
         for turn in range(rounds + 1):
             progress(f"round {turn} of {rounds}" if turn else "warming up")
-            heard, until_first, total = _through_server(server, settings.default_voice)
+            timing, until_first, total = _through_server(server, settings.default_voice)
             bare_cpu = bare.cpu_seconds(calls)
             if turn:
-                measured.append(_Round(heard, until_first, total, bare_cpu))
+                measured.append(_Round(timing, until_first, total, bare_cpu))
     return measured
 
 
-def _through_server(server: ServerProcess, voice: str) -> tuple[Heard, float, float]:
+def _through_server(server: ServerProcess, voice: str) -> tuple[RequestTiming, float, float]:
     """The paragraph through the server, its CPU time until the first audio, and its CPU time until all was done."""
-    with line_to(server.url) as line:
+    with connection_to(server.url) as connection:
         marks: list[float] = [server.cpu_seconds()]
-        heard = ask(line, PARAGRAPH, voice=voice, model="kokoro", on_first=lambda: marks.append(server.cpu_seconds()))
+        timing = timed_request(
+            connection, PARAGRAPH, voice=voice, model="kokoro", on_first=lambda: marks.append(server.cpu_seconds())
+        )
         time.sleep(SETTLE_SECONDS)
-        return heard, marks[1] - marks[0], server.cpu_seconds() - marks[0]
+        return timing, marks[1] - marks[0], server.cpu_seconds() - marks[0]
 
 
-def _overheads(requests: int, audio_format: str) -> list[Heard]:
-    """Requests one after another to a server whose engine hands out prepared samples."""
+def _overheads(requests: int, audio_format: str) -> list[RequestTiming]:
+    """Timings of sequential requests to a server whose engine returns precomputed samples."""
     warm_up = max(10, requests // 10)
-    with server_process(["bench", "null-server"]) as server, line_to(server.url) as line:
-        heard = [
-            ask(line, PARAGRAPH, voice="null", model="null", audio_format=audio_format)
+    with server_process(["bench", "null-server"]) as server, connection_to(server.url) as connection:
+        timings = [
+            timed_request(connection, PARAGRAPH, voice="null", model="null", audio_format=audio_format)
             for _ in range(warm_up + requests)
         ]
-    return heard[warm_up:]
+    return timings[warm_up:]
 
 
 def as_table(checks: Sequence[Check]) -> Table:
-    """The checks for a reader at a terminal."""
+    """The checks as a table for a terminal."""
     table = Table()
     table.add_column("", no_wrap=True)
     for name in ("median", "least", "most", "limit"):

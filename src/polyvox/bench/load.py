@@ -1,4 +1,4 @@
-"""Load on a server: closed loop (so many callers, each waiting for its answer) or open loop (arrivals at a rate)."""
+"""Load on a server: closed loop (a fixed number of concurrent clients) or open loop (Poisson arrivals at a rate)."""
 
 import asyncio
 import itertools
@@ -6,19 +6,20 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from http import HTTPStatus
 
 import numpy as np
 
-from polyvox.bench.dialect import Ask, Caller, Dialect, RefusedError
+from polyvox.bench.dialect import Connection, Dialect, LoadRequest
 from polyvox.bench.player import Arrival, play
-from polyvox.errors import InvalidRequestError
+from polyvox.errors import ApiError, InvalidRequestError, PolyvoxError
 
 MAX_REQUESTS = 100_000
 MAX_CONCURRENCY = 1_024
 
 
 class Outcome(StrEnum):
-    """How a request ended. Overload is counted apart from failure: to refuse in time is a loaded server's duty."""
+    """How a request ended. Overload is counted apart from failure: a loaded server should refuse early."""
 
     OK = "ok"
     OVERLOADED = "overloaded"
@@ -27,8 +28,8 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What to send. With a `rate` requests arrive by a Poisson process of so many a second, however long the answers
-    take; without one, `concurrency` callers send their next request when the last is answered."""
+    """The requests to send. With a `rate` they arrive as a Poisson process of that many a second, however long the
+    answers take; without one, `concurrency` clients each send the next request when the last is answered."""
 
     texts: tuple[str, ...]
     voice: str
@@ -54,8 +55,8 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """One request as its caller saw it.
+class RequestResult:
+    """One request as its client saw it.
 
     `due` is when it was to be sent, in seconds from the start of the run; every other time counts from `due`, so that
     an open-loop request pays for its wait even where the load generator itself fell behind.
@@ -79,10 +80,10 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """A finished run: every sample in the order of the requests, and how long the whole took."""
+class LoadRun:
+    """A finished run: the results in the order of the requests, and its duration in seconds."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[RequestResult, ...]
     seconds: float
 
 
@@ -92,82 +93,86 @@ async def run_load(
     url: str,
     *,
     api_key: str | None = None,
-    on_sample: Callable[[Sample], None] = lambda _: None,
-) -> Run:
-    """Put the load on the server at `url` and note how each request fared."""
-    async with dialect.connect(url, api_key) as caller:
-        driver = _Driver(load, caller, on_sample, time.perf_counter())
+    on_sample: Callable[[RequestResult], None] = lambda _: None,
+) -> LoadRun:
+    """Put the load on the server at `url` and measure each request."""
+    async with dialect.connect(url, api_key) as connection:
+        driver = _Driver(load, connection, on_sample, time.perf_counter())
         await (driver.closed_loop() if load.rate is None else driver.open_loop(load.rate))
         seconds = driver.now()
-    return Run(tuple(sorted(driver.samples, key=lambda sample: sample.index)), seconds)
+    return LoadRun(tuple(sorted(driver.samples, key=lambda sample: sample.index)), seconds)
 
 
 class _Driver:
-    """One run under way."""
+    """A run in progress."""
 
-    def __init__(self, load: Load, caller: Caller, on_sample: Callable[[Sample], None], started: float) -> None:
+    def __init__(
+        self, load: Load, connection: Connection, on_sample: Callable[[RequestResult], None], started: float
+    ) -> None:
         self._load = load
-        self._caller = caller
+        self._connection = connection
         self._on_sample = on_sample
         self._started = started
         self._random = np.random.default_rng(load.seed)
-        self.samples: list[Sample] = []
+        self.samples: list[RequestResult] = []
 
     def now(self) -> float:
         return time.perf_counter() - self._started
 
-    def _asks(self) -> Iterator[tuple[int, Ask]]:
+    def _requests(self) -> Iterator[tuple[int, LoadRequest]]:
         """The requests in order: all texts in an order drawn from the seed, and around again."""
         order = self._random.permutation(len(self._load.texts))
-        for index, place in zip(range(self._load.requests), itertools.cycle(order), strict=False):
-            yield index, Ask(self._load.texts[place], self._load.voice, self._load.model)
+        for index, position in zip(range(self._load.requests), itertools.cycle(order), strict=False):
+            yield index, LoadRequest(self._load.texts[position], self._load.voice, self._load.model)
 
     async def closed_loop(self) -> None:
-        asks = self._asks()
+        requests = self._requests()
 
-        async def one_caller() -> None:
-            for index, ask in asks:
-                await self._send(index, ask, self.now())
+        async def one_client() -> None:
+            for index, request in requests:
+                await self._send(index, request, self.now())
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self._load.concurrency, self._load.requests)):
-                group.create_task(one_caller())
+                group.create_task(one_client())
 
     async def open_loop(self, rate: float) -> None:
         due = 0.0
         async with asyncio.TaskGroup() as group:
-            for index, ask in self._asks():
+            for index, request in self._requests():
                 due += self._random.exponential(1 / rate)
                 await asyncio.sleep(max(0.0, due - self.now()))
-                group.create_task(self._send(index, ask, due))
+                group.create_task(self._send(index, request, due))
 
-    async def _send(self, index: int, ask: Ask, due: float) -> None:
-        sample = await self._sample(index, ask, due)
+    async def _send(self, index: int, request: LoadRequest, due: float) -> None:
+        sample = await self._sample(index, request, due)
         self.samples.append(sample)
         self._on_sample(sample)
 
-    async def _sample(self, index: int, ask: Ask, due: float) -> Sample:
+    async def _sample(self, index: int, request: LoadRequest, due: float) -> RequestResult:
         arrivals: list[Arrival] = []
         outcome, reason = Outcome.OK, ""
         try:
             async with asyncio.timeout(self._load.timeout):
-                async for seconds in self._caller.speak(ask):
+                async for seconds in self._connection.speak(request):
                     arrivals.append(Arrival(self.now() - due, seconds))
         except TimeoutError:
             outcome, reason = Outcome.FAILED, f"no end within {self._load.timeout:g} s"
-        except RefusedError as error:
-            outcome = Outcome.OVERLOADED if error.overloaded else Outcome.FAILED
-            reason = error.reason
+        except ApiError as error:
+            outcome = Outcome.OVERLOADED if error.status == HTTPStatus.TOO_MANY_REQUESTS else Outcome.FAILED
+            reason = f"{error.status}: {error.message}"
+        except PolyvoxError as error:
+            outcome, reason = Outcome.FAILED, error.message
         latency = self.now() - due
         audio = [arrival for arrival in arrivals if arrival.seconds > 0]
         if not audio:
             if outcome is Outcome.OK:
                 outcome, reason = Outcome.FAILED, "the answer held no audio"
-            return Sample(index, len(ask.text), due, latency, outcome, error=reason)
+            return RequestResult(index, len(request.text), due, latency, outcome, error=reason)
         playback = play(audio, self._load.prebuffer)
-        return Sample(
+        return RequestResult(
             index,
-            len(ask.text),
+            len(request.text),
             due,
             latency,
             outcome,

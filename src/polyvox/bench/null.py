@@ -1,4 +1,4 @@
-"""An engine that costs nothing, so that what remains of a request is the server's own."""
+"""An engine that costs nothing, so that the time of a request is the server's own."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -14,7 +14,7 @@ CHUNK_SECONDS = (2.0, 4.0, 8.0, 6.0)
 
 
 class NullEngine:
-    """Hands out the same prepared samples for every text."""
+    """Returns the same precomputed samples for every text."""
 
     name = "null"
     voices: Sequence[Voice] = (Voice("null", "Null", "en-us"),)
@@ -31,10 +31,10 @@ class NullEngine:
         """Nothing to release."""
 
     def check(self, utterance: Utterance) -> None:
-        """Every text will do."""
+        """Accept every text."""
 
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
-        raise UnavailableError("The null engine clones nothing.")
+        raise UnavailableError("The null engine cannot clone voices.")
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         start = 0

@@ -1,4 +1,4 @@
-"""A player in arithmetic: what a listener would have heard, from the times at which audio arrived."""
+"""A simulated player: playback and its under-runs, computed from the arrival times of audio."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A piece of audio: when it came, and how many seconds of sound it holds."""
+    """A piece of audio: its arrival time and its duration, in seconds."""
 
     time: float
     seconds: float
@@ -14,7 +14,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """How playback went: when sound began, how often the player ran dry, and for how long it was silent by that."""
+    """When playback started, how often the buffer ran empty, and for how many seconds in all."""
 
     started: float
     underruns: int

@@ -1,4 +1,4 @@
-"""A load run as a picture: how soon audio starts, how fast it comes, and what happened when."""
+"""The plot of a load run: time to first audio, real-time factor, and a timeline of the requests."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyvox.bench.load import Load, Outcome, Run, Sample
-from polyvox.bench.report import Percentiles, Summary, describe
-from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.bench.load import Load, LoadRun, Outcome, RequestResult
+from polyvox.bench.report import LoadSummary, Percentiles, describe
+from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,10 +30,10 @@ def check_plottable(file: Path) -> None:
     if file.suffix.lower() != ".png":
         raise InvalidRequestError(f"The plot is a PNG file; {str(file)!r} does not end in .png.", field="plot")
     if find_spec("matplotlib") is None:
-        raise UnavailableError("Plots need matplotlib; install it with: pip install 'polyvox[plot]'.")
+        raise UnavailableError(f"Plots need matplotlib; run: {install_hint('plot')}.")
 
 
-def save_plot(load: Load, run: Run, summary: Summary, file: Path) -> None:
+def save_plot(load: Load, run: LoadRun, summary: LoadSummary, file: Path) -> None:
     """Draw the run into a PNG file."""
     check_plottable(file)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -46,7 +46,7 @@ def save_plot(load: Load, run: Run, summary: Summary, file: Path) -> None:
     figure.savefig(file)
 
 
-def _draw(figure: "Figure", load: Load, run: Run, summary: Summary) -> None:
+def _draw(figure: "Figure", load: Load, run: LoadRun, summary: LoadSummary) -> None:
     good = [sample for sample in run.samples if sample.outcome is Outcome.OK]
     panels = figure.subplot_mosaic([["first", "factor"], ["time", "time"]], height_ratios=[1, 1.25])
     figure.suptitle(_headline(load, summary), color=INK, fontsize=12, x=0.01, ha="left")
@@ -72,7 +72,7 @@ def _draw(figure: "Figure", load: Load, run: Run, summary: Summary) -> None:
     _timeline(panels["time"], run.samples)
 
 
-def _headline(load: Load, summary: Summary) -> str:
+def _headline(load: Load, summary: LoadSummary) -> str:
     return (
         f"{describe(load)}: {summary.audio_per_second:.2f} s of audio a second, {summary.ok} spoken, "
         f"{summary.overloaded} refused, {summary.failed} failed, {summary.underruns} under-runs"
@@ -123,7 +123,7 @@ def _digits(value: float) -> int:
     return 0 if value >= 100 else 1 if value >= 10 else 3
 
 
-def _timeline(axes: "Axes", samples: Sequence[Sample]) -> None:
+def _timeline(axes: "Axes", samples: Sequence[RequestResult]) -> None:
     """Each request as a line, pale until its first audio, dark until its last; marked where it starved or failed."""
     from matplotlib.ticker import MaxNLocator
 

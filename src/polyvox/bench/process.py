@@ -1,4 +1,4 @@
-"""A server in a process of its own, so that its CPU time is its own."""
+"""A server in a process of its own, so that its CPU time can be measured."""
 
 import os
 import re
@@ -39,12 +39,14 @@ class ServerProcess:
 
 
 @contextmanager
-def server_process(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator[ServerProcess]:
+def server_process(
+    arguments: Sequence[str], environment: Mapping[str, str] | None = None, python: str = sys.executable
+) -> Iterator[ServerProcess]:
     """Run `polyvox ARGUMENTS` until the block ends; the first address it prints is where it listens.
 
     `environment` is what it finds besides our own.
     """
-    command = [sys.executable, "-m", "polyvox", *arguments]
+    command = [python, "-m", "polyvox", *arguments]
     with tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(  # noqa: S603 - our own program
             command, stdout=subprocess.PIPE, stderr=messages, env=os.environ | (environment or {})
@@ -95,4 +97,4 @@ def _greeting(process: subprocess.Popen[bytes], messages: IO[bytes]) -> bytes:
 def _last_line(messages: IO[bytes]) -> str:
     messages.seek(0)
     lines = messages.read().decode(errors="replace").strip().splitlines()
-    return lines[-1].removeprefix("error: ") if lines else "it said nothing."
+    return lines[-1].removeprefix("error: ") if lines else "it printed nothing."

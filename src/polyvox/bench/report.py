@@ -1,4 +1,4 @@
-"""What a load run amounts to: percentiles, throughput, failures; as a table and as JSON."""
+"""The report of a load run: percentiles, throughput and failures, as a table and as JSON."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from polyvox.bench.load import Load, Outcome, Run, Sample
+from polyvox.bench.load import Load, LoadRun, Outcome, RequestResult
 
 SHOWN_ERRORS = 5
 
@@ -32,8 +32,8 @@ class Percentiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """One run in figures. Distributions, throughput and under-runs are those of the requests that succeeded."""
+class LoadSummary:
+    """The figures of a run. Distributions, throughput and under-runs are those of the requests that succeeded."""
 
     requests: int
     ok: int
@@ -59,11 +59,11 @@ class Summary:
         return self.audio_seconds / self.seconds
 
 
-def summarize(run: Run) -> Summary:
-    """Boil a run down."""
+def summarize(run: LoadRun) -> LoadSummary:
+    """The figures of a run."""
     outcomes = Counter(sample.outcome for sample in run.samples)
     good = [sample for sample in run.samples if sample.outcome is Outcome.OK]
-    return Summary(
+    return LoadSummary(
         requests=len(run.samples),
         ok=outcomes[Outcome.OK],
         overloaded=outcomes[Outcome.OVERLOADED],
@@ -85,8 +85,8 @@ def _percentiles(values: Sequence[float]) -> Percentiles | None:
     return Percentiles.of(values) if values else None
 
 
-def as_json(load: Load, run: Run, summary: Summary, url: str) -> dict[str, object]:
-    """The whole run: what was asked, what came of it, and every sample."""
+def as_json(load: Load, run: LoadRun, summary: LoadSummary, url: str) -> dict[str, object]:
+    """The whole run: the load, the summary, and every request."""
     return {
         "url": url,
         "load": asdict(load),
@@ -96,12 +96,12 @@ def as_json(load: Load, run: Run, summary: Summary, url: str) -> dict[str, objec
     }
 
 
-def _sample_json(sample: Sample) -> dict[str, object]:
+def _sample_json(sample: RequestResult) -> dict[str, object]:
     return asdict(sample) | {"real_time_factor": sample.real_time_factor}
 
 
-def as_table(load: Load, summary: Summary) -> RenderableType:
-    """The run for a reader at a terminal."""
+def as_table(load: Load, summary: LoadSummary) -> RenderableType:
+    """The run as a table for a terminal."""
     parts: list[RenderableType] = [_distributions(summary), Text(_throughput(summary)), Text(_playback(load, summary))]
     if summary.overloaded:
         parts.append(Text(f"Refused as overloaded (429): {summary.overloaded}.", style="yellow"))
@@ -117,7 +117,7 @@ def describe(load: Load) -> str:
     return f"{load.requests} requests, open loop, {load.rate:g} a second"
 
 
-def _distributions(summary: Summary) -> Table:
+def _distributions(summary: LoadSummary) -> Table:
     table = Table()
     table.add_column("")
     for name in ("p50", "p90", "p95", "p99", "mean"):
@@ -141,14 +141,14 @@ def percentile_cells(figures: Percentiles | None, scale: float, digits: int) -> 
     ]
 
 
-def _throughput(summary: Summary) -> str:
+def _throughput(summary: LoadSummary) -> str:
     return (
         f"{summary.ok} of {summary.requests} spoken in {summary.seconds:.2f} s: "
         f"{summary.audio_per_second:.2f} s of audio and {summary.requests_per_second:.2f} requests a second."
     )
 
 
-def _playback(load: Load, summary: Summary) -> str:
+def _playback(load: Load, summary: LoadSummary) -> str:
     buffered = f" with {load.prebuffer:g} s of pre-buffer" if load.prebuffer else ""
     if not summary.underruns:
         return f"Playback{buffered}: no under-runs."

@@ -1,4 +1,4 @@
-"""The servers side by side, with an engine that costs nothing: uvicorn and granian over HTTP, and gRPC."""
+"""uvicorn, granian and gRPC compared, with an engine that costs nothing."""
 
 import statistics
 import time
@@ -14,31 +14,31 @@ from rich.table import Table
 from polyvox.api.grpc.schema import COSYVOICE, message_type
 from polyvox.bench.engine import SETTLE_SECONDS
 from polyvox.bench.process import ServerProcess, server_process
+from polyvox.bench.raw_http import SAMPLE_RATE, TIMEOUT, RequestTiming, connection_to, timed_request
 from polyvox.bench.texts import PARAGRAPH
-from polyvox.bench.wire import SAMPLE_RATE, TIMEOUT, Heard, ask, line_to
 from polyvox.errors import PolyvoxError
 
-CALLERS = 8
+CLIENTS = 8
 STREAMS = 50
-_ASKS_PER_STREAM = 4
+_CALLS_PER_STREAM = 4
 _TAG_BYTES = 4
-"""What a message of `Response` holds besides its samples."""
+"""Bytes of a `Response` message besides its samples."""
 
-Ask = Callable[[], Heard]
+TimedCall = Callable[[], RequestTiming]
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
-    """A server, and a way to ask it."""
+class ServerUnderTest:
+    """A server and a protocol to call it with."""
 
     name: str
-    server: ServerProcess
-    connect: Callable[[], AbstractContextManager[Ask]]
+    process: ServerProcess
+    connect: Callable[[], AbstractContextManager[TimedCall]]
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    """One server in one round: seconds to the first audio of each request, requests a second, CPU seconds of each."""
+class ServerRound:
+    """One server in one round: seconds to first audio of each request, requests a second, CPU seconds a request."""
 
     firsts: tuple[float, ...]
     rate: float
@@ -46,11 +46,11 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ServerFigures:
     """One server in all rounds."""
 
     name: str
-    rounds: tuple[Round, ...]
+    rounds: tuple[ServerRound, ...]
 
     @property
     def first_ms(self) -> float:
@@ -85,80 +85,80 @@ class Figures:
         }
 
 
-def bench_servers(rounds: int, requests: int, progress: Callable[[str], None]) -> list[Figures]:
+def bench_servers(rounds: int, requests: int, progress: Callable[[str], None]) -> list[ServerFigures]:
     """All servers by turns, so that a machine that slows down slows all of them."""
     progress("starting the servers")
     with ExitStack() as stack:
-        contestants = _contestants(stack)
-        for contestant in contestants:
-            _measured(contestant, max(10, requests // 10))
-        found: dict[str, list[Round]] = {contestant.name: [] for contestant in contestants}
+        servers = _servers(stack)
+        for server in servers:
+            _measured(server, max(10, requests // 10))
+        found: dict[str, list[ServerRound]] = {server.name: [] for server in servers}
         for turn in range(rounds):
-            for contestant in contestants:
-                progress(f"round {turn + 1} of {rounds}: {contestant.name}")
-                found[contestant.name].append(_measured(contestant, requests))
-    return [Figures(name, tuple(measured)) for name, measured in found.items()]
+            for server in servers:
+                progress(f"round {turn + 1} of {rounds}: {server.name}")
+                found[server.name].append(_measured(server, requests))
+    return [ServerFigures(name, tuple(measured)) for name, measured in found.items()]
 
 
-def _contestants(stack: ExitStack) -> list[Contestant]:
+def _servers(stack: ExitStack) -> list[ServerUnderTest]:
     arguments = ["bench", "null-server", "--grpc-port", "0", "--server"]
     uvicorn = stack.enter_context(server_process([*arguments, "uvicorn"]))
     granian = stack.enter_context(server_process([*arguments, "granian"]))
     return [
-        Contestant("uvicorn, HTTP", uvicorn, partial(http_line, uvicorn.url)),
-        Contestant("granian, HTTP", granian, partial(http_line, granian.url)),
-        Contestant("gRPC", uvicorn, partial(grpc_line, uvicorn.grpc, inference_request())),
+        ServerUnderTest("uvicorn, HTTP", uvicorn, partial(http_calls, uvicorn.url)),
+        ServerUnderTest("granian, HTTP", granian, partial(http_calls, granian.url)),
+        ServerUnderTest("gRPC", uvicorn, partial(grpc_calls, uvicorn.grpc, inference_request())),
     ]
 
 
-def _measured(contestant: Contestant, requests: int) -> Round:
-    with contestant.connect() as line:
-        firsts = tuple(line().first for _ in range(requests))
-    each = max(1, requests // CALLERS)
+def _measured(server: ServerUnderTest, requests: int) -> ServerRound:
+    with server.connect() as call:
+        firsts = tuple(call().first for _ in range(requests))
+    each = max(1, requests // CLIENTS)
     began = time.perf_counter()
-    _at_once(contestant, CALLERS, each)
-    rate = CALLERS * each / (time.perf_counter() - began)
-    cpu_before = contestant.server.cpu_seconds()
-    _at_once(contestant, STREAMS, _ASKS_PER_STREAM)
+    _at_once(server, CLIENTS, each)
+    rate = CLIENTS * each / (time.perf_counter() - began)
+    cpu_before = server.process.cpu_seconds()
+    _at_once(server, STREAMS, _CALLS_PER_STREAM)
     time.sleep(SETTLE_SECONDS)
-    cpu = (contestant.server.cpu_seconds() - cpu_before) / (STREAMS * _ASKS_PER_STREAM)
-    return Round(firsts, rate, cpu)
+    cpu = (server.process.cpu_seconds() - cpu_before) / (STREAMS * _CALLS_PER_STREAM)
+    return ServerRound(firsts, rate, cpu)
 
 
-def _at_once(contestant: Contestant, callers: int, each: int) -> None:
-    """Callers on lines of their own, each of whom asks again when the answer is there."""
+def _at_once(server: ServerUnderTest, clients: int, each: int) -> None:
+    """Concurrent clients, each on a connection of its own and with one request at a time."""
 
-    def call(_: int) -> None:
-        with contestant.connect() as line:
+    def client(_: int) -> None:
+        with server.connect() as call:
             for _ in range(each):
-                line()
+                call()
 
-    with ThreadPoolExecutor(callers) as pool:
-        list(pool.map(call, range(callers)))
+    with ThreadPoolExecutor(clients) as pool:
+        list(pool.map(client, range(clients)))
 
 
 @contextmanager
-def http_line(url: str) -> Iterator[Ask]:
-    """A connection over which a paragraph is spoken as often as it is called."""
-    with line_to(url) as line:
-        yield partial(ask, line, PARAGRAPH, voice="null", model="null")
+def http_calls(url: str) -> Iterator[TimedCall]:
+    """A connection; each call requests a paragraph over HTTP and times it."""
+    with connection_to(url) as connection:
+        yield partial(timed_request, connection, PARAGRAPH, voice="null", model="null")
 
 
 def inference_request() -> bytes:
-    """A paragraph for CosyVoice's service."""
+    """The serialised request for the same paragraph in CosyVoice's gRPC service."""
     sft = message_type("cosyvoice.sftRequest")(tts_text=PARAGRAPH)
     request: bytes = message_type("cosyvoice.Request")(sft_request=sft).SerializeToString()
     return request
 
 
 @contextmanager
-def grpc_line(address: str, request: bytes) -> Iterator[Ask]:
-    """The same over gRPC, in the service of CosyVoice's clients; the answers are counted, not parsed."""
+def grpc_calls(address: str, request: bytes) -> Iterator[TimedCall]:
+    """The same over gRPC, in CosyVoice's service; the bytes of the answers are counted, not parsed."""
     options = (("grpc.use_local_subchannel_pool", 1),)
     with grpc.insecure_channel(address, options) as channel:
         method = channel.unary_stream(f"/{COSYVOICE}/Inference")
 
-        def once() -> Heard:
+        def once() -> RequestTiming:
             began = time.perf_counter()
             first, received = 0.0, 0
             try:
@@ -167,13 +167,13 @@ def grpc_line(address: str, request: bytes) -> Iterator[Ask]:
                     received += len(message) - _TAG_BYTES
             except grpc.RpcError as error:
                 raise PolyvoxError(f"The server answered {error.code().name}: {error.details()}") from error
-            return Heard(first, time.perf_counter() - began, received / (2 * SAMPLE_RATE))
+            return RequestTiming(first, time.perf_counter() - began, received / (2 * SAMPLE_RATE))
 
         yield once
 
 
-def as_table(figures: Sequence[Figures]) -> Table:
-    """The servers for a reader at a terminal."""
+def as_table(figures: Sequence[ServerFigures]) -> Table:
+    """The servers as a table for a terminal."""
     table = Table()
     table.add_column("", no_wrap=True)
     for name in ("first audio", "95th percentile", "requests/s", f"CPU/request at {STREAMS} streams"):

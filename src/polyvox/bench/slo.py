@@ -1,16 +1,16 @@
-"""The stress test that users of the Streamable TTS API know: fifty requests at once, and a report in its words."""
+"""The report of the Streamable TTS API's stress test: fifty concurrent requests, minimum to P99."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from polyvox.bench.load import Outcome, Run
+from polyvox.bench.load import LoadRun, Outcome
 
 REQUESTS = 50
 _PERCENTILES = {"P50": 50, "P90": 90, "P95": 95, "P99": 99}
 
 
-def slo_report(run: Run) -> str:
+def slo_report(run: LoadRun) -> str:
     """Latency and real-time factor of what was spoken, and how many requests were not."""
     spoken = [sample for sample in run.samples if sample.outcome is Outcome.OK]
     lines = ["=== SLO LATENCY REPORT ===", f"Total Requests: {len(run.samples)}"]

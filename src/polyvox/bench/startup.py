@@ -1,4 +1,4 @@
-"""Run as a program, in a fresh process: the seconds until the text room has its first text done, as JSON."""
+"""Run as a program in a fresh process: start-up seconds of the normaliser and the phonemiser, as JSON."""
 
 import json
 import sys

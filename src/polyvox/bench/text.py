@@ -1,4 +1,4 @@
-"""The text room on the bench: how long it takes to start, and how long a text takes, for English and Chinese."""
+"""Start-up and latency of the text front end (normaliser and phonemiser), for English and Chinese."""
 
 import json
 import subprocess
@@ -55,15 +55,15 @@ def bench_text(rounds: int, espeak: str) -> Iterator[TextFigures]:
 
 
 def measure_startup(language: str, text: str, espeak: str) -> Startup:
-    """Start a fresh process and have it time itself."""
+    """Measure start-up in a fresh process."""
     command = [sys.executable, "-m", STARTUP_MODULE, language, espeak, text]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=STARTUP_TIMEOUT, check=False)  # noqa: S603
     except subprocess.TimeoutExpired as error:
-        raise PolyvoxError(f"The text room did not start within {STARTUP_TIMEOUT:g} s.") from error
+        raise PolyvoxError(f"The text front end did not start within {STARTUP_TIMEOUT:g} s.") from error
     if result.returncode != 0:
         reason = result.stderr.strip().rsplit("\n", 1)[-1]
-        raise PolyvoxError(f"The text room did not start in a fresh process: {reason}")
+        raise PolyvoxError(f"The text front end did not start in a fresh process: {reason}")
     return Startup(**json.loads(result.stdout))
 
 
@@ -91,7 +91,7 @@ def _timed(work: Callable[[], T]) -> tuple[T, float]:
 
 
 def as_table(figures: Sequence[TextFigures]) -> Table:
-    """The figures for a reader at a terminal."""
+    """The figures as a table for a terminal."""
     table = Table(caption="milliseconds for one text", caption_justify="left")
     table.add_column("")
     for name in ("start-up", "p50", "p90", "p95", "p99", "mean"):

@@ -1,4 +1,4 @@
-"""What the benchmarks say when they are given nothing to say."""
+"""The built-in texts of the benchmarks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`polyvox bench`: a server under load, the text room alone, and the engine against the bare model."""
+"""`polyvox bench`: a server under load, the text front end alone, and the engine against the bare model."""
 
 import asyncio
 import json
@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyvox.cli.address import server_address
-
 if TYPE_CHECKING:
-    from polyvox.bench.load import Load, Run
+    from polyvox.bench.load import Load, LoadRun
 
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write everything measured to this file.")]
 
 
 class Profile(StrEnum):
-    """What a run under load is made of, and how it is told."""
+    """The defaults and the report of a load run."""
 
     PLAIN = "plain"
     SLO = "slo"
@@ -32,13 +30,13 @@ def bench(
     url: Annotated[str, typer.Option(help="Server to put under load.")] = "http://127.0.0.1:8880",
     dialect: Annotated[str, typer.Option(help="API that the server speaks.")] = "openai",
     profile: Annotated[
-        Profile, typer.Option(help="slo: all requests at once, 50 unless told, told as minimum to P99 of time and RTF.")
+        Profile, typer.Option(help="slo: all requests at once, 50 by default; reports minimum to P99 of time and RTF.")
     ] = Profile.PLAIN,
     requests: Annotated[
-        int | None, typer.Option("--requests", "-n", help="Requests in all; 32 unless the profile has its own.")
+        int | None, typer.Option("--requests", "-n", help="Requests in all; 32 by default, 50 with slo.")
     ] = None,
     concurrency: Annotated[
-        int | None, typer.Option("--concurrency", "-c", help="Closed loop: requests at a time; 1 unless told.")
+        int | None, typer.Option("--concurrency", "-c", help="Closed loop: requests at a time; 1 by default.")
     ] = None,
     rate: Annotated[
         float | None, typer.Option("--rate", "-r", help="Open loop: arrivals a second, in place of --concurrency.")
@@ -61,6 +59,7 @@ def bench(
     from polyvox.bench.plot import check_plottable
     from polyvox.bench.slo import REQUESTS
     from polyvox.bench.texts import texts_from
+    from polyvox.client import server_address
 
     if plot is not None:
         check_plottable(plot)
@@ -128,6 +127,7 @@ def servers(
     json_file: JsonFile = None,
 ) -> None:
     """uvicorn, granian and gRPC side by side, with an engine that costs nothing."""
+    _check_servers_installed()
     from rich.console import Console
 
     from polyvox.bench.servers import as_table, bench_servers
@@ -144,7 +144,7 @@ def null_server(
     server: Annotated[str, typer.Option(help="uvicorn or granian.")] = "uvicorn",
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC; 0: any free.")] = None,
 ) -> None:
-    """A server whose engine costs nothing, for measuring what is left."""
+    """A server whose engine costs nothing, to measure the server's own cost."""
     from polyvox.bench.null import NullEngine
     from polyvox.cli.server import run_server
     from polyvox.installation import load_settings
@@ -154,7 +154,19 @@ def null_server(
     run_server(settings, {"null": NullEngine})
 
 
-async def _run(load: "Load", dialect: str, url: str, api_key: str | None) -> "Run":
+def _check_servers_installed() -> None:
+    from importlib.util import find_spec
+
+    from polyvox.errors import UnavailableError, install_hint
+
+    if missing := [name for name, package in (("granian", "granian"), ("gRPC", "grpc")) if find_spec(package) is None]:
+        raise UnavailableError(
+            f"This compares servers, of which {' and '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not installed; run: {install_hint('granian,grpc')}."
+        )
+
+
+async def _run(load: "Load", dialect: str, url: str, api_key: str | None) -> "LoadRun":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -170,7 +182,9 @@ async def _run(load: "Load", dialect: str, url: str, api_key: str | None) -> "Ru
         )
 
 
-def _report(load: "Load", run: "Run", url: str, profile: Profile, json_file: Path | None, plot: Path | None) -> None:
+def _report(
+    load: "Load", run: "LoadRun", url: str, profile: Profile, json_file: Path | None, plot: Path | None
+) -> None:
     from rich.console import Console
 
     from polyvox.bench.plot import save_plot

@@ -1,4 +1,4 @@
-"""`polyvox eval`: how well voices are understood, recognised and liked."""
+"""`polyvox eval`: word errors, speaker similarity and predicted quality of voices."""
 
 import asyncio
 import json
@@ -12,8 +12,8 @@ import typer
 from polyvox.evaluate.metric import Metric
 
 if TYPE_CHECKING:
-    from polyvox.evaluate.panel import Panel
-    from polyvox.evaluate.trial import Sample, Speak, Trial
+    from polyvox.evaluate.evaluation import Evaluation, Speak, UtteranceResult
+    from polyvox.evaluate.scorers import Scorers
 
 Voices = Annotated[list[str] | None, typer.Option("--voice", "-v", help="Voice or mix to evaluate; repeat for more.")]
 Texts = Annotated[Path | None, typer.Option(help="File with one text on each line, in place of the built-in ones.")]
@@ -58,11 +58,11 @@ def evaluate(
     models_dir: ModelsDir = None,
 ) -> None:
     """Measure word errors, speaker similarity and predicted quality of voices."""
-    from polyvox.cli.address import server_address
-    from polyvox.cli.speakers import Manner, own_speaker, servers_speaker
-    from polyvox.evaluate.panel import Panel
+    from polyvox.cli.speakers import SpeakerOptions, local_speaker, remote_speaker
+    from polyvox.client import server_address
+    from polyvox.evaluate.evaluation import Evaluation
     from polyvox.evaluate.plot import check_plottable
-    from polyvox.evaluate.trial import Trial
+    from polyvox.evaluate.scorers import Scorers
     from polyvox.installation import load_settings
     from polyvox.runtime.executors.ort import share_of_cores
     from polyvox.service.logs import configure_logging
@@ -78,15 +78,15 @@ def evaluate(
     address = None if url is None else server_address(url, "url")
     metrics = frozenset(metric or Metric)
     voices = tuple(dict.fromkeys(voice or [settings.default_voice]))
-    trial = Trial(voices, _texts(texts)[:limit], language, timeout=timeout)
+    evaluation = Evaluation(voices, _texts(texts)[:limit], language, timeout=timeout)
     if plot is not None:
-        check_plottable(plot, trial)
-    panel = Panel.of(metrics, settings.models_dir, share_of_cores(1))
-    trial = _with_references(trial, reference or [], panel)
-    manner = Manner(model, language)
-    speaker = own_speaker(settings, manner) if address is None else servers_speaker(address, api_key, manner)
-    samples = asyncio.run(_run(trial, speaker, panel, keep))
-    _report(trial, samples, metrics, json_file, plot, url=url, model=model)
+        check_plottable(plot, evaluation)
+    scorers = Scorers.of(metrics, settings.models_dir, share_of_cores(1))
+    evaluation = _with_references(evaluation, reference or [], scorers)
+    options = SpeakerOptions(model, language)
+    speaker = local_speaker(settings, options) if address is None else remote_speaker(address, api_key, options)
+    samples = asyncio.run(_run(evaluation, speaker, scorers, keep))
+    _report(evaluation, samples, metrics, json_file, plot, url=url, model=model)
 
 
 def _texts(file: Path | None) -> tuple[str, ...]:
@@ -96,43 +96,43 @@ def _texts(file: Path | None) -> tuple[str, ...]:
     return ENGLISH if file is None else texts_from(file)
 
 
-def _with_references(trial: "Trial", given: Sequence[str], panel: "Panel") -> "Trial":
+def _with_references(evaluation: "Evaluation", given: Sequence[str], scorers: "Scorers") -> "Evaluation":
     from dataclasses import replace
 
     from polyvox.errors import InvalidRequestError
     from polyvox.evaluate.references import embedded, reference_files
 
     if not given:
-        return trial
-    if panel.encoder is None:
+        return evaluation
+    if scorers.encoder is None:
         raise InvalidRequestError("--reference is for similarity; add --metric similarity.", field="reference")
-    return replace(trial, references=embedded(reference_files(given, trial.voices), panel.encoder))
+    return replace(evaluation, references=embedded(reference_files(given, evaluation.voices), scorers.encoder))
 
 
 async def _run(
-    trial: "Trial", speaker: "AbstractAsyncContextManager[Speak]", panel: "Panel", keep: Path | None
-) -> "list[Sample]":
+    evaluation: "Evaluation", speaker: "AbstractAsyncContextManager[Speak]", scorers: "Scorers", keep: Path | None
+) -> "list[UtteranceResult]":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from polyvox.cli.speakers import keeping
-    from polyvox.evaluate.trial import run_trial
+    from polyvox.evaluate.evaluation import run_evaluation
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("Listening", total=trial.utterances)
+        task = progress.add_task("Evaluating", total=evaluation.utterances)
         async with speaker as speak:
-            return await run_trial(
-                trial,
+            return await run_evaluation(
+                evaluation,
                 speak if keep is None else keeping(speak, keep),
-                panel,
-                on_sample=lambda _: progress.advance(task),
+                scorers,
+                on_result=lambda _: progress.advance(task),
             )
 
 
 def _report(
-    trial: "Trial",
-    samples: "list[Sample]",
+    evaluation: "Evaluation",
+    samples: "list[UtteranceResult]",
     metrics: Collection[Metric],
     json_file: Path | None,
     plot: Path | None,
@@ -144,11 +144,11 @@ def _report(
     from polyvox.evaluate.plot import save_plot
     from polyvox.evaluate.report import as_json, as_table
 
-    Console().print(as_table(trial, samples, metrics))
+    Console().print(as_table(evaluation, samples, metrics))
     if json_file is not None:
-        document = {"polyvox": __version__, **origin, **as_json(trial, samples, metrics)}
+        document = {"polyvox": __version__, **origin, **as_json(evaluation, samples, metrics)}
         json_file.write_text(json.dumps(document, indent=2, ensure_ascii=False), encoding="utf-8")
     if plot is not None:
-        save_plot(trial, samples, metrics, plot)
+        save_plot(evaluation, samples, metrics, plot)
     if any(sample.error for sample in samples):
         raise typer.Exit(1)

@@ -1,7 +1,8 @@
-"""`polyvox voices fit`: a voice of Kokoro's fitted to a recording, with a bar to watch it by."""
+"""`polyvox voices fit`: fit a Kokoro voice to a recording and show the progress."""
 
 import asyncio
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from polyvox.voices.references import InlineVoice
 
 
 def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed: int) -> VoiceRecord:
-    """Fit a voice as a server would, and wait for it; whoever interrupts leaves nothing behind."""
+    """Fit a voice as a server would, and wait for it; an interrupted fit leaves nothing behind."""
     data = read_recording(file, settings.prompt_max_bytes)
 
     async def fitted() -> VoiceRecord:
@@ -27,8 +28,8 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
         fits = FittingService(settings, voices)
         try:
             job = await fits.start(InlineVoice(data), details, owner, seed=seed)
-            with _bar() as bar:
-                return await fits.finished(job, bar)
+            with _shown_progress() as show:
+                return await fits.finished(job, show)
         finally:
             await fits.close()
             await voices.close()
@@ -36,7 +37,19 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
     return asyncio.run(fitted())
 
 
-class _Bar:
+@contextmanager
+def _shown_progress() -> Iterator[Callable[[FitJob], None]]:
+    """A bar on a terminal; lines where standard error is a file or a log, so that a long fit shows that it moves."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _ProgressLines()
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield _ProgressBar(progress)
+
+
+class _ProgressBar:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._task = progress.add_task("loading", total=None)
@@ -46,8 +59,16 @@ class _Bar:
         self._progress.update(self._task, total=job.steps or None, completed=job.step, description=what)
 
 
-@contextmanager
-def _bar() -> Iterator[_Bar]:
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield _Bar(progress)
+class _ProgressLines:
+    """One line when loading begins, and one for every tenth of the steps."""
+
+    def __init__(self) -> None:
+        self._tenth: int | None = None
+
+    def __call__(self, job: FitJob) -> None:
+        tenth = 10 * job.step // job.steps if job.steps else 0
+        if tenth != self._tenth:
+            self._tenth = tenth
+            similarity = "" if job.similarity is None else f", similarity {job.similarity:.2f}"
+            where = f"step {job.step} of {job.steps}{similarity}" if job.step else "loading"
+            print(f"fit: {where}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Where a command's speech goes: a file, standard output, or the loudspeaker."""
+"""Outputs of a command's speech: a file, standard output, or the loudspeaker."""
 
 import asyncio
 import secrets
@@ -15,12 +15,12 @@ from polyvox.types import Pcm
 
 PIPE = "-"
 EXTENSIONS = {"ogg": AudioFormat.OPUS}
-"""File endings that are not the name of their format."""
+"""File extensions that differ from the name of their format."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
-    """Samples on their way, at least one, with what one has to know to write or play them."""
+class OutputAudio:
+    """Audio while it is made: pieces of samples, at least one in all, and their layout."""
 
     sample_rate: int
     channels: int
@@ -28,30 +28,30 @@ class Sound:
 
 
 class Output(Protocol):
-    """A place for speech."""
+    """A destination for audio."""
 
-    async def take(self, sound: Sound) -> None:
-        """Take all of it; what is interrupted leaves nothing half done."""
+    async def consume(self, audio: OutputAudio) -> None:
+        """Write or play all of the audio; an interrupted call leaves no partial file."""
 
     @property
     def when_interrupted(self) -> str:
-        """What to tell a user who stopped halfway."""
+        """The message for a user who interrupts."""
 
 
-def output_for(place: str | None, format_name: str | None) -> Output:
-    """The output that the options ask for; what cannot work is refused here, before anything is spoken."""
+def output_for(target: str | None, format_name: str | None) -> Output:
+    """The output for the options; what cannot work is refused here, before anything is spoken."""
     asked = None if format_name is None else parse_format(format_name, field="format")
-    if place is None:
+    if target is None:
         if asked is not None:
             raise InvalidRequestError("--format is for files; name one with -o.", field="format")
         find_player()
-        return Loudspeaker()
-    if place == PIPE:
-        return Pipe(asked or AudioFormat.WAV)
-    path = Path(place)
+        return LoudspeakerOutput()
+    if target == PIPE:
+        return PipeOutput(asked or AudioFormat.WAV)
+    path = Path(target)
     if path.is_dir() or not path.parent.is_dir():
-        raise InvalidRequestError(f"{place} cannot be written: give a file in a folder that exists.", field="output")
-    return File(path, asked or _format_of(path))
+        raise InvalidRequestError(f"{target} cannot be written: give a file in a folder that exists.", field="output")
+    return FileOutput(path, asked or _format_of(path))
 
 
 def _format_of(path: Path) -> AudioFormat:
@@ -62,16 +62,16 @@ def _format_of(path: Path) -> AudioFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """A file that appears when it is complete."""
+class FileOutput:
+    """A file, which appears when it is complete."""
 
     path: Path
     format: AudioFormat
 
-    async def take(self, sound: Sound) -> None:
-        encoder = FileEncoder(self.format, sound.sample_rate, sound.channels)
+    async def consume(self, audio: OutputAudio) -> None:
+        encoder = FileEncoder(self.format, audio.sample_rate, audio.channels)
         try:
-            async for piece in sound.pieces:
+            async for piece in audio.pieces:
                 await asyncio.to_thread(encoder.encode, piece)
             self._write(await asyncio.to_thread(encoder.finish))
         finally:
@@ -95,14 +95,14 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Pipe:
+class PipeOutput:
     """Standard output, as a stream."""
 
     format: AudioFormat
 
-    async def take(self, sound: Sound) -> None:
-        with StreamEncoder(self.format, sound.sample_rate, sound.channels) as encoder:
-            async for piece in sound.pieces:
+    async def consume(self, audio: OutputAudio) -> None:
+        with StreamEncoder(self.format, audio.sample_rate, audio.channels) as encoder:
+            async for piece in audio.pieces:
                 self._write(encoder.encode(piece))
             self._write(encoder.finish())
 
@@ -116,11 +116,11 @@ class Pipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Loudspeaker:
-    """This machine's sound."""
+class LoudspeakerOutput:
+    """Playback on this machine."""
 
-    async def take(self, sound: Sound) -> None:
-        await play(sound.pieces, sound.sample_rate, sound.channels)
+    async def consume(self, audio: OutputAudio) -> None:
+        await play(audio.pieces, audio.sample_rate, audio.channels)
 
     @property
     def when_interrupted(self) -> str:

@@ -11,17 +11,17 @@ import typer
 
 if TYPE_CHECKING:
     from polyvox.cli.output import Output
-    from polyvox.cli.speech import Speech
+    from polyvox.cli.speech import CommandSpeech
     from polyvox.types import Pcm
 
-UNHURRIED_SECONDS = 7 * 24 * 3600.0
-"""A command waits for itself: neither a book nor a paused player is cut off, as a server's client would be."""
+UNLIMITED_SECONDS = 7 * 24 * 3600.0
+"""Deadline and stall limit of a command: neither a whole book nor a paused player is cut off."""
 LONG_TEXT_CHARS = 300
-"""From here on a progress bar is worth its line."""
+"""Texts from this length on get a progress bar."""
 INTERRUPTED = 130
 
 TextArgument = Annotated[str | None, typer.Argument(help="What to say; `-`, or nothing, reads standard input.")]
-Place = Annotated[
+OutputPath = Annotated[
     str | None, typer.Option("--output", "-o", help="File to write, or `-` for standard output; without it, play.")
 ]
 File = Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from this file.")]
@@ -45,7 +45,7 @@ ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models
 def say(
     context: typer.Context,
     text: TextArgument = None,
-    output: Place = None,
+    output: OutputPath = None,
     file: File = None,
     voice: Voice = None,
     speed: Speed = 1.0,
@@ -60,10 +60,10 @@ def say(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak a text, into a file or out loud."""
-    from polyvox.cli.address import server_address
     from polyvox.cli.output import output_for
-    from polyvox.cli.speech import Wish, own_speech, servers_speech
+    from polyvox.cli.speech import SayRequest, local_speech, remote_speech
     from polyvox.cli.turns import check_options, read_turns
+    from polyvox.client import server_address
     from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 
@@ -71,30 +71,30 @@ def say(
         models_dir=models_dir,
         models=[model] if model else None,
         default_model=model,
-        deadline_seconds=UNHURRIED_SECONDS,
-        stall_seconds=UNHURRIED_SECONDS,
+        deadline_seconds=UNLIMITED_SECONDS,
+        stall_seconds=UNLIMITED_SECONDS,
         log_level="debug" if context.find_root().params["debug"] else "error",
         log_format="console",
     )
     configure_logging(settings)
     words = read_text(text, file, settings.max_input_chars)
-    place = output_for(output, audio_format)
+    target = output_for(output, audio_format)
     check_options(dialogue=dialogue, voice=voice, pause=pause)
     turns = read_turns(words) if dialogue else ()
-    wish = Wish(words, voice, model, language, speed, volume, turns, pause)
+    request = SayRequest(words, voice, model, language, speed, volume, turns, pause)
     if server is None:
-        source = own_speech(wish, settings)
+        speech = local_speech(request, settings)
     else:
-        source = servers_speech(wish, server_address(server, "server"), api_key)
+        speech = remote_speech(request, server_address(server, "server"), api_key)
     try:
-        asyncio.run(_speak(source, place, len(words)))
+        asyncio.run(_speak(speech, target, len(words)))
     except KeyboardInterrupt:
-        print(place.when_interrupted, file=sys.stderr)
+        print(target.when_interrupted, file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
 
 
 def read_text(text: str | None, file: Path | None, max_chars: int) -> str:
-    """The text from whichever place the user named, read no further than the limit."""
+    """The text from the argument, the file or standard input, read no further than the limit."""
     from polyvox.errors import InvalidRequestError, TextError
 
     if file is not None and text is not None:
@@ -126,11 +126,11 @@ def _decoded(data: bytes, origin: str) -> str:
         raise TextError(f"{origin} is not UTF-8 text; save it as UTF-8.", field="text") from error
 
 
-async def _speak(source: "AbstractAsyncContextManager[Speech]", place: "Output", chars: int) -> None:
+async def _speak(source: "AbstractAsyncContextManager[CommandSpeech]", target: "Output", chars: int) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from polyvox.cli.output import Sound
+    from polyvox.cli.output import OutputAudio
     from polyvox.errors import PolyvoxError
 
     console = Console(stderr=True)
@@ -144,13 +144,13 @@ async def _speak(source: "AbstractAsyncContextManager[Speech]", place: "Output",
 
             async def watched() -> "AsyncIterator[Pcm]":
                 seconds = 0.0
-                async for piece in speech.pieces:
-                    yield piece.pcm
-                    seconds += len(piece.pcm) / speech.sample_rate
+                async for segment in speech.segments:
+                    yield segment.pcm
+                    seconds += len(segment.pcm) / speech.sample_rate
                     progress.update(task, description=f"{seconds:.0f} s of speech")
-                    if piece.spoken_chars is not None:
-                        progress.update(task, total=chars, completed=piece.spoken_chars)
+                    if segment.spoken_chars is not None:
+                        progress.update(task, total=chars, completed=segment.spoken_chars)
                 if not seconds:
                     raise PolyvoxError("The speech holds no audio.")
 
-            await place.take(Sound(speech.sample_rate, speech.channels, watched()))
+            await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched()))

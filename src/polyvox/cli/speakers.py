@@ -1,4 +1,4 @@
-"""Utterances for an evaluation, from a hall of this process's own or from a running server."""
+"""Utterances for an evaluation, spoken in this process or by a running server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,10 +12,10 @@ import numpy as np
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli.hall import running_service
-from polyvox.cli.speech import Wish, servers_speech
+from polyvox.cli.speech import SayRequest, remote_speech
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
-from polyvox.evaluate.trial import Speak
+from polyvox.evaluate.evaluation import Speak
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import Pcm, Utterance
 
@@ -23,21 +23,21 @@ MAX_AUDIO_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How everything is spoken; None leaves the choice to the settings or to the server."""
+class SpeakerOptions:
+    """How all utterances are spoken; None leaves the choice to the settings or to the server."""
 
     model: str | None = None
     language: str | None = None
 
 
 @asynccontextmanager
-async def own_speaker(settings: Settings, manner: Manner) -> AsyncIterator[Speak]:
+async def local_speaker(settings: Settings, options: SpeakerOptions) -> AsyncIterator[Speak]:
     """Speak in this process; the model is loaded once."""
-    tag = None if manner.language is None else language_tag(manner.language, "language")
+    tag = None if options.language is None else language_tag(options.language, "language")
     async with running_service(settings) as service:
 
         async def speak(voice: str, text: str) -> tuple[Pcm, int]:
-            request = SpeechRequest(Utterance(text, voice, language=tag), model=manner.model, door="cli")
+            request = SpeechRequest(Utterance(text, voice, language=tag), model=options.model, door="cli")
             async with await service.open(request) as session:
                 return await _whole((chunk.pcm async for chunk in session), session.sample_rate), session.sample_rate
 
@@ -45,19 +45,19 @@ async def own_speaker(settings: Settings, manner: Manner) -> AsyncIterator[Speak
 
 
 @asynccontextmanager
-async def servers_speaker(url: str, api_key: str | None, manner: Manner) -> AsyncIterator[Speak]:
+async def remote_speaker(url: str, api_key: str | None, options: SpeakerOptions) -> AsyncIterator[Speak]:
     """Have a running server speak."""
 
     async def speak(voice: str, text: str) -> tuple[Pcm, int]:
-        wish = Wish(text, voice, manner.model, manner.language)
-        async with servers_speech(wish, url, api_key) as speech:
-            return await _whole((piece.pcm async for piece in speech.pieces), speech.sample_rate), speech.sample_rate
+        async with remote_speech(SayRequest(text, voice, options.model, options.language), url, api_key) as speech:
+            pcm = await _whole((segment.pcm async for segment in speech.segments), speech.sample_rate)
+            return pcm, speech.sample_rate
 
     yield speak
 
 
 def keeping(speak: Speak, folder: Path) -> Speak:
-    """The same speaker, whose utterances also go to files: 0001.wav, 0002.wav ... in the order they are spoken."""
+    """A speaker that also writes its utterances to files: 0001.wav, 0002.wav ... in the order they are spoken."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers = count(1)
 

@@ -1,18 +1,16 @@
-"""Speech for a command: from a hall of its own, or from a server that is running already."""
+"""Speech for a command: made in this process, or by a running server."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-import httpx
-
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
-from polyvox.bench.dialect import RefusedError, audio_layout, error_sentence
 from polyvox.cli.hall import running_service
+from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
-from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError
+from polyvox.errors import ApiError, InvalidRequestError
 from polyvox.service.dialogue import staged
 from polyvox.service.scenes import Turn
 from polyvox.service.speech import SpeechRequest, SpeechService
@@ -21,16 +19,15 @@ from polyvox.types import Pcm, Utterance
 from polyvox.voices.records import HOUSE
 from polyvox.voices.references import parse_reference
 
-CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 120.0
-MAX_ERROR_BYTES = 65_536
+_BAD_REQUEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be said, and how; None leaves the choice to the settings or to the server.
+class SayRequest:
+    """What to say, and how; None leaves the choice to the settings or to the server.
 
-    With `turns` it is a dialogue, and `pause` the silence between them.
+    With `turns` it is a dialogue, and `pause` the seconds of silence between them.
     """
 
     text: str
@@ -44,50 +41,50 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of speech, and how far into the text it reaches, where that is known."""
+class SpeechSegment:
+    """A stretch of speech, and how many characters of the text are spoken by its end, where that is known."""
 
     pcm: Pcm
     spoken_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
-    """Speech on its way, and what the engine could not do as asked."""
+class CommandSpeech:
+    """Speech while it is made; `warnings` name what the engine could not do as asked."""
 
     sample_rate: int
     channels: int
     warnings: tuple[str, ...]
-    pieces: AsyncIterator[Piece]
+    segments: AsyncIterator[SpeechSegment]
 
 
 @asynccontextmanager
-async def own_speech(wish: Wish, settings: Settings) -> AsyncIterator[Speech]:
+async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[CommandSpeech]:
     """Speak in this process, also with a registered voice if the model clones voices."""
     utterance = Utterance(
-        wish.text,
-        wish.voice or settings.default_voice,
-        language=None if wish.language is None else language_tag(wish.language, "language"),
-        speed=wish.speed,
+        said.text,
+        said.voice or settings.default_voice,
+        language=None if said.language is None else language_tag(said.language, "language"),
+        speed=said.speed,
     )
     async with running_service(settings) as service, _voices_beside(service) as voices:
-        request = SpeechRequest(utterance, model=wish.model, volume=wish.volume, door="cli")
-        async with await service.open(_cast(request, wish, voices, settings)) as session:
+        request = SpeechRequest(utterance, model=said.model, volume=said.volume, door="cli")
+        async with await service.open(_cast(request, said, voices, settings)) as session:
 
-            async def pieces() -> AsyncIterator[Piece]:
+            async def segments() -> AsyncIterator[SpeechSegment]:
                 async for chunk in session:
-                    yield Piece(chunk.pcm, chunk.span.end if chunk.span else None)
+                    yield SpeechSegment(chunk.pcm, chunk.span.end if chunk.span else None)
 
-            yield Speech(session.sample_rate, session.channels, session.warnings, pieces())
+            yield CommandSpeech(session.sample_rate, session.channels, session.warnings, segments())
 
 
-def _cast(request: SpeechRequest, wish: Wish, voices: VoiceService, settings: Settings) -> SpeechRequest:
+def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settings: Settings) -> SpeechRequest:
     """The request with the voice, or the voices of the dialogue, that it means."""
-    if wish.turns:
-        stage = partial(staged, wish.turns, wish.pause, voices.casting, settings)
-        return replace(request, stage=partial(stage, owner=HOUSE, model=wish.model, speed=wish.speed))
+    if said.turns:
+        stage = partial(staged, said.turns, said.pause, voices.casting, settings)
+        return replace(request, stage=partial(stage, owner=HOUSE, model=said.model, speed=said.speed))
     reference = parse_reference(request.utterance.voice, max_bytes=settings.prompt_max_bytes)
-    return replace(request, cast=partial(voices.casting.cast, reference, HOUSE, model=wish.model))
+    return replace(request, cast=partial(voices.casting.cast, reference, HOUSE, model=said.model))
 
 
 @asynccontextmanager
@@ -100,55 +97,43 @@ async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
 
 
 @asynccontextmanager
-async def servers_speech(wish: Wish, url: str, api_key: str | None) -> AsyncIterator[Speech]:
-    """Have a running server speak, by OpenAI's call with Kokoro-FastAPI's fields, or by the call for dialogues."""
-    path = "/v1/audio/dialogue" if wish.turns else "/v1/audio/speech"
-    turns = [{"voice": turn.voice, "text": turn.text} for turn in wish.turns]
-    said = {"turns": turns, "pause": wish.pause} if wish.turns else {"input": wish.text, "voice": wish.voice}
-    body = {
-        "model": wish.model,
-        "speed": wish.speed,
-        "lang_code": wish.language,
-        "volume_multiplier": wish.volume,
-        "response_format": "pcm",
-        **said,
-    }
-    given = {name: value for name, value in body.items() if value is not None}
-    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    timeout = httpx.Timeout(READ_TIMEOUT, connect=CONNECT_TIMEOUT)
+async def remote_speech(said: SayRequest, url: str, api_key: str | None) -> AsyncIterator[CommandSpeech]:
+    """Have a running server speak; what it refuses as a bad request is the user's to mend, as in this process."""
     try:
         async with (
-            httpx.AsyncClient(timeout=timeout, headers=headers) as client,
-            client.stream("POST", f"{url}{path}", json=given) as response,
+            AsyncClient(url, api_key, timeout=READ_TIMEOUT) as client,
+            _opened(said, client) as stream,
         ):
-            if response.status_code != httpx.codes.OK:
-                raise await _refusal(response)
-            rate, channels = audio_layout(response.headers)
-            yield Speech(rate, channels, (), _whole_samples(response.aiter_raw(), channels))
-    except httpx.ConnectError as error:
-        raise UnavailableError(f"No server answers at {url}; start one with `polyvox serve`.") from error
-    except (httpx.HTTPError, RefusedError) as error:
-        raise PolyvoxError(f"The stream from {url} broke off: {str(error) or type(error).__name__}.") from error
+            warnings = (stream.warning,) if stream.warning else ()
+            yield CommandSpeech(stream.sample_rate, stream.channels, warnings, _segments(stream))
+    except ApiError as error:
+        if error.status == _BAD_REQUEST:
+            raise InvalidRequestError(error.message, field=error.field) from error
+        raise
 
 
-async def _whole_samples(stream: AsyncIterator[bytes], channels: int) -> AsyncIterator[Piece]:
-    """Bytes as they come off the wire, cut at whole samples."""
-    frame_bytes = 2 * channels
+def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManager[AsyncAudioResponse]:
+    options: SpeechOptions = {
+        "model": said.model,
+        "response_format": "pcm",
+        "speed": said.speed,
+        "language": said.language,
+        "volume": said.volume,
+    }
+    if not said.turns:
+        return client.stream(said.text, said.voice, **options)
+    turns = [(turn.voice, turn.text) for turn in said.turns]
+    return client.stream_dialogue(turns, pause=said.pause, **options)
+
+
+async def _segments(stream: AsyncAudioResponse) -> AsyncIterator[SpeechSegment]:
+    """Raw PCM as it arrives, cut at whole samples."""
+    frame_bytes = 2 * stream.channels
     rest = b""
     async for data in stream:
         rest += data
         whole = len(rest) - len(rest) % frame_bytes
         if whole:
             pcm = from_pcm16(rest[:whole])
-            yield Piece(pcm if channels == 1 else pcm.reshape(-1, channels))
+            yield SpeechSegment(pcm if stream.channels == 1 else pcm.reshape(-1, stream.channels))
             rest = rest[whole:]
-
-
-async def _refusal(response: httpx.Response) -> PolyvoxError:
-    body = b""
-    async for piece in response.aiter_bytes():
-        body += piece
-        if len(body) > MAX_ERROR_BYTES:
-            break
-    sentence = error_sentence(body) or f"The server answered {response.status_code} {response.reason_phrase}."
-    return InvalidRequestError(sentence) if response.status_code == httpx.codes.BAD_REQUEST else PolyvoxError(sentence)

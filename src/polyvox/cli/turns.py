@@ -1,4 +1,4 @@
-"""A dialogue as people write one down: a voice, a colon, and what it says, line by line."""
+"""Dialogue scripts: lines of `voice: text`."""
 
 import re
 from dataclasses import replace
@@ -10,7 +10,7 @@ _LINE = re.compile(r"(?P<voice>\S[^\n]{0,200}?):\s+(?P<text>\S.*)")
 
 
 def read_turns(script: str) -> tuple[Turn, ...]:
-    """The turns of a script; an indented line goes on with the turn before it, an empty one says nothing."""
+    """Parse a script; an indented line continues the turn before it, empty lines are skipped."""
     turns: list[Turn] = []
     for number, line in enumerate(script.splitlines(), start=1):
         if not line.strip():
@@ -22,14 +22,14 @@ def read_turns(script: str) -> tuple[Turn, ...]:
             turns[-1] = replace(turns[-1], text=f"{turns[-1].text} {line.strip()}")
         else:
             raise InvalidRequestError(
-                f"Line {number} names no voice; write `voice: text`, or indent it to go on with the turn before.",
+                f"Line {number} names no voice; write `voice: text`, or indent it to continue the turn before.",
                 field="text",
             )
     return tuple(turns)
 
 
 def check_options(*, dialogue: bool, voice: str | None, pause: float | None) -> None:
-    """Refuse what only one of a text and a dialogue can have."""
+    """Refuse options that belong to the other kind of request."""
     if dialogue and voice is not None:
         raise InvalidRequestError("In a dialogue each line names its voice; leave --voice out.", field="voice")
     if not dialogue and pause is not None:

@@ -1,4 +1,4 @@
-"""Distill-MOS: how listeners would rate speech, by a small network that learned from a large one."""
+"""Distill-MOS: predicted mean opinion score of speech, by a small network distilled from a large one."""
 
 from collections.abc import Iterator
 
@@ -21,13 +21,13 @@ _LEAST_MAGNITUDE = 1e-12
 
 
 class DistillMos:
-    """Immutable after loading, so calls from several threads do not disturb each other."""
+    """The Distill-MOS model. Immutable after loading, so that threads may share it."""
 
     def __init__(self, bundle: Bundle, threads: int = 1) -> None:
         self._graph = OrtGraph(bundle.file("model.onnx"), threads)
 
     def score(self, pcm: Pcm, rate: int) -> float:
-        """An opinion from 1 to 5: the mean over windows of 7.68 seconds that start at most a second apart."""
+        """A score from 1 to 5: the mean over windows of 7.68 seconds that start at most a second apart."""
         opinions = []
         for window in windows(heard_speech(pcm, rate)):
             (mos,) = self._graph.run(["mos"], {"spectrum": compressed_spectrum(window)[np.newaxis]})

@@ -1,4 +1,4 @@
-"""DNSMOS: how listeners would rate the sound of speech, by the networks of Microsoft's noise suppression challenge.
+"""DNSMOS: predicted mean opinion scores of speech, by the networks of Microsoft's noise suppression challenge.
 
 After Reddy, Gopal and Cutler, "DNSMOS P.835: A Non-Intrusive Perceptual Objective Speech Quality Metric to Evaluate
 Noise Suppressors" (2022).
@@ -20,7 +20,7 @@ BUNDLE = "dnsmos"
 _WINDOW = 144_160  # 9.01 seconds
 _INPUT = "input_1"
 
-# From what the network says to the scale of the listeners, by the published fit; the square's factor first.
+# From the network's raw output to the listeners' scale, by the published polynomials, highest power first.
 _SIGNAL_FIT = (-0.08397278, 1.22083953, 0.0052439)
 _BACKGROUND_FIT = (-0.13166888, 1.60915514, -0.39604546)
 _OVERALL_FIT = (-0.06766283, 1.11546468, 0.04602535)
@@ -35,7 +35,7 @@ _LEAST_POWER = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class DnsScores:
-    """Four opinions from 1 to 5: of the whole by ITU-T P.808; of speech, background and both together by P.835."""
+    """Four scores from 1 to 5: of the whole by ITU-T P.808; of speech, background and both together by P.835."""
 
     p808: float
     signal: float
@@ -44,7 +44,7 @@ class DnsScores:
 
 
 class DnsMos:
-    """Immutable after loading, so calls from several threads do not disturb each other."""
+    """The DNSMOS models. Immutable after loading, so that threads may share them."""
 
     def __init__(self, bundle: Bundle, threads: int = 1) -> None:
         self._p835 = OrtGraph(bundle.file("p835.onnx"), threads)

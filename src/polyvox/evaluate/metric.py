@@ -1,10 +1,10 @@
-"""What an evaluation can measure."""
+"""The metrics of an evaluation."""
 
 from enum import StrEnum
 
 
 class Metric(StrEnum):
-    """What can be asked of a recording."""
+    """A metric of a recording."""
 
     WER = "wer"
     SIMILARITY = "similarity"
@@ -13,5 +13,5 @@ class Metric(StrEnum):
 
     @property
     def bundle(self) -> str:
-        """The model that answers."""
+        """The model that computes it."""
         return {Metric.WER: "moonshine-base", Metric.SIMILARITY: "campplus"}.get(self, self.value)

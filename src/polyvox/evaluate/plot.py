@@ -1,4 +1,4 @@
-"""An evaluation as a picture: every utterance a dot, every voice a row, every metric a panel."""
+"""The plot of an evaluation: a panel for each metric, a row for each voice, a dot for each utterance."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
+from polyvox.evaluate.evaluation import Evaluation, UtteranceResult
 from polyvox.evaluate.metric import Metric
-from polyvox.evaluate.report import Spread, Summary, summarize
-from polyvox.evaluate.trial import Sample, Trial
+from polyvox.evaluate.report import Spread, VoiceSummary, summarize
 from polyvox.evaluate.wer import WerResult
 from polyvox.voices.similarity import SAME_SPEAKER
 
@@ -33,8 +33,8 @@ class _Panel:
 
     metric: Metric
     title: str
-    value: Callable[[Sample], float | None]
-    mean: Callable[[Summary], float | None]
+    value: Callable[[UtteranceResult], float | None]
+    mean: Callable[[VoiceSummary], float | None]
     limits: tuple[float, float]
     mark: float | None = None
 
@@ -43,7 +43,7 @@ def _percent_wrong(words: WerResult | None) -> float | None:
     return None if words is None else 100 * words.rate
 
 
-def _overall(sample: Sample) -> float | None:
+def _overall(sample: UtteranceResult) -> float | None:
     return None if sample.dnsmos is None else sample.dnsmos.overall
 
 
@@ -78,42 +78,44 @@ _PANELS = (
 )
 
 
-def check_plottable(file: Path, trial: Trial) -> None:
-    """Refuse before the run what would fail after it: no PNG, too many rows, or a machine without matplotlib."""
+def check_plottable(file: Path, evaluation: Evaluation) -> None:
+    """Refuse before the evaluation what would fail after it: no PNG, too many rows, or a machine without matplotlib."""
     if file.suffix.lower() != ".png":
         raise InvalidRequestError(f"The plot is a PNG file; {str(file)!r} does not end in .png.", field="plot")
-    if len(trial.voices) > MAX_ROWS:
+    if len(evaluation.voices) > MAX_ROWS:
         raise InvalidRequestError(f"A plot has room for {MAX_ROWS} voices; leave some out.", field="plot")
     if find_spec("matplotlib") is None:
-        raise UnavailableError("Plots need matplotlib; install it with: pip install 'polyvox[plot]'.")
+        raise UnavailableError(f"Plots need matplotlib; run: {install_hint('plot')}.")
 
 
-def save_plot(trial: Trial, samples: Sequence[Sample], metrics: Collection[Metric], file: Path) -> None:
+def save_plot(
+    evaluation: Evaluation, samples: Sequence[UtteranceResult], metrics: Collection[Metric], file: Path
+) -> None:
     """Draw the evaluation into a PNG file."""
-    check_plottable(file, trial)
+    check_plottable(file, evaluation)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     panels = [panel for panel in _PANELS if panel.metric in metrics]
-    figure = Figure(figsize=(2 + 3 * len(panels), 1.6 + 0.45 * len(trial.voices)), dpi=150, facecolor="white")
+    figure = Figure(figsize=(2 + 3 * len(panels), 1.6 + 0.45 * len(evaluation.voices)), dpi=150, facecolor="white")
     figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12, wspace=0.06)
     FigureCanvasAgg(figure)
     for panel, axes in zip(panels, figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], strict=True):
-        _draw(axes, panel, trial.voices, samples)
-    figure.suptitle(_headline(trial, samples), color=INK, fontsize=11, x=0.01, ha="left")
+        _draw(axes, panel, evaluation.voices, samples)
+    figure.suptitle(_headline(evaluation, samples), color=INK, fontsize=11, x=0.01, ha="left")
     figure.savefig(file)
 
 
-def _headline(trial: Trial, samples: Sequence[Sample]) -> str:
+def _headline(evaluation: Evaluation, samples: Sequence[UtteranceResult]) -> str:
     total = summarize("", samples)
     failed = f", {total.failed} failed" if total.failed else ""
     return (
-        f"{len(trial.voices)} voices, {len(trial.texts)} texts: {total.spoken} utterances, "
+        f"{len(evaluation.voices)} voices, {len(evaluation.texts)} texts: {total.spoken} utterances, "
         f"{total.seconds:.0f} s of audio{failed}; dots are utterances, bars their means"
     )
 
 
-def _draw(axes: "Axes", panel: _Panel, voices: Sequence[str], samples: Sequence[Sample]) -> None:
+def _draw(axes: "Axes", panel: _Panel, voices: Sequence[str], samples: Sequence[UtteranceResult]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     low, high = panel.limits

@@ -1,4 +1,4 @@
-"""Recordings that voices should sound like."""
+"""Reference recordings, which voices should sound like."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,9 +30,9 @@ def reference_files(given: Sequence[str], voices: Sequence[str]) -> dict[str, Pa
 
 
 def embedded(files: Mapping[str, Path], encoder: SpeakerEncoder) -> dict[str, Embedding]:
-    """The voice in each file; a file that several voices share is heard once."""
-    heard = {file: _embedding(file, encoder) for file in dict.fromkeys(files.values())}
-    return {voice: heard[file] for voice, file in files.items()}
+    """The speaker embedding of each voice's file; a file that several voices share is embedded once."""
+    embeddings = {file: _embedding(file, encoder) for file in dict.fromkeys(files.values())}
+    return {voice: embeddings[file] for voice, file in files.items()}
 
 
 def _embedding(file: Path, encoder: SpeakerEncoder) -> Embedding:

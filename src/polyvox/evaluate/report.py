@@ -1,4 +1,4 @@
-"""What an evaluation comes to: figures by voice, as a table for the eye and as data for other programs."""
+"""The report of an evaluation: figures by voice, as a table and as JSON."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -11,8 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from polyvox.evaluate.evaluation import Evaluation, UtteranceResult
 from polyvox.evaluate.metric import Metric
-from polyvox.evaluate.trial import Sample, Trial
 from polyvox.evaluate.wer import WerResult
 
 ALL_VOICES = "all voices"
@@ -36,7 +36,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class VoiceSummary:
     """One voice, or all together. Words are counted over all utterances, so that long ones weigh more."""
 
     voice: str
@@ -52,12 +52,12 @@ class Summary:
     dnsmos_background: Spread | None
 
 
-def summarize(voice: str, samples: Sequence[Sample]) -> Summary:
+def summarize(voice: str, samples: Sequence[UtteranceResult]) -> VoiceSummary:
     """The figures of these utterances together."""
     good = [sample for sample in samples if not sample.error]
     counted = [sample.words for sample in good if sample.words is not None]
     opinions = [sample.dnsmos for sample in good if sample.dnsmos is not None]
-    return Summary(
+    return VoiceSummary(
         voice=voice,
         spoken=len(good),
         failed=len(samples) - len(good),
@@ -72,9 +72,9 @@ def summarize(voice: str, samples: Sequence[Sample]) -> Summary:
     )
 
 
-def by_voice(trial: Trial, samples: Sequence[Sample]) -> list[Summary]:
-    """A summary for each voice, in the trial's order, and where there are several, one of all."""
-    rows = [summarize(voice, [sample for sample in samples if sample.voice == voice]) for voice in trial.voices]
+def by_voice(evaluation: Evaluation, samples: Sequence[UtteranceResult]) -> list[VoiceSummary]:
+    """A summary for each voice, in the evaluation's order, and where there are several, one of all."""
+    rows = [summarize(voice, [sample for sample in samples if sample.voice == voice]) for voice in evaluation.voices]
     return [*rows, summarize(ALL_VOICES, samples)] if len(rows) > 1 else rows
 
 
@@ -82,10 +82,10 @@ def by_voice(trial: Trial, samples: Sequence[Sample]) -> list[Summary]:
 class _Column:
     metric: Metric
     title: str
-    cell: Callable[[Summary], str]
+    cell: Callable[[VoiceSummary], str]
 
 
-def _wer_cell(row: Summary) -> str:
+def _wer_cell(row: VoiceSummary) -> str:
     return _NOTHING if row.words is None else f"{row.words.rate:.1%} ({row.words.errors}/{row.words.words})"
 
 
@@ -102,45 +102,47 @@ _COLUMNS = (
 )
 
 
-def as_table(trial: Trial, samples: Sequence[Sample], metrics: Collection[Metric]) -> RenderableType:
-    """The evaluation for a reader at a terminal."""
+def as_table(evaluation: Evaluation, samples: Sequence[UtteranceResult], metrics: Collection[Metric]) -> RenderableType:
+    """The evaluation as a table for a terminal."""
     columns = [column for column in _COLUMNS if column.metric in metrics]
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("voice")
     for column in columns:
         table.add_column(column.title, justify="right", no_wrap=True)
-    for row in by_voice(trial, samples):
+    for row in by_voice(evaluation, samples):
         table.add_row(Text(row.voice), *(column.cell(row) for column in columns))
-    notes = [Text(note, style="dim") for note in _notes(trial, samples, metrics)]
+    notes = [Text(note, style="dim") for note in _notes(evaluation, samples, metrics)]
     errors = Counter(sample.error for sample in samples if sample.error).most_common(SHOWN_ERRORS)
     return Group(table, *notes, *(Text(f"Failed ({count}): {error}", style="red") for error, count in errors))
 
 
-def _notes(trial: Trial, samples: Sequence[Sample], metrics: Collection[Metric]) -> list[str]:
+def _notes(evaluation: Evaluation, samples: Sequence[UtteranceResult], metrics: Collection[Metric]) -> list[str]:
     total = summarize(ALL_VOICES, samples)
     notes = [f"{total.spoken} of {len(samples)} utterances spoken, {total.seconds:.1f} s of audio."]
     if set(metrics) - {Metric.WER}:
         notes.append("Means over the utterances, the lowest in parentheses.")
     if Metric.SIMILARITY in metrics:
-        referred = [voice for voice in trial.voices if voice in trial.references]
+        referred = [voice for voice in evaluation.voices if voice in evaluation.references]
         against = "the other utterances of the voice"
         if referred:
-            against = "the reference" if len(referred) == len(trial.voices) else f"the reference, else {against}"
+            against = "the reference" if len(referred) == len(evaluation.voices) else f"the reference, else {against}"
         notes.append(f"Similarity to {against}.")
     if Metric.WER in metrics and any(sample.words is None and not sample.error for sample in samples):
         notes.append("Word errors are counted in English texts only.")
     return notes
 
 
-def as_json(trial: Trial, samples: Sequence[Sample], metrics: Collection[Metric]) -> dict[str, object]:
+def as_json(
+    evaluation: Evaluation, samples: Sequence[UtteranceResult], metrics: Collection[Metric]
+) -> dict[str, object]:
     """The whole evaluation: what was asked, the figures by voice, and every utterance."""
     return {
         "metrics": [metric.value for metric in Metric if metric in metrics],
-        "language": trial.language,
+        "language": evaluation.language,
         "similarity_to": {
-            voice: "reference" if voice in trial.references else "other utterances" for voice in trial.voices
+            voice: "reference" if voice in evaluation.references else "other utterances" for voice in evaluation.voices
         },
-        "voices": [asdict(row) | {"wer": _rate(row.words)} for row in by_voice(trial, samples)],
+        "voices": [asdict(row) | {"wer": _rate(row.words)} for row in by_voice(evaluation, samples)],
         "samples": [asdict(sample) | {"wer": _rate(sample.words)} for sample in samples],
     }
 

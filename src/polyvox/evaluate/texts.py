@@ -1,4 +1,4 @@
-"""What an evaluation says when it is given nothing to say: plain words that are spelled alike wherever English is."""
+"""The built-in texts of an evaluation: plain words, spelled the same in all varieties of English."""
 
 ENGLISH = (
     "The kettle began to whistle before anyone had found the cups.",

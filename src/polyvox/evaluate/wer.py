@@ -1,4 +1,4 @@
-"""Word error rate: how far a transcript is from what was meant to be said."""
+"""Word error rate: the edit distance between a transcript and its reference, in words."""
 
 import re
 import unicodedata
@@ -23,7 +23,7 @@ class WerResult:
 
     @property
     def rate(self) -> float:
-        """Errors per word of the reference; against an empty reference, 0 if nothing was heard, else 1."""
+        """Errors per word of the reference; against an empty reference, 0 if the hypothesis is empty too, else 1."""
         return self.errors / self.words if self.words else float(self.errors > 0)
 
     def __add__(self, other: "WerResult") -> "WerResult":
@@ -43,16 +43,16 @@ def words_of(text: str) -> list[str]:
 
 def word_error_rate(reference: str, hypothesis: str) -> WerResult:
     """Compare two English texts word by word."""
-    meant, heard = words_of(reference), words_of(hypothesis)
+    expected, found = words_of(reference), words_of(hypothesis)
     # A cell is (errors, substitutions, deletions, insertions) of the best way from the row's start to its column.
-    row = [(column, 0, 0, column) for column in range(len(heard) + 1)]
-    for word in meant:
+    row = [(column, 0, 0, column) for column in range(len(found) + 1)]
+    for word in expected:
         above, row = row, [_step(row[0], deletions=1)]
-        for column, other in enumerate(heard, start=1):
+        for column, other in enumerate(found, start=1):
             kept = above[column - 1] if word == other else _step(above[column - 1], substitutions=1)
             row.append(min(kept, _step(above[column], deletions=1), _step(row[-1], insertions=1)))
     _, substitutions, deletions, insertions = row[-1]
-    return WerResult(len(meant), substitutions, deletions, insertions)
+    return WerResult(len(expected), substitutions, deletions, insertions)
 
 
 _Cell = tuple[int, int, int, int]

@@ -1,4 +1,4 @@
-"""Written and spoken forms brought to one: a recogniser writes "9:42" where a voice was asked to say it."""
+"""Spoken forms of English texts, so that "9:42" in a transcript matches "nine forty-two" in the reference."""
 
 from polyvox.text import markup
 from polyvox.text.detect import detect_language
@@ -14,7 +14,7 @@ def spoken_form(text: str) -> str:
 
 
 def is_english(text: str, language: str | None) -> bool:
-    """Whether the recogniser can be expected to understand a text that is read in this language, or by its looks."""
+    """Whether a text is English, by the language it is read in or, without one, by detection."""
     return (language or detect_language(text)).lower().replace("_", "-").partition("-")[0] == "en"
 
 

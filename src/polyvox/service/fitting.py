@@ -79,6 +79,11 @@ class FitJob:
         return self.state in (FitState.DONE, FitState.FAILED, FitState.CANCELLED)
 
 
+def _tenth(progress: FitStep | FitJob) -> int:
+    """How many tenths of the steps are done: the log has a line for each."""
+    return 10 * progress.step // progress.steps if progress.steps else 0
+
+
 class Fitting(Protocol):
     """Whoever fits a style to a recording, step by step, and ends with it; `fit_worker.fitted_in_child` does."""
 
@@ -196,6 +201,8 @@ class FittingService:
             async for news in told:
                 if isinstance(news, FittedStyle):
                     return news
+                if _tenth(news) > _tenth(job):
+                    log.info("fitting", fit=job.id, step=news.step, steps=news.steps, similarity=news.similarity)
                 job.step, job.steps, job.similarity = news.step, news.steps, news.similarity
         raise EngineError("The fit ended without a result; the server's log has the cause.")
 

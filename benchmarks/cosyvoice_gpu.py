@@ -1,0 +1,319 @@
+"""Time to first audio and real-time factor of CosyVoice at full size: `python -m benchmarks.cosyvoice_gpu --version 3`.
+
+The weights are random: arithmetic takes the same time whatever it says. One stream runs through the engine's own path,
+from ids of text to samples; only the length of its speech is set.
+"""
+
+import argparse
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from benchmarks.random_weights import randomize
+from polyvox.engines.cosyvoice.casting import Cast, Mode
+from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.executing import recorded_sound, shared_lm
+from polyvox.engines.cosyvoice.hops import Hops, UsualHops, usual_hops
+from polyvox.engines.cosyvoice.loading import Networks
+from polyvox.engines.cosyvoice.piece import Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
+from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE, Recipe
+from polyvox.engines.cosyvoice.sound import Sound, SoundState
+from polyvox.models.cosyvoice.dit import DiT, DiTTime
+from polyvox.models.cosyvoice.euler import cosine_schedule
+from polyvox.models.cosyvoice.flow import Flow
+from polyvox.models.cosyvoice.flow_v2 import ConformerFront, Flow2Config
+from polyvox.models.cosyvoice.flow_v3 import Flow3Config, LookaheadFront
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechLmConfig
+from polyvox.models.cosyvoice.sampling import SamplingConfig
+from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.models.cosyvoice.unet import UNet, UNetTime
+from polyvox.models.hift.causal import CausalHift
+from polyvox.models.hift.filter import HiftFilter
+from polyvox.models.hift.model import Hift, HiftConfig, HiftParts
+from polyvox.models.hift.source import Pitch, Source
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.executors.graphs import CudaGraphs, Replay
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
+from polyvox.runtime.placement import PRECISIONS, Placement
+from polyvox.runtime.stage import Stage
+from polyvox.runtime.tokens import Limits
+from polyvox.types import ChunkPolicy, PreparedVoice
+
+TOKENS_PER_SECOND = 25
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLoad:
+    """The stream to measure."""
+
+    seconds: float = 30.0
+    prompt_seconds: float = 5.0
+    text_ids: int = 40
+    policy: ChunkPolicy = field(default_factory=lambda: ChunkPolicy(25, 2.0, 100))
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkTime:
+    """One chunk, in seconds: its audio, its arrival, and the time of flow and vocoder."""
+
+    audio: float
+    arrived: float
+    device: float
+
+
+@dataclass(frozen=True, slots=True)
+class CosyVoiceFigures:
+    """One run of the stream."""
+
+    chunks: tuple[ChunkTime, ...]
+
+    @property
+    def first_audio(self) -> float:
+        return self.chunks[0].arrived
+
+    @property
+    def real_time_factor(self) -> float:
+        return self.chunks[-1].arrived / sum(chunk.audio for chunk in self.chunks)
+
+
+def released(version: int) -> Recipe:
+    """The sizes of the published model."""
+    return Recipe(
+        version=version,
+        lm=SpeechLmConfig(vocabulary_v2() if version == 2 else vocabulary_v3(), head_bias=version == 2),
+        flow=Flow2Config() if version == 2 else Flow3Config(),
+        hift=HiftConfig(),
+        sampling=SamplingConfig(),
+        highest_hertz=8000.0 if version == 2 else None,
+    )
+
+
+def random_networks(recipe: Recipe, placement: Placement) -> Networks:
+    """Networks of these sizes with seeded weights."""
+    torch.manual_seed(0)
+    with torch.device(placement.device):
+        lm = randomize(CosyVoiceLm(recipe.lm), placement.dtype)
+        flow = _flow(recipe)
+        parts = HiftParts(
+            randomize(Pitch(recipe.hift.source, causal=recipe.version == 3), torch.float64),
+            randomize(Source(recipe.hift.source, smooth=recipe.version == 2), torch.float32),
+            randomize(HiftFilter(recipe.hift.filter, causal=recipe.version == 3), torch.float32),
+        )
+    vocoder = Hift(recipe.hift, parts) if recipe.version == 2 else CausalHift(recipe.hift, parts)
+    return Networks(lm, Sound(randomize(flow, placement.dtype), vocoder, placement))
+
+
+def _flow(recipe: Recipe) -> Flow:
+    config = recipe.flow
+    times = cosine_schedule(config.flow.steps).times
+    front: nn.Module
+    estimator: nn.Module
+    time_layers: nn.Module
+    if isinstance(config, Flow2Config):
+        front, estimator, time_layers = ConformerFront(config), UNet(config.estimator), UNetTime(config.estimator)
+    else:
+        dit = DiT(config.estimator)
+        dit.rates.copy_(10_000.0 ** -torch.linspace(0, 1, len(dit.rates) + 1)[:-1])
+        front, estimator, time_layers = LookaheadFront(config), dit, DiTTime(config.estimator)
+    table = randomize(time_layers, torch.float32)(times.to(next(time_layers.parameters()).device))
+    return Flow(config.flow, front, estimator, table)
+
+
+class _SetLength(PieceMaker):
+    """Speaks for a set number of tokens, whatever the random weights predict."""
+
+    def __init__(
+        self, recipe: Recipe, decoder: CosyVoiceDecoder, source: LmScheduler, stage: Stage[Hop, Timed], tokens: int
+    ) -> None:
+        super().__init__(recipe, decoder, source, stage)
+        self._tokens = tokens
+
+    def limits(self, text_ids: int) -> Limits:
+        usual = super().limits(text_ids)
+        return Limits(most=self._tokens, banned=usual.ends)
+
+
+async def streams(
+    networks: Networks, recipe: Recipe, loads: Sequence[StreamLoad], recorder: Callable[[], Replay] | None
+) -> AsyncGenerator[CosyVoiceFigures]:
+    """Speak once for each load and time each chunk; the `recorder` captures the language model's steps."""
+    lm_device, device = DeviceExecutor("lm", 1), DeviceExecutor("sound", 1)
+    decoder = CosyVoiceDecoder(networks.lm)
+    source, _ = await shared_lm(decoder, LmSizes(slots=1, capacity=4096), sampling_of(recipe), lm_device, recorder)
+    stage = Stage[Hop, Timed]("sound", lambda hops: sounded(networks.sound, hops), executor=device)
+    for load in loads:
+        maker = _SetLength(recipe, decoder, source, stage, int(load.seconds * TOKENS_PER_SECOND))
+        yield await _stream(maker, networks.sound, _voice(recipe, load), load, device)
+    await source.close()
+    await stage.close()
+    for executor in (lm_device, device):
+        await asyncio.to_thread(executor.close)
+
+
+async def _stream(
+    maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: StreamLoad, device: DeviceExecutor
+) -> CosyVoiceFigures:
+    speech = tuple(voice.arrays["tokens"].tolist())
+    role = Cast(Mode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
+    began = time.perf_counter()
+    base = asyncio.create_task(device.run(lambda: sound.start(voice)))
+    piece, ids = Piece(role, base, 0, 0), range(200, 200 + load.text_ids)
+    hops = Hops(load.policy, len(speech), maker.block, maker.ahead)
+    chunks = []
+    async with aclosing(maker.speak(piece, ids, hops, Player(time.perf_counter))) as made:
+        async for chunk in made:
+            audio = len(chunk.pcm) / SAMPLE_RATE
+            chunks.append(ChunkTime(audio, time.perf_counter() - began, chunk.seconds))
+    return CosyVoiceFigures(tuple(chunks))
+
+
+def _voice(recipe: Recipe, load: StreamLoad) -> PreparedVoice:
+    draws = np.random.Generator(np.random.Philox(1))
+    tokens = int(load.prompt_seconds * TOKENS_PER_SECOND)
+    return PreparedVoice(
+        f"cosyvoice{recipe.version}",
+        "",
+        {
+            "tokens": draws.integers(0, recipe.speech_ids, tokens, np.int32),
+            "mel": draws.standard_normal((recipe.flow.flow.bins, 2 * tokens), np.float32),
+            "embedding": draws.standard_normal(recipe.flow.flow.speaker, np.float32),
+        },
+    )
+
+
+@torch.inference_mode()
+def deviation(recipe: Recipe, placement: Placement, load: StreamLoad) -> float:
+    """RMS deviation of two seconds of mel from single precision, relative to its standard deviation."""
+    mels = []
+    for dtype in (torch.float32, placement.dtype):
+        sound = random_networks(recipe, replace(placement, dtype=dtype)).sound
+        state = sound.start(_voice(recipe, load))
+        with sound.lane():
+            tokens = torch.arange(50, device=placement.device)[None]
+            mel, _ = sound.flow.step(tokens, state.flow, final=True)
+            mels.append(mel.float().cpu())
+    return ((mels[0] - mels[1]).square().mean().sqrt() / mels[0].std()).item()
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far recorded results are from unrecorded ones.
+
+    Of the mel, as shares of its largest value and of its spread, and of the samples that both vocoders make of one mel.
+    """
+
+    mel: float
+    spread: float
+    samples: float
+
+
+@torch.inference_mode()
+def agreement(networks: Networks, recipe: Recipe, load: StreamLoad) -> Agreement:
+    """Compare both paths over the stream of a load, chunk by chunk."""
+    sound, voice = networks.sound, _voice(recipe, load)
+    plain = Sound(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
+    hops = Hops(load.policy, len(voice.arrays["tokens"]), recipe.flow.flow.block, recipe.flow.flow.ahead)
+    tokens = torch.arange(int(load.seconds * TOKENS_PER_SECOND), device=networks.lm.marks.device)[None]
+    ours, theirs = sound.start(voice), plain.start(voice)
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    with sound.lane():
+        mels, samples = zip(*_both_ways((sound, ours), (plain, theirs), tokens, hops), strict=True)
+        mel, plain_mel = torch.cat(mels, dim=3)
+        apart = mel - plain_mel
+        spread = apart.square().mean().sqrt() / plain_mel.std()
+        return Agreement((apart.abs().max() / plain_mel.abs().max()).item(), spread.item(), max(samples))
+
+
+def _both_ways(
+    one: tuple[Sound, SoundState], other: tuple[Sound, SoundState], tokens: Tensor, hops: Hops
+) -> Iterator[tuple[Tensor, float]]:
+    """For each chunk the mel frames of both, and how far their vocoders are apart on those of the other."""
+    given, final = 0, False
+    while not final:
+        final = tokens.shape[1] < hops.needed
+        frames, flows, rendered = [], [], []
+        for sound, state in (one, other):
+            mel, flow = sound.flow.step(tokens[:, given : hops.needed], state.flow, final=final, means=sound.means)
+            frames.append(mel.float())
+            flows.append(flow)
+        for sound, state in (one, other):
+            rendered.append(sound.rendered(frames[1], state, final=final))
+        yield torch.stack(frames), (rendered[0][0] - rendered[1][0]).abs().max().item()
+        one, other = (
+            (sound, replace(state, flow=flow, vocoder=vocoder))
+            for (sound, state), flow, (_, vocoder) in zip((one, other), flows, rendered, strict=True)
+        )
+        given, hops = hops.needed, hops.after()
+
+
+def report(figures: CosyVoiceFigures, title: str) -> str:
+    """The figures as text."""
+    lines = [
+        f"{title}: first audio {figures.first_audio:.3f} s, real-time factor {figures.real_time_factor:.3f}",
+        "chunk  audio s  arrived s  flow and vocoder s  per second of audio",
+    ]
+    for index, chunk in enumerate(figures.chunks):
+        share = chunk.device / chunk.audio if chunk.audio else 0.0
+        lines.append(f"{index:5d}  {chunk.audio:7.2f}  {chunk.arrived:9.3f}  {chunk.device:18.3f}  {share:19.3f}")
+    return "\n".join(lines)
+
+
+def record(networks: Networks, recipe: Recipe, loads: Iterable[StreamLoad]) -> str:
+    """Capture the graphs that the engine would capture for such streams; a line for the report."""
+    hops = [usual_hops(load.policy, recipe.flow.flow.block) for load in loads]
+    none = frozenset[int]()
+    usual = UsualHops(none.union(*(each.first for each in hops)), none.union(*(each.later for each in hops)))
+    began = time.perf_counter()
+    warning = recorded_sound(networks.sound, usual, CudaGraphs)
+    return warning or f"flow and vocoder recorded in {time.perf_counter() - began:.1f} s"
+
+
+async def _measured(
+    networks: Networks, recipe: Recipe, loads: Sequence[tuple[str, StreamLoad]], recorder: Callable[[], Replay] | None
+) -> None:
+    titles = iter(loads)
+    async with aclosing(streams(networks, recipe, [load for _, load in loads], recorder)) as runs:
+        async for figures in runs:
+            print(report(figures, f"CosyVoice {recipe.version}, {next(titles)[0]}"), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--version", type=int, choices=(2, 3), default=3)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--precision", choices=sorted(PRECISIONS), default="bfloat16")
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--prompt-seconds", type=float, default=5.0)
+    parser.add_argument("--first-hop", type=int, default=25)
+    parser.add_argument("--eager", action="store_true", help="record no graphs")
+    given = parser.parse_args()
+    recipe, placement = released(given.version), Placement(given.device, PRECISIONS[given.precision])
+    networks = random_networks(recipe, placement)
+    usual = StreamLoad(given.seconds, given.prompt_seconds, policy=ChunkPolicy(given.first_hop, 2.0, 100))
+    even = replace(usual, policy=ChunkPolicy(25, 1.0, 25))
+    recorder = CudaGraphs if given.device == "cuda" and not given.eager else None
+    if recorder is not None:
+        print(record(networks, recipe, (usual, even)), flush=True)
+        agreed = agreement(networks, recipe, usual)
+        print(
+            f"recorded against eager: mel differs by {agreed.mel:.2e} of its largest value at most and by "
+            f"{agreed.spread:.2%} of its spread; samples of the same mel differ by {agreed.samples:.2e} at most",
+            flush=True,
+        )
+    loads = (("first", usual), ("again", usual), ("chunks of one second", even), ("the same again", even))
+    asyncio.run(_measured(networks, recipe, loads, recorder))
+    if given.device == "cuda":
+        print(f"memory: {torch.cuda.max_memory_allocated() / 2**30:.2f} GiB at most")
+    del networks
+    print(f"{given.precision} against float32: mel differs by {deviation(recipe, placement, usual):.2%} of its spread")
+
+
+if __name__ == "__main__":
+    main()

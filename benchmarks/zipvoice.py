@@ -1,0 +1,126 @@
+"""Time to first audio and throughput of ZipVoice at full size: `python -m benchmarks.zipvoice --device cuda`.
+
+The weights are random: arithmetic takes the same time whatever it says. Each request takes the engine's own path from
+tokens to samples, a short chunk first and longer ones after it; requests share the solver's batches.
+"""
+
+import argparse
+import asyncio
+import statistics
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, SAMPLE_RATE, TARGET_RMS
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
+from polyvox.engines.zipvoice.synthesizer import ChunkRequest, ZipVoiceSynthesizer
+from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
+from polyvox.engines.zipvoice.voice import ZipVoicePrompt
+from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
+from polyvox.models.zipvoice.vocos import Vocos, VocosConfig
+from polyvox.models.zipvoice.zipformer import ZipformerConfig
+from polyvox.text.tokenizers.vocabulary import Vocabulary
+
+TOKENS = 360
+CHUNK_SECONDS = (3.0, 6.0)
+TOKENS_PER_SECOND = 15
+TEXT = ZipformerConfig(192, BINS, 192, 512, 4, (4,), (9,), (1,))
+DECODER = ZipformerConfig(3 * BINS, BINS, 512, 1536, 4, (2, 2, 4, 4, 4), (31, 15, 7, 15, 31), (1, 2, 4, 2, 1), time=192)
+
+
+@dataclass(frozen=True, slots=True)
+class ZipVoiceFigures:
+    """Concurrent requests: seconds to first audio of each; seconds of audio, wall and CPU time of all."""
+
+    requests: int
+    first_audio: tuple[float, ...]
+    audio_seconds: float
+    wall_seconds: float
+    cpu_seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.requests:3d} at once: first audio {statistics.median(self.first_audio):.3f} s (median), "
+            f"{max(self.first_audio):.3f} s (last); {self.audio_seconds / self.wall_seconds:.2f} s of audio a second; "
+            f"{self.cpu_seconds / self.audio_seconds:.2f} CPU seconds for one of audio"
+        )
+
+
+def random_networks(device: torch.device, *, distilled: bool) -> ZipVoiceNetworks:
+    """Networks of the released sizes with seeded weights."""
+    torch.manual_seed(0)
+    zipvoice = ZipVoice(ZipVoiceConfig(TOKENS, BINS, TEXT, DECODER, distilled=distilled))
+    vocos = Vocos(VocosConfig())
+    for module in (zipvoice, vocos):
+        for parameter in module.requires_grad_(False).parameters():
+            parameter.normal_(std=parameter[0].numel() ** -0.5 if parameter.dim() > 1 else 0.1)
+    return ZipVoiceNetworks(zipvoice.eval().to(device), vocos.eval().to(device), Vocabulary({}), None)
+
+
+async def figures(
+    synthesis: ZipVoiceSynthesizer, requests: int, manner: ZipVoiceOptions, prompt_seconds: float
+) -> ZipVoiceFigures:
+    """Start so many requests at once and speak all their chunks."""
+    began, cpu = time.perf_counter(), time.process_time()
+
+    async def request(seed: int) -> tuple[float, float]:
+        voice, first, audio = cloned_voice(prompt_seconds), 0.0, 0.0
+        for index, seconds in enumerate(CHUNK_SECONDS):
+            tokens = tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND)))
+            chunk = ChunkRequest(tokens, voice, 1.0, manner, seed * 1000 + index)
+            spoken = await synthesis.synthesize(chunk, due=began + audio)
+            first = first or time.perf_counter() - began
+            audio += len(spoken.pcm) / SAMPLE_RATE
+        return first, audio
+
+    answers = await asyncio.gather(*(request(seed) for seed in range(requests)))
+    wall = time.perf_counter() - began
+    total = sum(audio for _, audio in answers)
+    return ZipVoiceFigures(requests, tuple(first for first, _ in answers), total, wall, time.process_time() - cpu)
+
+
+def cloned_voice(seconds: float) -> ZipVoicePrompt:
+    draws = np.random.Generator(np.random.Philox(1))
+    mel = draws.standard_normal((round(seconds * FRAMES_PER_SECOND), BINS), np.float32)
+    return ZipVoicePrompt(tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND))), mel, TARGET_RMS)
+
+
+async def measure(
+    device: torch.device, *, distilled: bool, steps: int, requests: list[int], prompt_seconds: float
+) -> None:
+    manner = ZipVoiceOptions(steps, 3.0 if distilled else 1.0, 0.5, False, 25.0, TARGET_RMS)
+    synthesis = ZipVoiceSynthesizer(random_networks(device, distilled=distilled), device, None)
+    print(f"{'distilled' if distilled else 'base'}, {steps} steps, {device}, {prompt_seconds:g} s of prompt")
+    for count in requests:
+        # A GPU loads what a batch of a new shape needs when it first meets one; the second time counts.
+        await figures(synthesis, count, manner, prompt_seconds)
+        print(await figures(synthesis, count, manner, prompt_seconds), flush=True)
+    await synthesis.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--base", action="store_true", help="The model that is guided from outside.")
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--requests", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--prompt-seconds", type=float, default=3.0)
+    parser.add_argument("--threads", type=int, default=0, help="Threads of PyTorch; 0 leaves them as they are.")
+    given = parser.parse_args()
+    if given.threads:
+        torch.set_num_threads(given.threads)
+    asyncio.run(
+        measure(
+            torch.device(given.device),
+            distilled=not given.base,
+            steps=given.steps,
+            requests=given.requests,
+            prompt_seconds=given.prompt_seconds,
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

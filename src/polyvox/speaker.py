@@ -1,0 +1,323 @@
+"""Speech in this process, without a server.
+
+from polyvox import Speaker
+
+with Speaker("kokoro") as speaker:
+    speaker.say("Good morning.").save("morning.mp3")
+    for chunk in speaker.stream("A longer text, heard while it is still being made."):
+        play(chunk.pcm, chunk.sample_rate)
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypedDict, TypeVar, Unpack
+
+import numpy as np
+import structlog
+
+from polyvox.audio.encode import AudioFormat, FileEncoder, parse_format
+from polyvox.bundles.manifest import manifests
+from polyvox.bundles.progress import RichProgress
+from polyvox.bundles.pull import pull
+from polyvox.bundles.validate import open_bundle
+from polyvox.config import Loader, Settings
+from polyvox.engines.catalog import Catalog
+from polyvox.errors import BundleError, EngineError, InvalidRequestError
+from polyvox.service.logs import configure_logging
+from polyvox.service.metrics import Metrics
+from polyvox.service.registry import Registry
+from polyvox.service.session import Session
+from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.voices import VoiceService
+from polyvox.types import AudioChunk, Pcm, Utterance, Voice, WordTiming
+from polyvox.voices.records import HOUSE
+from polyvox.voices.references import InlineVoice, RegisteredVoice, VoiceReference
+
+T = TypeVar("T")
+
+_ENDINGS = {"ogg": AudioFormat.OPUS}
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceVoice:
+    """The voice of a recording, for engines that clone; made by `Speaker.clone`."""
+
+    recording: bytes = field(repr=False)
+    transcript: str | None = None
+
+
+class SpeechOptions(TypedDict, total=False):
+    """How a text is spoken; what is left out is the model's own choice."""
+
+    voice: str | ReferenceVoice | None
+    """A voice of the model's, a mix such as `af_heart(2)+bf_emma(1)`, a registered voice, or one made by `clone`."""
+    language: str | None
+    """BCP 47 tag."""
+    speed: float
+    seed: int | None
+    instructions: str | None
+    """How to speak, in words, for models that follow them."""
+    tuning: Mapping[str, float]
+    """Parameters that only this family of models has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Finished speech: float32 samples, [samples] or [samples, 2], and when each word is heard."""
+
+    pcm: Pcm
+    sample_rate: int
+    words: tuple[WordTiming, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        return len(self.pcm) / self.sample_rate
+
+    def encode(self, format: str) -> bytes:  # noqa: A002
+        """The bytes of a file: mp3, opus, aac, flac, wav, pcm or webm."""
+        encoder = FileEncoder(parse_format(format, field="format"), self.sample_rate, self._channels)
+        try:
+            encoder.encode(self.pcm)
+            return encoder.finish()
+        finally:
+            encoder.close()
+
+    def save(self, path: str | Path) -> Path:
+        """Write a file in the format that its ending names."""
+        target = Path(path)
+        ending = target.suffix.removeprefix(".").lower()
+        if not ending:
+            raise InvalidRequestError(f"{target} has no ending that names a format, such as .wav.", field="path")
+        target.write_bytes(self.encode(_ENDINGS.get(ending, ending)))
+        return target
+
+    @property
+    def _channels(self) -> int:
+        return 1 if self.pcm.ndim == 1 else self.pcm.shape[1]
+
+
+class SpeechStream:
+    """Chunks of speech as they are made; iterate with `for` or with `async for`, once.
+
+    Leaving early ends the work: use it as a context manager, or call `close`.
+    """
+
+    def __init__(self, loop: "_LoopThread", opened: Coroutine[Any, Any, Session]) -> None:
+        self._loop = loop
+        self._opened = opened
+        self._session: Session | None = None
+
+    def __iter__(self) -> Iterator[AudioChunk]:
+        try:
+            while (chunk := self._loop.run(self._next())) is not None:
+                yield chunk
+        finally:
+            self.close()
+
+    async def __aiter__(self) -> AsyncIterator[AudioChunk]:
+        try:
+            while (chunk := await self._loop.awaited(self._next())) is not None:
+                yield chunk
+        finally:
+            await self._loop.awaited(self._end())
+
+    def close(self) -> None:
+        """Stop speaking, wherever it stands."""
+        self._loop.run(self._end())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def _next(self) -> AudioChunk | None:
+        if self._session is None:
+            self._session = await self._opened
+        return await anext(self._session, None)
+
+    async def _end(self) -> None:
+        if self._session is None:
+            self._opened.close()
+        else:
+            await self._session.__aexit__(None, None, None)
+
+
+class Speaker:
+    """One model, loaded in this process. Calls may come from several threads; the model batches what it can."""
+
+    def __init__(
+        self, model: str = "kokoro", *, voice: str | None = None, download: bool = True, **settings: object
+    ) -> None:
+        """Load a model, and fetch it first where it is not installed and `download` allows it.
+
+        `settings` are those that `polyvox config` lists, such as `kokoro_threads=2`; the environment and
+        `polyvox.yaml` hold for the others.
+        """
+        catalog = Catalog.installed()
+        catalog.spec(model)
+        loader = Loader(catalog.sections, complete=False)
+        self._settings = loader.load(**{"models": [model], "default_model": model, **settings})
+        if not structlog.is_configured():
+            configure_logging(self._settings.model_copy(update={"log_level": "warning"}))
+        if download:
+            _fetch(model, self._settings)
+        self.model = model
+        self._voice = voice
+        self._service = SpeechService(self._settings, Registry(self._settings, catalog.factories), Metrics())
+        self._resolver = VoiceService.beside(self._service)
+        self._loop = _LoopThread(f"polyvox-{model}")
+        try:
+            self._loop.run(self._start())
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def voices(self) -> Sequence[Voice]:
+        """The model's own voices."""
+        return tuple(self._service.registry.voices(self.model))
+
+    @property
+    def can_clone(self) -> bool:
+        """Whether the model speaks with the voice of a recording."""
+        return self._service.registry.engine(self.model).capabilities.cloning
+
+    def say(self, text: str, **options: Unpack[SpeechOptions]) -> Speech:
+        """Speak a text to its end."""
+        return _joined(list(self.stream(text, **options)))
+
+    def stream(self, text: str, **options: Unpack[SpeechOptions]) -> SpeechStream:
+        """Speak a text, chunk by chunk."""
+        if self._loop.closed:
+            raise _closed()
+        voice = options.get("voice") or self._voice
+        utterance = Utterance(
+            text=text,
+            voice="" if isinstance(voice, ReferenceVoice) else voice or self._default_voice(),
+            language=options.get("language"),
+            speed=options.get("speed", 1.0),
+            seed=options.get("seed"),
+            instructions=options.get("instructions"),
+            tuning=dict(options.get("tuning", {})),
+        )
+        return SpeechStream(self._loop, self._open(utterance, voice))
+
+    def save(self, text: str, path: str | Path, **options: Unpack[SpeechOptions]) -> Path:
+        """Speak a text into a file, in the format that its ending names."""
+        return self.say(text, **options).save(path)
+
+    def clone(self, recording: str | Path | bytes, transcript: str | None = None) -> ReferenceVoice:
+        """A voice from a few seconds of somebody's speech, to be named in `say`; that person must have agreed to it.
+
+        Without a transcript the words are recognised, where the model needs them.
+        """
+        if not self.can_clone:
+            raise InvalidRequestError(f"The model {self.model!r} speaks with its own voices only.", field="model")
+        data = recording if isinstance(recording, bytes) else Path(recording).read_bytes()
+        return ReferenceVoice(data, transcript)
+
+    def close(self) -> None:
+        """Free the model; streams that are open end."""
+        if not self._loop.closed:
+            self._loop.run(self._stop())
+            self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.close)
+
+    async def _start(self) -> None:
+        await self._service.start()
+        self._service.registry.engine(self.model)
+
+    async def _stop(self) -> None:
+        await self._resolver.close()
+        await self._service.close()
+
+    async def _open(self, utterance: Utterance, voice: str | ReferenceVoice | None) -> Session:
+        request = SpeechRequest(utterance, model=self.model, door="library")
+        transcript = voice.transcript if isinstance(voice, ReferenceVoice) else None
+        reference: VoiceReference = (
+            InlineVoice(voice.recording) if isinstance(voice, ReferenceVoice) else RegisteredVoice(utterance.voice)
+        )
+        cast = partial(self._resolver.casting.cast, reference, HOUSE, model=self.model, transcript=transcript)
+        session = await self._service.open(replace(request, cast=cast))
+        return await session.__aenter__()
+
+    def _default_voice(self) -> str:
+        own = [voice.id for voice in self.voices]
+        wanted = self._settings.default_voice
+        return wanted if wanted in own or not own else own[0]
+
+
+class _LoopThread:
+    """An event loop on a thread of its own, for callers with and without one."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+        self.closed = False
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it to its end; the caller's thread waits."""
+        self._check(work)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
+        """The same for a caller on another event loop."""
+        self._check(work)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def close(self) -> None:
+        self.closed = True
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _check(self, work: Coroutine[Any, Any, Any]) -> None:
+        if self.closed:
+            work.close()
+            raise _closed()
+
+
+def _closed() -> EngineError:
+    return EngineError("This speaker is closed; make another.")
+
+
+def _fetch(model: str, settings: Settings) -> None:
+    """Install a model that this release knows where to find, with a progress bar."""
+    if model not in {manifest.name for manifest in manifests()}:
+        return
+    try:
+        open_bundle(model, settings.models_dir)
+    except BundleError:
+        pull(model, models_dir=settings.models_dir, folder=None, hub_url=settings.hub_url, progress=RichProgress())
+
+
+def _joined(chunks: Sequence[AudioChunk]) -> Speech:
+    return Speech(
+        pcm=np.concatenate([chunk.pcm for chunk in chunks]),
+        sample_rate=chunks[0].sample_rate,
+        words=tuple(word for chunk in chunks for word in chunk.words),
+    )
