@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from benchmarks.cloning_clips import CLIPS, Clip, fetch_clips
 from benchmarks.cloning_plot import save_similarities, save_spectrograms
-from polyvox.audio.pitch import voiced_pitches
+from polyvox.audio.pitch import voiced_f0
 from polyvox.bundles.validate import open_bundle
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.fitter import Fitter
@@ -29,7 +29,7 @@ from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.scorers import compare_words
 from polyvox.evaluate.texts import ENGLISH
 from polyvox.installation import load_settings
-from polyvox.text.reading import Readers
+from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import NormalizationOptions, Pcm
 from polyvox.voices.similarity import SpeakerEncoder, similarity
@@ -82,7 +82,7 @@ class CloningStudy:
         self.encoder = SpeakerEncoder(open_bundle("campplus", models_dir), threads)
         self._opinions = DistillMos(open_bundle("distillmos", models_dir), threads)
         self._words = Moonshine(open_bundle("moonshine-base", models_dir), threads)
-        self._reader = Readers(espeak=load_settings().espeak).reader("en-us")
+        self._reader = PhonemeFrontends(espeak=load_settings().espeak).frontend("en-us")
 
     def spoken(self, style: npt.NDArray[np.float32], text: str) -> Pcm:
         """A text by a style, [rows, 1, 256]."""
@@ -107,7 +107,7 @@ class CloningStudy:
             whole=round(similarity(self.encoder.embed(whole, SAMPLE_RATE), clip), 3),
             word_errors=round(sum(words[1:], words[0]).rate, 3),
             opinion=round(float(np.mean([self._opinions.score(pcm, SAMPLE_RATE) for pcm in spoken])), 2),
-            pitch=round(float(np.median(voiced_pitches(whole, SAMPLE_RATE))), 0),
+            pitch=round(float(np.median(voiced_f0(whole, SAMPLE_RATE))), 0),
         )
 
 
@@ -119,7 +119,7 @@ def fitted(bench: CloningStudy, clip: Clip, folder: Path) -> tuple[CloningResult
     style = fitter.fit(pcm, rate, steps=fitter.usual_steps, seed=0, told=lambda step, likeness: None)
     seconds, processor_seconds = time.perf_counter() - began, time.process_time() - worked
     embedding = bench.encoder.embed(pcm, rate)
-    pitch = float(np.median(voiced_pitches(pcm, rate)))
+    pitch = float(np.median(voiced_f0(pcm, rate)))
     speakers = read_speakers()
     (nearest, *_), _ = speakers.nearest(embedding, pitch)
     rows = bench.book.style(style.base) + style.offset

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from polyvox.audio.analysis import ANALYSIS_RATE, mono_16k
 from polyvox.audio.features import kaldi_fbank
-from polyvox.audio.hearing import HEARING_RATE, heard
 from polyvox.errors import UnavailableError, install_hint
 from polyvox.types import Pcm
 
@@ -53,7 +53,7 @@ def save_spectrograms(named: Sequence[tuple[str, Pcm, int]], file: Path) -> None
     """Mel spectrograms of recordings, one above the other."""
     figure = _figure(6.5, 1.4 * len(named))
     for axes, (name, pcm, rate) in zip(np.atleast_1d(figure.subplots(len(named), 1)), named, strict=True):
-        energies = kaldi_fbank(heard(pcm, rate)[: round(_SPECTROGRAM_SECONDS * HEARING_RATE)], HEARING_RATE)
+        energies = kaldi_fbank(mono_16k(pcm, rate)[: round(_SPECTROGRAM_SECONDS * ANALYSIS_RATE)], ANALYSIS_RATE)
         # In few shades, so that the picture stays small.
         shades = np.round(_SHADES * np.clip(1 + (energies.T - energies.max()) / _RANGE, 0, 1))
         axes.imshow(shades, origin="lower", aspect="auto", cmap="magma", interpolation="nearest")

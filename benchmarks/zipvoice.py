@@ -21,7 +21,7 @@ from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
-from polyvox.text.tokenizers.vocabulary import Vocabulary
+from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 
 TOKENS = 360
 CHUNK_SECONDS = (3.0, 6.0)
@@ -56,7 +56,7 @@ def random_networks(device: torch.device, *, distilled: bool) -> ZipVoiceNetwork
     for module in (zipvoice, vocos):
         for parameter in module.requires_grad_(False).parameters():
             parameter.normal_(std=parameter[0].numel() ** -0.5 if parameter.dim() > 1 else 0.1)
-    return ZipVoiceNetworks(zipvoice.eval().to(device), vocos.eval().to(device), Vocabulary({}), None)
+    return ZipVoiceNetworks(zipvoice.eval().to(device), vocos.eval().to(device), TokenVocabulary({}), None)
 
 
 async def figures(

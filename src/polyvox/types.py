@@ -1,4 +1,4 @@
-"""The nouns that travel between rooms. All frozen; none knows where it came from or where it goes."""
+"""Value types that the packages exchange. All are frozen and import nothing of the project."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Pcm = npt.NDArray[np.float32]
-"""Float32 samples in [-1, 1]: shape [samples], or [samples, 2] from an engine that is stereo."""
+"""Float32 samples in [-1, 1]: shape [samples], or [samples, 2] from a stereo engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class WordTiming:
-    """One word as the caller wrote it, and when it is heard, in seconds from the utterance's first sample."""
+    """A word as the caller wrote it, and its time in seconds from the utterance's first sample."""
 
     word: str
     start: float
@@ -50,7 +50,7 @@ class ChunkPolicy:
     maximum: int
 
     def size(self, previous: int | None) -> int:
-        """How long the next chunk should be, given the length of the one before it."""
+        """The target size of the next chunk, given the size of the one before it; None for the first."""
         if previous is None:
             return self.first
         return max(self.first, min(self.maximum, int(previous * self.growth)))
@@ -58,10 +58,11 @@ class ChunkPolicy:
 
 @dataclass(frozen=True, slots=True)
 class AudioChunk:
-    """A stretch of speech and where it stands in its utterance.
+    """A chunk of synthesised audio and its position in the utterance.
 
     `start` is the chunk's first sample counted from the utterance's first, at `sample_rate`; `index` counts chunks from
-    0. Boundaries are a pure function of text, voice, seed and `policy`, by which the utterance was cut.
+    0. `span` is the caller's text that it says, `tokens` and `frames` are the model's token and mel ranges. Boundaries
+    are a pure function of text, voice, seed and `policy`.
     """
 
     pcm: Pcm
@@ -88,7 +89,7 @@ class AudioChunk:
 
 @dataclass(frozen=True, slots=True)
 class NormalizationOptions:
-    """Which readings the text normaliser may apply; names as Kokoro-FastAPI's users know them."""
+    """Rules that the text normaliser may apply; the names are those of Kokoro-FastAPI."""
 
     normalize: bool = True
     unit_normalization: bool = True
@@ -111,7 +112,7 @@ class VoicePrompt:
 
 @dataclass(frozen=True, slots=True)
 class PreparedVoice:
-    """What an engine made of a reference recording, as plain arrays, so that it can be cached in memory or on disk.
+    """An engine's conditioning from a reference recording, as plain arrays that can be cached in memory or on disk.
 
     `digest` identifies the prompt it was made from; the same prompt and engine always give the same arrays.
     """
@@ -127,11 +128,11 @@ class PreparedVoice:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What an engine is asked to say.
+    """The input of one synthesis.
 
-    `voice` is a name or a mix expression of the engine's own voices; `prepared` is a voice of the caller's, made by
-    this engine, and takes its place. `tuning` holds what only one family of models has, by the names that its own
-    callers use; an engine takes from it what it knows.
+    `voice` is a name or a mix expression of the engine's own voices; `prepared`, a cloned voice that this engine made,
+    takes its place. `tuning` holds parameters of single model families by the names of their own APIs; an engine uses
+    those that it knows.
     """
 
     text: str
@@ -157,7 +158,7 @@ class Voice:
 
 
 class Streaming(StrEnum):
-    """How soon an engine's audio can leave: after a stretch of text, or while tokens are still being decoded."""
+    """The granularity of an engine's streaming: chunks of text, or tokens while they are still being decoded."""
 
     CHUNK = "chunk"
     TOKEN = "token"  # noqa: S105
@@ -165,7 +166,7 @@ class Streaming(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine can do, so that the hall can refuse, adapt or warn before any work."""
+    """Features of an engine, so that the service can refuse, adapt or warn before any work."""
 
     languages: frozenset[str]
     sample_rate: int
@@ -174,10 +175,10 @@ class Capabilities:
     native_speed: bool = False
     cloning: bool = False
     wordless: bool = False
-    """Whether it can clone a voice from a recording whose words nobody knows."""
+    """Whether it can clone a voice from a recording without a transcript."""
     instructions: bool = False
     conversion: bool = False
-    """Whether it can say what a recording says, in another voice."""
+    """Whether it can convert a recording to another voice."""
     dialogue: bool = False
     word_timings: bool = False
     phonemes: bool = False

@@ -36,7 +36,7 @@ def written(pcm: Pcm, rate: int, container: str, codec: str, layout: str = "mono
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_what_this_house_writes_it_reads(kind: AudioFormat) -> None:
+def test_what_is_encoded_can_be_decoded(kind: AudioFormat) -> None:
     pcm, rate = decode(FILES[kind], **LIMITS)
     assert pcm.dtype == np.float32
     assert pcm.ndim == 1
@@ -91,7 +91,7 @@ def test_floats_beyond_full_scale_are_clipped() -> None:
 
 @pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf, 1e300])
 def test_floats_that_are_no_numbers_are_refused(wild: float) -> None:
-    with pytest.raises(AudioDecodeError, match="not numbers"):
+    with pytest.raises(AudioDecodeError, match="NaN"):
         decode(float_wav(np.array([0.5] * 100 + [wild], np.float64)), **LIMITS)
 
 

@@ -7,7 +7,7 @@ from helpers.sample_bundle import FILES, HUB_PATHS, CountingProgress, as_digest,
 from polyvox.bundles.cache import DownloadCache
 from polyvox.bundles.hub import fetch_from_hub
 from polyvox.bundles.manifest import Digest, HubSource
-from polyvox.bundles.sources import SourceUnavailableError, Wanted, Workshop
+from polyvox.bundles.sources import FetchContext, RequestedFile, SourceUnavailableError
 from polyvox.errors import InvalidRequestError
 
 NAME = "voices/one.bin"
@@ -28,8 +28,8 @@ def progress() -> CountingProgress:
 def fetch(cache: DownloadCache, progress: CountingProgress, hub_url: str, digests: tuple[Digest, ...] = (DIGEST,)):
     source = sample_manifest().sources[0]
     assert isinstance(source, HubSource)
-    wanted = (Wanted(NAME, HUB_PATHS[NAME], digests),)
-    fetch_from_hub(source, wanted, Workshop(cache, Path("unused"), progress, hub_url))
+    wanted = (RequestedFile(NAME, HUB_PATHS[NAME], digests),)
+    fetch_from_hub(source, wanted, FetchContext(cache, Path("unused"), progress, hub_url))
     return cache.find(digests)
 
 

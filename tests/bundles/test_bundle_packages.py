@@ -16,7 +16,7 @@ from polyvox.bundles import packages
 from polyvox.bundles.cache import DownloadCache
 from polyvox.bundles.manifest import NpmSource, PackageSource, PypiSource
 from polyvox.bundles.packages import fetch_from_package
-from polyvox.bundles.sources import SourceUnavailableError, Wanted, Workshop
+from polyvox.bundles.sources import FetchContext, RequestedFile, SourceUnavailableError
 
 INTERPRETER = sys.executable
 NAMES = ("voices/one.bin", "voices/two.bin")
@@ -53,8 +53,10 @@ def pypi_source(archive: bytes) -> PypiSource:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Workshop:
-    return Workshop(DownloadCache(tmp_path / "cache"), tmp_path / "scratch", CountingProgress(), "http://127.0.0.1:9")
+def context(tmp_path: Path) -> FetchContext:
+    return FetchContext(
+        DownloadCache(tmp_path / "cache"), tmp_path / "scratch", CountingProgress(), "http://127.0.0.1:9"
+    )
 
 
 class FakeClient:
@@ -102,109 +104,109 @@ def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeClient:
     return client
 
 
-def fetch(source: PackageSource, workshop: Workshop) -> dict[str, bytes | None]:
+def fetch(source: PackageSource, context: FetchContext) -> dict[str, bytes | None]:
     specs = sample_manifest().files
-    wanted = tuple(Wanted(name, source.path_of(name) or "", specs[name].published) for name in NAMES)
-    fetch_from_package(source, wanted, workshop)
-    found = {name: workshop.cache.find(specs[name].published) for name in NAMES}
+    wanted = tuple(RequestedFile(name, source.path_of(name) or "", specs[name].published) for name in NAMES)
+    fetch_from_package(source, wanted, context)
+    found = {name: context.cache.find(specs[name].published) for name in NAMES}
     return {name: path.read_bytes() if path else None for name, path in found.items()}
 
 
 WHOLE = {name: FILES[name] for name in NAMES}
 
 
-def test_files_come_out_of_an_npm_package(workshop, npm):
+def test_files_come_out_of_an_npm_package(context, npm):
     npm.deliver(tarball())
-    assert fetch(npm_source(tarball()), workshop) == WHOLE
+    assert fetch(npm_source(tarball()), context) == WHOLE
 
 
-def test_npm_is_told_not_to_run_anything_of_the_package(workshop, npm):
+def test_npm_is_told_not_to_run_anything_of_the_package(context, npm):
     npm.deliver(tarball())
-    fetch(npm_source(tarball()), workshop)
+    fetch(npm_source(tarball()), context)
     (call,) = npm.calls
     assert call["arguments"][:2] == ["pack", "@some/voices@1.2.3"]
     assert "--ignore-scripts" in call["arguments"]
 
 
-def test_files_come_out_of_a_wheel(workshop, pip):
-    assert fetch(pypi_source(wheel()), workshop) == WHOLE
+def test_files_come_out_of_a_wheel(context, pip):
+    assert fetch(pypi_source(wheel()), context) == WHOLE
 
 
-def test_pip_is_told_to_take_a_wheel_and_nothing_else(workshop, pip):
-    fetch(pypi_source(wheel()), workshop)
+def test_pip_is_told_to_take_a_wheel_and_nothing_else(context, pip):
+    fetch(pypi_source(wheel()), context)
     (call,) = pip.calls
     assert call["arguments"][:3] == ["-m", "pip", "download"]
     assert {"--no-deps", "--only-binary=:all:"} <= set(call["arguments"])
     assert call["arguments"][-1] == "some-voices==1.2.3"
 
 
-def test_pip_is_told_which_wheel_is_meant_where_they_differ_by_machine(workshop, pip):
+def test_pip_is_told_which_wheel_is_meant_where_they_differ_by_machine(context, pip):
     tags = {"python": "3.11", "platform": "manylinux_2_28_x86_64"}
     source = PypiSource.model_validate(pypi_source(wheel()).model_dump() | {"wheel": tags})
-    assert fetch(source, workshop) == WHOLE
+    assert fetch(source, context) == WHOLE
     (call,) = pip.calls
     asked = {"--only-binary=:all:", "--python-version=3.11", "--platform=manylinux_2_28_x86_64"}
     assert asked <= set(call["arguments"])
 
 
-def test_an_archive_that_is_already_here_is_not_fetched_again(workshop, npm):
+def test_an_archive_that_is_already_here_is_not_fetched_again(context, npm):
     archive = tarball()
     digest = as_digest(archive)
-    workshop.cache.part(digest).write_bytes(archive)
-    workshop.cache.commit(workshop.cache.part(digest), (digest,))
-    assert fetch(npm_source(archive), workshop) == WHOLE
+    context.cache.part(digest).write_bytes(archive)
+    context.cache.commit(context.cache.part(digest), (digest,))
+    assert fetch(npm_source(archive), context) == WHOLE
     assert npm.calls == []
 
 
-def test_an_archive_with_another_hash_is_not_opened(workshop, npm):
+def test_an_archive_with_another_hash_is_not_opened(context, npm):
     npm.deliver(tarball() + b"x")
     with pytest.raises(SourceUnavailableError, match="not the one this release was made for"):
-        fetch(npm_source(tarball()), workshop)
+        fetch(npm_source(tarball()), context)
 
 
-def test_a_client_that_leaves_nothing_is_no_source(workshop, npm):
+def test_a_client_that_leaves_nothing_is_no_source(context, npm):
     npm.behave("")
     with pytest.raises(SourceUnavailableError, match="not the one this release was made for"):
-        fetch(npm_source(tarball()), workshop)
+        fetch(npm_source(tarball()), context)
 
 
-def test_without_npm_the_reason_is_told(workshop, monkeypatch, tmp_path):
+def test_without_npm_the_reason_is_given(context, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceUnavailableError, match="npm client is not installed"):
-        fetch(npm_source(tarball()), workshop)
+        fetch(npm_source(tarball()), context)
 
 
-def test_without_pip_the_reason_is_told(workshop, monkeypatch):
+def test_without_pip_the_reason_is_given(context, monkeypatch):
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SourceUnavailableError, match="pip is not installed"):
-        fetch(pypi_source(wheel()), workshop)
+        fetch(pypi_source(wheel()), context)
 
 
-def test_what_a_failing_client_says_is_passed_on(workshop, npm):
+def test_what_a_failing_client_says_is_passed_on(context, npm):
     npm.behave('sys.exit("npm error code E404\\nnpm error not found")')
     with pytest.raises(SourceUnavailableError, match="the client failed: npm error code E404 npm error not found"):
-        fetch(npm_source(tarball()), workshop)
+        fetch(npm_source(tarball()), context)
 
 
-def test_a_client_that_cannot_be_started_is_no_source(workshop, npm):
+def test_a_client_that_cannot_be_started_is_no_source(context, npm):
     npm.program.write_text("#!/nowhere/at/all\n")
     npm.program.chmod(0o755)
     with pytest.raises(SourceUnavailableError, match="cannot be started"):
-        fetch(npm_source(tarball()), workshop)
+        fetch(npm_source(tarball()), context)
 
 
-def test_a_client_that_stalls_is_stopped(workshop, npm, monkeypatch):
+def test_a_client_that_stalls_is_stopped(context, npm, monkeypatch):
     monkeypatch.setattr(packages, "_STALL_SECONDS", 0.3)
     npm.behave("time.sleep(60)")
     began = time.monotonic()
     with pytest.raises(SourceUnavailableError, match="nothing arrived"):
-        fetch(npm_source(tarball()), workshop)
+        fetch(npm_source(tarball()), context)
     assert time.monotonic() - began < 10
     with pytest.raises(ProcessLookupError):
         os.kill(npm.calls[0]["pid"], 0)
 
 
-def test_a_client_that_is_slow_but_moves_is_left_alone(workshop, npm, monkeypatch):
+def test_a_client_that_is_slow_but_moves_is_left_alone(context, npm, monkeypatch):
     monkeypatch.setattr(packages, "_STALL_SECONDS", 0.6)
     monkeypatch.setattr(packages, "_POLL_SECONDS", 0.05)
     grow = """\
@@ -214,17 +216,17 @@ def test_a_client_that_is_slow_but_moves_is_left_alone(workshop, npm, monkeypatc
         shutil.copy(payload, options["pack-destination"])
         """
     npm.behave(grow, tarball())
-    assert fetch(npm_source(tarball()), workshop) == WHOLE
+    assert fetch(npm_source(tarball()), context) == WHOLE
 
 
-def test_the_watcher_sees_the_archive_and_then_the_files(workshop, npm):
+def test_the_watcher_sees_the_archive_and_then_the_files(context, npm):
     npm.deliver(tarball())
-    fetch(npm_source(tarball()), workshop)
-    assert workshop.progress.tasks == [
+    fetch(npm_source(tarball()), context)
+    assert context.progress.tasks == [
         ("Fetching npm @some/voices@1.2.3", len(tarball())),
         ("Unpacking npm @some/voices@1.2.3", sum(len(content) for content in WHOLE.values())),
     ]
-    assert workshop.progress.done == [total for _, total in workshop.progress.tasks]
+    assert context.progress.done == [total for _, total in context.progress.tasks]
 
 
 def _link(name: str, target: str) -> tarfile.TarInfo:
@@ -233,26 +235,26 @@ def _link(name: str, target: str) -> tarfile.TarInfo:
     return info
 
 
-def test_links_and_foreign_names_in_an_archive_are_passed_over(workshop, npm, tmp_path):
+def test_links_and_foreign_names_in_an_archive_are_passed_over(context, npm, tmp_path):
     members = {"../../escaped": b"x", "/escaped": b"x", **{f"package/{name}": FILES[name] for name in NAMES}}
     archive = tarball(members, extra=[_link("package/voices/one.bin", "/etc/passwd")])
     npm.deliver(archive)
-    assert fetch(npm_source(archive), workshop) == WHOLE
+    assert fetch(npm_source(archive), context) == WHOLE
     assert list(tmp_path.rglob("escaped")) == []
 
 
 @pytest.mark.parametrize("content", [b"short", FILES["voices/one.bin"] + b"x" * 5_000_000])
-def test_a_member_with_another_content_is_left_to_the_next_source(workshop, npm, content):
+def test_a_member_with_another_content_is_left_to_the_next_source(context, npm, content):
     archive = tarball({"package/voices/one.bin": content, "package/voices/two.bin": FILES["voices/two.bin"]})
     npm.deliver(archive)
-    assert fetch(npm_source(archive), workshop) == WHOLE | {"voices/one.bin": None}
-    assert workshop.progress.done[-1] <= sum(len(data) for data in WHOLE.values()) + 1
+    assert fetch(npm_source(archive), context) == WHOLE | {"voices/one.bin": None}
+    assert context.progress.done[-1] <= sum(len(data) for data in WHOLE.values()) + 1
 
 
 @pytest.mark.parametrize("kind", ["npm", "pypi"])
-def test_a_member_that_is_not_there_is_left_to_the_next_source(workshop, npm, pip, kind):
+def test_a_member_that_is_not_there_is_left_to_the_next_source(context, npm, pip, kind):
     members = {"package/voices/two.bin": FILES["voices/two.bin"]}
     archive = tarball(members) if kind == "npm" else wheel(members)
     (npm if kind == "npm" else pip).deliver(archive)
     source = npm_source(archive) if kind == "npm" else pypi_source(archive)
-    assert fetch(source, workshop) == WHOLE | {"voices/one.bin": None}
+    assert fetch(source, context) == WHOLE | {"voices/one.bin": None}

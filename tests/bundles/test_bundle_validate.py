@@ -83,7 +83,7 @@ def test_a_touched_file_in_a_folder_that_cannot_be_written_is_hashed_each_time(i
     def refuse(self, folder):
         raise PermissionError("read-only file system")
 
-    monkeypatch.setattr(validate.Record, "write", refuse)
+    monkeypatch.setattr(validate.BundleRecord, "write", refuse)
     os.utime(installed.file("voices/one.bin"), ns=(0, 12345))
     _reopen(installed)
     _reopen(installed)
@@ -124,7 +124,7 @@ def test_the_published_graph_in_place_of_the_installed_one_is_refused(installed)
         _reopen(installed)
 
 
-def test_missing_and_altered_files_are_told_in_one_sentence(installed):
+def test_missing_and_altered_files_are_named_in_one_sentence(installed):
     installed.file("voices/one.bin").unlink()
     _overwrite(installed.file("voices/two.bin"), b"x")
     with pytest.raises(BundleError, match=r"lacks voices/one\.bin and holds voices/two\.bin altered"):

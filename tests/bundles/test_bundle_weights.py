@@ -53,5 +53,5 @@ def test_damaged_and_missing_files_say_so(tmp_path, name):
 
 
 def test_an_unknown_kind_of_file_is_refused(tmp_path):
-    with pytest.raises(BundleError, match="no kind of weights"):
+    with pytest.raises(BundleError, match="not a file of weights"):
         read_weights(tmp_path / "model.npz")

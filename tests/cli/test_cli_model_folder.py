@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from polyvox.bundles.record import Record
+from polyvox.bundles.record import BundleRecord
 from polyvox.cli.model_folder import settings_for
 from polyvox.engines.catalog import BUILT_IN, Catalog
 from polyvox.errors import BundleError
@@ -32,7 +32,7 @@ def test_version_3_goes_before_version_2(tmp_path):
 def test_an_installed_model(tmp_path):
     folder = tmp_path / "kokoro"
     folder.mkdir()
-    Record(name="kokoro", version="1.0.0", files={}).write(folder)
+    BundleRecord(name="kokoro", version="1.0.0", files={}).write(folder)
     expected = {"models": ["kokoro"], "default_model": "kokoro", "models_dir": tmp_path}
     assert settings_for(folder, KNOWN) == expected
     folder.rename(tmp_path / "renamed")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from polyvox.api.auth import owner_of
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli.main import app
-from polyvox.voices.cache import PreparedFiles
+from polyvox.voices.cache import PreparedVoiceFiles
 from polyvox.voices.recordings import prompt_digest
 from polyvox.voices.records import Registration, Transcription, VoiceQuery
 from polyvox.voices.store import VoiceStore
@@ -108,7 +108,7 @@ def test_remove_says_what_went(data_dir):
     store = VoiceStore(data_dir / "voices")
     berta = store.find("", "Berta")
     store.close()
-    files = PreparedFiles(data_dir / "prepared", max_bytes=10_000, max_age=60, observer=lambda kind, event: None)
+    files = PreparedVoiceFiles(data_dir / "prepared", max_bytes=10_000, max_age=60, observer=lambda kind, event: None)
     from polyvox.types import PreparedVoice
 
     files.write(PreparedVoice("tone", prompt_digest(berta.audio_digest, "x"), {"a": np.zeros(3)}))

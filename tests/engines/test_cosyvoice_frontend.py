@@ -11,9 +11,9 @@ from helpers.tiny_cosyvoice import FRONTEND, prompt, recording, tiny_model
 from polyvox.audio.features import kaldi_fbank
 from polyvox.engines.cosyvoice.bundle import open_model
 from polyvox.engines.cosyvoice.features import mel_24k, sinc_resampled, whisper_log_mel
+from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, CosyVoiceFrontend
 from polyvox.engines.cosyvoice.listening import Listener, check_recording
 from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.text import HARDEST, Script
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import BundleError, PromptError, TextError
 from polyvox.types import NormalizationOptions, VoicePrompt
@@ -22,7 +22,7 @@ RECORDED = np.load(FRONTEND / "cosyvoice_features.npz")
 TEXTS = json.loads((FRONTEND / "cosyvoice_text.json").read_text())
 OPTIONS = NormalizationOptions()
 TOKENIZER = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", Tags(3))
-SCRIPT = Script(Tags(3), lambda text: len(TOKENIZER.encode(text)))
+TEXT_FRONTEND = CosyVoiceFrontend(Tags(3), lambda text: len(TOKENIZER.encode(text)))
 
 
 def far(ours, theirs):
@@ -117,7 +117,7 @@ def test_brackets_that_are_no_tags_pass():
 
 
 def pieces(text):
-    return [piece.text for piece in SCRIPT.pieces(text, OPTIONS)]
+    return [piece.text for piece in TEXT_FRONTEND.segments(text, OPTIONS)]
 
 
 @pytest.mark.parametrize("index", [1, 3, 7, 9, 10], ids=str)
@@ -138,32 +138,32 @@ def test_phones_are_not_read_as_figures():
 
 def test_a_piece_remembers_where_it_came_from():
     text = "One 2 three. " * 30
-    for piece in SCRIPT.pieces(text, OPTIONS):
+    for piece in TEXT_FRONTEND.segments(text, OPTIONS):
         span = piece.span(0, len(piece))
         assert text[span.start : span.end].startswith("One")
 
 
 def test_text_without_marks_is_cut_all_the_same():
-    for piece in SCRIPT.pieces("word " * 400, OPTIONS):
-        assert len(TOKENIZER.encode(piece.text)) <= HARDEST + 1
+    for piece in TEXT_FRONTEND.segments("word " * 400, OPTIONS):
+        assert len(TOKENIZER.encode(piece.text)) <= HARD_LIMIT + 1
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from(list("ab 1.,;!?。，、“”（）- \n你好[]<|>²—é")), max_size=120))
 def test_any_text_gives_pieces_that_can_be_encoded(text):
-    for piece in SCRIPT.pieces(text, OPTIONS):
+    for piece in TEXT_FRONTEND.segments(text, OPTIONS):
         assert TOKENIZER.encode(piece.text)
 
 
 def test_a_long_text_is_read_only_as_far_as_it_is_asked_for(monkeypatch):
     read = []
-    monkeypatch.setattr(SCRIPT, "_length", lambda text: read.append(text) or len(text))
-    assert next(SCRIPT.pieces("One sentence of many. " * 1000, OPTIONS))
+    monkeypatch.setattr(TEXT_FRONTEND, "_length", lambda text: read.append(text) or len(text))
+    assert next(TEXT_FRONTEND.segments("One sentence of many. " * 1000, OPTIONS))
     assert max(len(text) for text in read) < 3000
 
 
 def test_long_texts_are_spoken_to_the_last_word():
     words = [f"word{chr(97 + place % 26)}" for place in range(2000)]
     text = " ".join(word + ("." if place % 9 == 0 else "") for place, word in enumerate(words))
-    spoken = " ".join(piece.text for piece in SCRIPT.pieces(text, OPTIONS))
+    spoken = " ".join(piece.text for piece in TEXT_FRONTEND.segments(text, OPTIONS))
     assert spoken.replace(".", "").split() == words

@@ -11,10 +11,10 @@ from helpers.tiny_cosyvoice import FRONTEND, prompt, tiny_model
 from polyvox.engines.base import Reading
 from polyvox.engines.cosyvoice.casting import Cast, Mode
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
-from polyvox.engines.cosyvoice.phrases import ArrivingScript, Passages
+from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
+from polyvox.engines.cosyvoice.phrases import Passages, StreamingFrontend
 from polyvox.engines.cosyvoice.sound import Sound, Sounded
 from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.text import Script
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.turns import Turns
 from polyvox.errors import EngineError, TextError
@@ -195,8 +195,8 @@ class TestPhrases:
     def script(self, version=3, language=None):
         tags = Tags(version)
         tokenizer = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", tags)
-        script = Script(tags, lambda text: len(tokenizer.encode(text)))
-        return ArrivingScript(script, tokenizer, tags, NormalizationOptions(), language), script, tokenizer
+        script = CosyVoiceFrontend(tags, lambda text: len(tokenizer.encode(text)))
+        return StreamingFrontend(script, tokenizer, tags, NormalizationOptions(), language), script, tokenizer
 
     def ids(self, text, size, **options):
         arriving, _, _ = self.script(**options)
@@ -208,13 +208,13 @@ class TestPhrases:
         phrases = self.ids(TEXT, 3)
         assert len(phrases) == 3
         assert [each for phrase in phrases for each in phrase.ids] == tokenizer.encode(
-            script.plain(TEXT, NormalizationOptions()).text
+            script.normalized(TEXT, NormalizationOptions()).text
         )
 
     def test_figures_are_read_as_in_the_whole_text_and_tags_are_one_id(self):
         text = "all the word and the wall cost 25 or so[laughter] all the wall and the word"
         _, script, tokenizer = self.script()
-        plain = script.plain(text, NormalizationOptions()).text
+        plain = script.normalized(text, NormalizationOptions()).text
         assert "twenty five" in plain
         assert [each for phrase in self.ids(text, 2) for each in phrase.ids] == tokenizer.encode(plain + ".")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.speech import align_words
-from polyvox.audio.seam import speech_span
+from polyvox.audio.edges import speech_span
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError
 from polyvox.evaluate.wer import word_error_rate

@@ -23,7 +23,7 @@ from polyvox.engines.speechlm.prompts import LONGEST_VOICE, CodeVoice, Prompts
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.windows import WindowPolicy
 from polyvox.errors import BundleError, InvalidRequestError, PromptError
-from polyvox.text.script import PIECE_CHARS, Script
+from polyvox.text.grapheme_frontend import SEGMENT_CHARS, GraphemeFrontend
 from polyvox.text.spoken import Pause
 from polyvox.types import ChunkPolicy, NormalizationOptions
 
@@ -55,16 +55,16 @@ def models(tmp_path_factory):
     ],
 )
 def test_text_without_normalisation_only_loses_its_markup_and_gains_a_stop(raw, line):
-    assert Script().plain(raw, AS_WRITTEN) == line
+    assert GraphemeFrontend().normalized(raw, AS_WRITTEN) == line
 
 
 def test_text_is_read_as_malay_unless_another_language_is_given():
-    assert Script().plain("Harga RM500", READ) == "Harga lima ratus ringgit."
-    assert Script().plain("It costs $5", READ, "en") == "It costs five dollars."
+    assert GraphemeFrontend().normalized("Harga RM500", READ) == "Harga lima ratus ringgit."
+    assert GraphemeFrontend().normalized("It costs $5", READ, "en") == "It costs five dollars."
 
 
 def pieces(raw, options=AS_WRITTEN):
-    return list(Script().pieces(raw, options))
+    return list(GraphemeFrontend().segments(raw, options))
 
 
 def test_a_short_text_is_one_piece_that_knows_where_it_stands():
@@ -79,14 +79,14 @@ def test_a_long_text_is_cut_between_sentences():
     found = pieces(raw)
     assert len(found) > 2
     assert " ".join(piece.text for piece in found) == raw
-    assert all(len(piece) <= PIECE_CHARS + 1 for piece in found)
+    assert all(len(piece) <= SEGMENT_CHARS + 1 for piece in found)
     assert all(piece.text.endswith(".") for piece in found)
 
 
 @pytest.mark.parametrize("raw", ["kata " * 500, "k" * 3000, "satu, dua, " * 200])
 def test_a_sentence_without_end_is_cut_all_the_same(raw):
     found = pieces(raw)
-    assert all(len(piece) <= PIECE_CHARS + 1 for piece in found)
+    assert all(len(piece) <= SEGMENT_CHARS + 1 for piece in found)
     assert sum(piece.text.count("k") for piece in found) == raw.count("k")
 
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
-from polyvox.engines.zipvoice.script import Piece, parse, pieces
-from polyvox.text.markup import Spelled
+from polyvox.engines.zipvoice.clauses import Clause, clauses, parse
+from polyvox.text.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.types import ChunkPolicy, NormalizationOptions
 
@@ -14,7 +14,7 @@ POLICY = ChunkPolicy(40, 2.0, 250)
 
 
 def planned(text: str, *, dialogue: bool = False) -> list[ClauseChunk | Pause]:
-    return list(chunk_clauses(pieces(parse(text), NormalizationOptions(), None, dialogue=dialogue), POLICY))
+    return list(chunk_clauses(clauses(parse(text), NormalizationOptions(), None, dialogue=dialogue), POLICY))
 
 
 def texts(text: str, *, dialogue: bool = False) -> list[str]:
@@ -37,16 +37,16 @@ def test_figures_are_spelled_out_and_marks_left_alone() -> None:
     script = parse("It is 5 <chang2> [laugh] long")
     chunk = planned("It is 5 <chang2> [laugh] long")[0]
     assert isinstance(chunk, ClauseChunk)
-    assert list(script.tokens_of(chunk.text)) == ["It is five <chang2> [laugh] long."]
+    assert list(script.unmasked(chunk.text)) == ["It is five <chang2> [laugh] long."]
 
 
 def test_given_phonemes_stand_apart() -> None:
     script = parse("A [tomato](/təmˈɑːtoʊ/) here")
     chunk = planned("A [tomato](/təmˈɑːtoʊ/) here")[0]
     assert isinstance(chunk, ClauseChunk)
-    before, spelled, after = script.tokens_of(chunk.text)
+    before, spelled, after = script.unmasked(chunk.text)
     assert (before, after) == ("A ", " here.")
-    assert isinstance(spelled, Spelled)
+    assert isinstance(spelled, InlinePhonemes)
 
 
 def test_no_chunk_goes_across_a_pause() -> None:
@@ -80,9 +80,9 @@ def test_a_sentence_without_end_is_cut_all_the_same(text: str) -> None:
 
 @given(st.text(alphabet=st.sampled_from("ab ,.;!?—…你好5$[]<>S12\n"), max_size=120), st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_pieces_run_in_the_order_of_the_text(text: str, dialogue: bool) -> None:
+def test_clauses_run_in_the_order_of_the_text(text: str, dialogue: bool) -> None:
     place = 0
-    for item in pieces(parse(text), NormalizationOptions(), None, dialogue=dialogue):
-        assert item.span.start >= place or not isinstance(item, Piece)
+    for item in clauses(parse(text), NormalizationOptions(), None, dialogue=dialogue):
+        assert item.span.start >= place or not isinstance(item, Clause)
         place = item.span.start
         assert item.span.end <= len(text)

@@ -12,8 +12,8 @@ import torch
 from helpers.cloning import Studio, opened
 from helpers.zipvoice_fakes import fake_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
+from polyvox.engines.zipvoice.frontend import ZipVoiceFrontend
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
-from polyvox.engines.zipvoice.reader import Reader
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.installation import load_settings
 from polyvox.service.cloning import Clone
@@ -29,7 +29,7 @@ LONGEST_SECONDS = 27.0
 """The model says 25 s at once, in letters, of which English has a few less than sounds."""
 
 
-class WatchedReader(Reader):
+class WatchedFrontend(ZipVoiceFrontend):
     """Counts what it has read, and how far into the text that was."""
 
     readings = place = 0
@@ -66,14 +66,14 @@ class WatchedEngine(ZipVoiceEngine):
 
 
 @pytest.fixture
-def reader(monkeypatch: pytest.MonkeyPatch) -> list[WatchedReader]:
-    made: list[WatchedReader] = []
+def reader(monkeypatch: pytest.MonkeyPatch) -> list[WatchedFrontend]:
+    made: list[WatchedFrontend] = []
 
-    def watched(*arguments: Any, **options: Any) -> WatchedReader:
-        made.append(WatchedReader(*arguments, **options))
+    def watched(*arguments: Any, **options: Any) -> WatchedFrontend:
+        made.append(WatchedFrontend(*arguments, **options))
         return made[-1]
 
-    monkeypatch.setattr("polyvox.engines.zipvoice.engine.Reader", watched)
+    monkeypatch.setattr("polyvox.engines.zipvoice.engine.ZipVoiceFrontend", watched)
     return made
 
 
@@ -90,7 +90,9 @@ def known(voice: PreparedVoice) -> Callable[[], Awaitable[Clone]]:
 
 
 @pytest.mark.slow
-async def test_fifty_thousand_characters_stream_in_bounded_memory(tmp_path: Path, reader: list[WatchedReader]) -> None:
+async def test_fifty_thousand_characters_stream_in_bounded_memory(
+    tmp_path: Path, reader: list[WatchedFrontend]
+) -> None:
     assert len(TEXT) >= 50_000
     networks, _ = fake_networks()
     engine = WatchedEngine(networks)

@@ -18,7 +18,7 @@ from polyvox.service.shelf import Shelf
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Utterance, VoicePrompt
-from polyvox.voices.intake import Recording
+from polyvox.voices.intake import CheckedRecording
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.quality import QualityReport
 from polyvox.voices.recordings import digest_of
@@ -48,13 +48,13 @@ class SimpleIntake:
     def __init__(self) -> None:
         self.taken = 0
 
-    async def take(self, data: bytes, limits: PromptLimits) -> Recording:
+    async def take(self, data: bytes, limits: PromptLimits) -> CheckedRecording:
         self.taken += 1
         word, _, seed = data.partition(b" ")
         if word != b"seed":
             raise AudioDecodeError("The recording cannot be read; send another.")
         pcm = np.random.default_rng(int(seed)).uniform(-0.2, 0.2, RATE).astype(np.float32)
-        return Recording(pcm, RATE, digest_of(data), REPORT)
+        return CheckedRecording(pcm, RATE, digest_of(data), REPORT)
 
 
 class SimpleFetcher:

@@ -24,7 +24,7 @@ from polyvox.service.prompts import Prompts
 from polyvox.service.shelf import Shelf
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Span
-from polyvox.voices.intake import Intake
+from polyvox.voices.intake import RecordingIntake
 
 ORIGINAL_PROTO = """
 syntax = "proto3";
@@ -115,7 +115,7 @@ class GrpcStudio(Studio):
         self.prompts = Prompts(
             self.speech.settings,
             folder / "prepared",
-            intake=Intake(self.speech.settings, _AllSpeech()),
+            intake=RecordingIntake(self.speech.settings, _AllSpeech()),
             fetcher=SimpleFetcher(),
             ears=SimpleEars(),
             metrics=self.speech.metrics,

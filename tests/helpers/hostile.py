@@ -237,7 +237,7 @@ BROKEN: dict[str, Callable[[], bytes]] = {
     "wav with a format of 4 GB": lambda: b"RIFF\xff\xff\xff\xffWAVE" + chunk(b"fmt ", bytes(500), 0xFFFF_FFF0),
     "wav with a list of 2 GB": lambda: SPEECH[:36] + chunk(b"LIST", b"INFO" + bytes(500), 0x7FFF_FFF0) + SPEECH[36:],
     "wav of endless chunks": lambda: b"RIFF\xff\xff\xff\xffWAVE" + b"junk\0\0\0\0" * 100_000,
-    "wav of samples that are no numbers": lambda: wav(floats(0.1, np.nan), codec=3, bits=32),
+    "wav of NaN samples": lambda: wav(floats(0.1, np.nan), codec=3, bits=32),
     "wav of endless samples": lambda: wav(floats(0.1, np.inf, -np.inf), codec=3, bits=32),
     "wav of samples beyond measure": lambda: wav(floats(0.1, 1e300, dtype="<f8"), codec=3, bits=64),
     "archive behind a wav head": lambda: wav(b"") + zip_bomb(),

@@ -15,12 +15,12 @@ from helpers.hostile import FILES
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError, status_of
-from polyvox.voices.intake import Intake
+from polyvox.voices.intake import RecordingIntake
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.vad import SpeechDetector
+from polyvox.voices.vad import SileroVad
 
 
-async def outcome(intake: Intake, limits: PromptLimits, data: bytes) -> dict[str, object]:
+async def outcome(intake: RecordingIntake, limits: PromptLimits, data: bytes) -> dict[str, object]:
     started = time.perf_counter()
     try:
         await intake.take(data, limits)
@@ -31,7 +31,9 @@ async def outcome(intake: Intake, limits: PromptLimits, data: bytes) -> dict[str
     return {**refusal, "seconds": time.perf_counter() - started}
 
 
-async def work(intake: Intake, limits: PromptLimits, names: Iterator[str], outcomes: dict[str, object]) -> None:
+async def work(
+    intake: RecordingIntake, limits: PromptLimits, names: Iterator[str], outcomes: dict[str, object]
+) -> None:
     for name in names:
         outcomes[name] = await outcome(intake, limits, FILES[name]())
 
@@ -44,7 +46,7 @@ def own_peak() -> int:
 
 async def main(models_dir: Path) -> None:
     settings = Settings()
-    intake = Intake(settings, SpeechDetector(open_bundle("silero-vad", models_dir)))
+    intake = RecordingIntake(settings, SileroVad(open_bundle("silero-vad", models_dir)))
     names, outcomes = iter(FILES), {}
     await asyncio.gather(*(work(intake, PromptLimits.of(settings), names, outcomes) for _ in range(2)))
     peaks = {

@@ -15,7 +15,7 @@ from polyvox.service.dialogue import Script, staged
 from polyvox.service.scenes import Turn
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
-from polyvox.voices.records import HOUSE
+from polyvox.voices.records import SHARED_OWNER
 
 pytestmark = pytest.mark.anyio
 LOW_AND_HIGH = [Turn("low" if index % 2 == 0 else "high", f"Turn number {index}.") for index in range(12)]
@@ -25,7 +25,7 @@ def request(
     studio: Studio, turns: Sequence[Turn], *, pause: float | None = 0.1, seed: int | None = None
 ) -> SpeechRequest:
     settings = studio.speech.settings
-    stage = partial(staged, turns, pause, studio.voices.casting, settings, owner=HOUSE, model=None, speed=1.0)
+    stage = partial(staged, turns, pause, studio.voices.casting, settings, owner=SHARED_OWNER, model=None, speed=1.0)
     return SpeechRequest(Utterance("", "dialogue", seed=seed), door="test", stage=stage)
 
 

@@ -25,7 +25,7 @@ from polyvox.service.fitting import FitState, FittingService, check_possible
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import PreparedVoice, Utterance
 from polyvox.voices.fitted import KEY, fitted_style
-from polyvox.voices.records import HOUSE, VoiceDetails, VoiceQuery
+from polyvox.voices.records import SHARED_OWNER, VoiceDetails, VoiceQuery
 from polyvox.voices.references import InlineVoice, RegisteredVoice
 
 pytestmark = pytest.mark.anyio
@@ -151,7 +151,7 @@ async def test_cancelling_what_is_done_changes_nothing(studio):
 async def test_fits_are_their_owners_alone(studio):
     fits = fits_of(studio, ScriptedFits(waiting=True))
     job = await begun(fits)
-    for stranger in ("other key", HOUSE):
+    for stranger in ("other key", SHARED_OWNER):
         with pytest.raises(NotFoundError):
             fits.get(job.id, stranger)
         with pytest.raises(NotFoundError):

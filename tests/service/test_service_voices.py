@@ -23,7 +23,7 @@ from polyvox.service.prompts import CacheKind
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.voices import Transcribe
 from polyvox.types import Utterance
-from polyvox.voices.records import HOUSE, Transcription, VoiceDetails, VoiceQuery
+from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceDetails, VoiceQuery
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice
 
 pytestmark = pytest.mark.anyio
@@ -35,11 +35,11 @@ def details(name="Anna", transcript="The tide is out.", **fields):
     return VoiceDetails.checked(name=name, transcript=transcript, **fields)
 
 
-async def register(studio, name="Anna", seed=1, owner=HOUSE, transcript="The tide is out.", **options):
+async def register(studio, name="Anna", seed=1, owner=SHARED_OWNER, transcript="The tide is out.", **options):
     return (await studio.voices.register(InlineVoice(sample(seed)), details(name, transcript), owner, **options)).record
 
 
-async def prepared(studio, reference, owner=HOUSE, **options):
+async def prepared(studio, reference, owner=SHARED_OWNER, **options):
     clone = await studio.voices.casting.cast(reference, owner, **options)
     assert clone is not None
     return await clone.prepare(studio.engine)
@@ -56,7 +56,7 @@ async def until(condition):
 async def test_a_voice_is_registered_once_and_spoken_with(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio)
-        cast = partial(studio.voices.casting.cast, RegisteredVoice(record.id), HOUSE)
+        cast = partial(studio.voices.casting.cast, RegisteredVoice(record.id), SHARED_OWNER)
         session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "x"), cast=cast))
         async with session:
             chunks = [chunk async for chunk in session]
@@ -65,22 +65,22 @@ async def test_a_voice_is_registered_once_and_spoken_with(tmp_path):
         assert studio.engine.heard[0].voice == record.id
         prompt = studio.engine.prepared[0]
         assert (prompt.transcript, prompt.sample_rate) == ("The tide is out.", 24_000)
-        assert (await studio.voices.get(record.id, HOUSE)).used > 0
+        assert (await studio.voices.get(record.id, SHARED_OWNER)).used > 0
 
 
 async def test_voices_outlive_the_server(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio)
     async with opened(Studio(tmp_path)) as studio:
-        assert await studio.voices.get(record.id, HOUSE) == record
+        assert await studio.voices.get(record.id, SHARED_OWNER) == record
 
 
 async def test_a_server_on_which_nobody_registers_makes_no_folder(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        assert (await studio.voices.page(VoiceQuery(), HOUSE)).voices == ()
-        assert await studio.voices.casting.cast(RegisteredVoice("Anna"), HOUSE) is None
+        assert (await studio.voices.page(VoiceQuery(), SHARED_OWNER)).voices == ()
+        assert await studio.voices.casting.cast(RegisteredVoice("Anna"), SHARED_OWNER) is None
         with pytest.raises(NotFoundError):
-            await studio.voices.get(NO_VOICE, HOUSE)
+            await studio.voices.get(NO_VOICE, SHARED_OWNER)
         await studio.voices.tidy()
     assert list(tmp_path.iterdir()) == []
 
@@ -146,7 +146,7 @@ async def test_a_failed_preparation_is_tried_again(tmp_path):
 
 async def test_a_caller_who_leaves_does_not_stop_the_others(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        clone = await studio.voices.casting.cast(InlineVoice(sample(1)), HOUSE, transcript="Words.")
+        clone = await studio.voices.casting.cast(InlineVoice(sample(1)), SHARED_OWNER, transcript="Words.")
         first = asyncio.create_task(clone.prepare(studio.engine))
         second = asyncio.create_task(clone.prepare(studio.engine))
         await asyncio.sleep(0)
@@ -191,14 +191,14 @@ async def test_everybody_may_use_the_houses_voices_and_nobody_else_changes_them(
         for refused in (studio.voices.delete, studio.voices.preview):
             with pytest.raises(ForbiddenError):
                 await refused(house.id, "key")
-        await studio.voices.delete(house.id, HOUSE)
+        await studio.voices.delete(house.id, SHARED_OWNER)
 
 
 async def test_an_engines_own_voice_goes_before_a_registered_one(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         await register(studio, "low")
-        assert await studio.voices.casting.cast(RegisteredVoice("low"), HOUSE) is None
-        assert await studio.voices.casting.cast(RegisteredVoice("nobody"), HOUSE) is None
+        assert await studio.voices.casting.cast(RegisteredVoice("low"), SHARED_OWNER) is None
+        assert await studio.voices.casting.cast(RegisteredVoice("nobody"), SHARED_OWNER) is None
 
 
 async def test_a_model_that_cannot_clone_says_so(tmp_path):
@@ -211,7 +211,7 @@ async def test_a_model_that_cannot_clone_says_so(tmp_path):
             UrlVoice("https://x"),
         ):
             with pytest.raises(InvalidRequestError, match="cannot speak with a voice of yours") as refused:
-                await studio.voices.casting.cast(reference, HOUSE)
+                await studio.voices.casting.cast(reference, SHARED_OWNER)
             assert refused.value.field == "model"
         assert studio.intake.taken == 1
 
@@ -219,13 +219,13 @@ async def test_a_model_that_cannot_clone_says_so(tmp_path):
 async def test_what_cannot_be_meant_is_refused_before_any_work(tmp_path):
     async with opened(Studio(tmp_path, allow_inline=False)) as studio:
         with pytest.raises(ForbiddenError):
-            await studio.voices.casting.cast(InlineVoice(sample(1)), HOUSE)
+            await studio.voices.casting.cast(InlineVoice(sample(1)), SHARED_OWNER)
         with pytest.raises(InvalidRequestError, match="uploaded"):
-            await studio.voices.casting.cast(UploadedVoice("file"), HOUSE)
+            await studio.voices.casting.cast(UploadedVoice("file"), SHARED_OWNER)
         with pytest.raises(UnknownVoiceError):
-            await studio.voices.casting.cast(RegisteredVoice(NO_VOICE), HOUSE)
+            await studio.voices.casting.cast(RegisteredVoice(NO_VOICE), SHARED_OWNER)
         with pytest.raises(InvalidRequestError, match="prompt_text"):
-            await studio.voices.casting.cast(UrlVoice("https://host/1"), HOUSE, transcript="a\0b")
+            await studio.voices.casting.cast(UrlVoice("https://host/1"), SHARED_OWNER, transcript="a\0b")
         assert studio.intake.taken == 0
 
 
@@ -235,27 +235,27 @@ async def test_deleting_says_what_went_and_nothing_is_left(tmp_path):
         await prepared(studio, RegisteredVoice(record.id))
         await prepared(studio, InlineVoice(sample(5)))
         await prepared(studio, UrlVoice("https://host/5"), transcript="Words.")
-        deleted = await studio.voices.delete(record.id, HOUSE)
+        deleted = await studio.voices.delete(record.id, SHARED_OWNER)
         assert deleted.audio is True
         assert deleted.cached == 3  # inline, fetched, transcript
         assert deleted.prepared == 6  # three transcripts, in memory and on disk
         assert [path for path in tmp_path.rglob("*") if path.suffix in (".wav", ".npz")] == []
         with pytest.raises(NotFoundError):
-            await studio.voices.delete(record.id, HOUSE)
+            await studio.voices.delete(record.id, SHARED_OWNER)
 
 
 async def test_deleting_one_of_two_with_the_same_recording_keeps_it(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         one, other = await register(studio, "one"), await register(studio, "other")
-        deleted = await studio.voices.delete(one.id, HOUSE)
+        deleted = await studio.voices.delete(one.id, SHARED_OWNER)
         assert (deleted.audio, deleted.cached, deleted.prepared) == (False, 0, 0)
-        assert await studio.voices.preview(other.id, HOUSE)
+        assert await studio.voices.preview(other.id, SHARED_OWNER)
 
 
 async def test_what_is_being_prepared_while_its_voice_is_deleted_is_not_kept(tmp_path):
     async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
         record = await register(studio)
-        clone = await studio.voices.casting.cast(RegisteredVoice(record.id), HOUSE)
+        clone = await studio.voices.casting.cast(RegisteredVoice(record.id), SHARED_OWNER)
         ready, go_on = asyncio.Event(), asyncio.Event()
         prepare = studio.engine.prepare
 
@@ -267,7 +267,7 @@ async def test_what_is_being_prepared_while_its_voice_is_deleted_is_not_kept(tmp
         studio.engine.prepare = slow
         preparing = asyncio.create_task(clone.prepare(studio.engine))
         await ready.wait()
-        await studio.voices.delete(record.id, HOUSE)
+        await studio.voices.delete(record.id, SHARED_OWNER)
         go_on.set()
         assert (await preparing).engine == "tone"
         assert await studio.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
@@ -277,7 +277,7 @@ async def test_another_process_drops_what_was_deleted(tmp_path):
     async with opened(Studio(tmp_path)) as one, opened(Studio(tmp_path)) as other:
         record = await register(one)
         await prepared(other, RegisteredVoice(record.id))
-        await one.voices.delete(record.id, HOUSE)
+        await one.voices.delete(record.id, SHARED_OWNER)
         await other.voices.tidy()
         assert await other.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
 
@@ -317,7 +317,7 @@ async def test_or_after_it(tmp_path):
         assert (record.transcript, record.transcription) == ("", Transcription.PENDING)
 
         async def heard():
-            return (await studio.voices.get(record.id, HOUSE)).transcript == "Some words."
+            return (await studio.voices.get(record.id, SHARED_OWNER)).transcript == "Some words."
 
         await until(heard)
 
@@ -338,7 +338,7 @@ async def test_a_transcript_that_never_came_is_taken_up_by_the_next_process(tmp_
     async with opened(Studio(tmp_path)) as studio:
 
         async def heard():
-            return (await studio.voices.get(record.id, HOUSE)).transcription is Transcription.HEARD
+            return (await studio.voices.get(record.id, SHARED_OWNER)).transcription is Transcription.HEARD
 
         await until(heard)
 
@@ -349,7 +349,7 @@ async def test_a_recording_in_which_nothing_is_heard_is_noted_as_such(tmp_path):
         record = await register(studio, transcript=None, transcribe=Transcribe.BACKGROUND)
 
         async def given_up():
-            return (await studio.voices.get(record.id, HOUSE)).transcription is Transcription.FAILED
+            return (await studio.voices.get(record.id, SHARED_OWNER)).transcription is Transcription.FAILED
 
         await until(given_up)
 
@@ -360,7 +360,7 @@ async def test_without_a_recogniser_the_remedy_is_named_and_nothing_is_kept(tmp_
         studio.ears.error = UnavailableError("No ears; run: polyvox pull moonshine-base")
         with pytest.raises(UnavailableError, match="polyvox pull"):
             await register(studio, transcript=None, transcribe=transcribe)
-        assert (await studio.voices.page(VoiceQuery(), HOUSE)).voices == ()
+        assert (await studio.voices.page(VoiceQuery(), SHARED_OWNER)).voices == ()
         await register(studio)
 
 
@@ -375,7 +375,7 @@ async def test_only_english_is_transcribed(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         chinese = VoiceDetails.checked(name="山田", language="zh")
         with pytest.raises(InvalidRequestError, match="English") as refused:
-            await studio.voices.register(InlineVoice(sample(1)), chinese, HOUSE)
+            await studio.voices.register(InlineVoice(sample(1)), chinese, SHARED_OWNER)
         assert refused.value.field == "transcript"
 
 
@@ -383,7 +383,7 @@ async def test_a_transcript_can_be_corrected_and_the_voice_is_prepared_anew(tmp_
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None)
         await prepared(studio, RegisteredVoice(record.id))
-        changed = await studio.voices.change(record.id, VoiceDetails.checked(transcript="Better words."), HOUSE)
+        changed = await studio.voices.change(record.id, VoiceDetails.checked(transcript="Better words."), SHARED_OWNER)
         assert (changed.transcript, changed.transcription) == ("Better words.", Transcription.GIVEN)
         await prepared(studio, RegisteredVoice(record.id))
         assert [prompt.transcript for prompt in studio.engine.prepared] == ["Some words.", "Better words."]
@@ -392,12 +392,12 @@ async def test_a_transcript_can_be_corrected_and_the_voice_is_prepared_anew(tmp_
 async def test_a_repeated_recording_and_a_repeated_speaker_are_pointed_out(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         studio.ears.speaker = np.array([1.0, 0.0], np.float32)
-        first = await studio.voices.register(InlineVoice(sample(1)), details("Anna"), HOUSE)
-        again = await studio.voices.register(InlineVoice(sample(1)), details("Berta"), HOUSE)
+        first = await studio.voices.register(InlineVoice(sample(1)), details("Anna"), SHARED_OWNER)
+        again = await studio.voices.register(InlineVoice(sample(1)), details("Berta"), SHARED_OWNER)
         studio.ears.speaker = np.array([0.8, 0.6], np.float32)
-        alike = await studio.voices.register(InlineVoice(sample(2)), details("Clara"), HOUSE)
+        alike = await studio.voices.register(InlineVoice(sample(2)), details("Clara"), SHARED_OWNER)
         studio.ears.speaker = np.array([-1.0, 0.0], np.float32)
-        unlike = await studio.voices.register(InlineVoice(sample(3)), details("Dora"), HOUSE)
+        unlike = await studio.voices.register(InlineVoice(sample(3)), details("Dora"), SHARED_OWNER)
         elsewhere = await studio.voices.register(InlineVoice(sample(1)), details("Anna"), "key")
     assert first.warnings == ()
     assert "'Anna' has the very same recording" in again.warnings[0]
@@ -412,8 +412,8 @@ async def test_registering_in_place_of_a_voice(tmp_path):
         await prepared(studio, RegisteredVoice(old.id))
         new = await register(studio, "ANNA", seed=2, replacing=True)
         with pytest.raises(NotFoundError):
-            await studio.voices.get(old.id, HOUSE)
-        assert (await studio.voices.find("anna", HOUSE)).id == new.id
+            await studio.voices.get(old.id, SHARED_OWNER)
+        assert (await studio.voices.find("anna", SHARED_OWNER)).id == new.id
         assert await studio.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
 
 
@@ -422,7 +422,7 @@ async def test_a_damaged_store_costs_the_registered_voices_only(tmp_path):
     (tmp_path / "voices" / "voices.sqlite3").write_bytes(b"not a database" * 100)
     async with opened(Studio(tmp_path)) as studio:
         with pytest.raises(UnavailableError):
-            await studio.voices.page(VoiceQuery(), HOUSE)
+            await studio.voices.page(VoiceQuery(), SHARED_OWNER)
         session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")))
         async with session:
             assert [chunk async for chunk in session]

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from polyvox.text.markup import parse
-from polyvox.text.normalize.malay.kept import put_back, set_aside
-from polyvox.text.normalize.malay.language import Language, stretches
+from polyvox.text.normalize.malay.language import Language, language_runs
 from polyvox.text.normalize.malay.numbers import DIGITS, LONGEST_CARDINAL, SCALES, cardinal, ordinal
+from polyvox.text.normalize.malay.passthrough import mask_runs, unmask_runs
 from polyvox.text.normalize.ms import normalize
 from polyvox.text.normalize.punctuation import fold
 from polyvox.text.tracked import TrackedText
@@ -336,7 +336,7 @@ OTHER_SCRIPTS = {
 
 
 @pytest.mark.parametrize(("written", "heard"), OTHER_SCRIPTS.items())
-def test_other_scripts_and_pictures_pass_untouched(written: str, heard: str) -> None:
+def test_other_scripts_and_emoji_pass_untouched(written: str, heard: str) -> None:
     assert spoken(written) == heard
 
 
@@ -404,8 +404,8 @@ LANGUAGES = {
 
 @pytest.mark.parametrize(("written", "languages"), LANGUAGES.items())
 def test_each_sentence_has_its_language(written: str, languages: list[Language]) -> None:
-    text, _ = set_aside(TrackedText.of(written))
-    assert [stretch.language for stretch in stretches(text)] == languages
+    text, _ = mask_runs(TrackedText.of(written))
+    assert [run.language for run in language_runs(text)] == languages
 
 
 def value_of(words: str) -> int:
@@ -455,7 +455,7 @@ anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).m
 def without_kept(heard: str, raw: str) -> str:
     """What is heard, without what passes through untouched."""
     rest = ""
-    for run in set_aside(TrackedText.of(raw))[1]:
+    for run in mask_runs(TrackedText.of(raw))[1]:
         before, _, heard = heard.partition(run.text)
         rest += before
     return rest + heard
@@ -465,7 +465,7 @@ def without_kept(heard: str, raw: str) -> str:
 @settings(max_examples=300, deadline=None)
 def test_any_text_becomes_speakable(raw: str) -> None:
     """Sentences of other scripts aside, which may hold figures and signs that only their readers know."""
-    parts = stretches(fold(set_aside(TrackedText.of(raw))[0]))
+    parts = language_runs(fold(mask_runs(TrackedText.of(raw))[0]))
     assume(all(part.language is not Language.FOREIGN for part in parts))
     heard = without_kept(spoken(raw), raw)
     assert not any(char.isdigit() for char in heard)
@@ -477,7 +477,7 @@ def test_any_text_becomes_speakable(raw: str) -> None:
 @given(anything)
 @settings(max_examples=200, deadline=None)
 def test_what_is_kept_comes_out_whole_and_in_order(raw: str) -> None:
-    _, runs = set_aside(TrackedText.of(raw))
+    _, runs = mask_runs(TrackedText.of(raw))
     heard, at = normalize(TrackedText.of(raw), NormalizationOptions()), 0
     for run in runs:
         at = heard.text.index(run.text, at)
@@ -489,13 +489,13 @@ def test_what_is_kept_comes_out_whole_and_in_order(raw: str) -> None:
 @settings(max_examples=200, deadline=None)
 def test_setting_aside_loses_nothing(raw: str) -> None:
     text = TrackedText.of(raw)
-    assert put_back(*set_aside(text)) == text
+    assert unmask_runs(*mask_runs(text)) == text
 
 
 @given(anything)
 @settings(max_examples=200, deadline=None)
-def test_stretches_are_the_text_again(raw: str) -> None:
-    assert "".join(stretch.text.text for stretch in stretches(TrackedText.of(raw))) == raw
+def test_language_runs_are_the_text_again(raw: str) -> None:
+    assert "".join(run.text.text for run in language_runs(TrackedText.of(raw))) == raw
 
 
 @given(anything)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text import markup
 from polyvox.text.phonemes import LANGUAGES, espeak, espeak_program, phonemizer_for
-from polyvox.text.phonemes.alignment import shared_out
+from polyvox.text.phonemes.alignment import align_to_words
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.espeak import EspeakPhonemizer
 from polyvox.text.spoken import Pause, SpokenWord
@@ -122,6 +122,6 @@ def test_a_language_that_nobody_speaks_is_unavailable() -> None:
 
 
 def test_phonemes_are_dealt_out_to_the_words_they_are_most_like() -> None:
-    assert shared_out(["dø", "mil", "vɛ̃", "ami"], [["dø", "mil", "vɛ̃"], ["ami"]]) == ["dø mil vɛ̃", "ami"]
-    assert shared_out(["il", "ja"], [["il"], ["i"], ["a"]]) in (["il", "", "ja"], ["il", "ja", ""])
-    assert shared_out([], [["a"], ["b"]]) == ["", ""]
+    assert align_to_words(["dø", "mil", "vɛ̃", "ami"], [["dø", "mil", "vɛ̃"], ["ami"]]) == ["dø mil vɛ̃", "ami"]
+    assert align_to_words(["il", "ja"], [["il"], ["i"], ["a"]]) in (["il", "", "ja"], ["il", "ja", ""])
+    assert align_to_words([], [["a"], ["b"]]) == ["", ""]

@@ -1,4 +1,4 @@
-"""The house's English in espeak-ng's IPA: sentences as the program itself reads them."""
+"""The rule-based fall-back for espeak-ng's IPA, against the program's own output."""
 
 import unicodedata
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from polyvox.text.phonemes import phonemizer_for
-from polyvox.text.phonemes.espeak_ipa import HouseEnglish
+from polyvox.text.phonemes.espeak_ipa import RuleBasedEnglish
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
 from polyvox.text.tokenizers.vocabulary import read_vocabulary
 
@@ -41,38 +41,38 @@ NEARLY = {
 
 
 @pytest.fixture(scope="module")
-def house() -> HouseEnglish:
-    return HouseEnglish(phonemizer_for("en-us", espeak="no-such-program"))
+def fallback() -> RuleBasedEnglish:
+    return RuleBasedEnglish(phonemizer_for("en-us", espeak="no-such-program"))
 
 
 @pytest.mark.parametrize(("text", "ipa"), EXACTLY.items())
-def test_these_come_out_as_the_programs(house: HouseEnglish, text: str, ipa: str) -> None:
-    assert house.ask([text]) == [ipa]
+def test_these_come_out_as_the_programs(fallback: RuleBasedEnglish, text: str, ipa: str) -> None:
+    assert fallback.phonemize([text]) == [ipa]
 
 
-def test_in_running_text_few_tokens_differ(house: HouseEnglish) -> None:
+def test_in_running_text_few_tokens_differ(fallback: RuleBasedEnglish) -> None:
     theirs = [unicodedata.normalize("NFD", ipa) for ipa in NEARLY.values()]
-    ours = [unicodedata.normalize("NFD", ipa) for ipa in house.ask(list(NEARLY))]
+    ours = [unicodedata.normalize("NFD", ipa) for ipa in fallback.phonemize(list(NEARLY))]
     errors = sum(_distance(one, other) for one, other in zip(theirs, ours, strict=True))
     assert errors / sum(map(len, theirs)) < 0.08
 
 
-def test_a_button_has_its_glottal_stop_and_a_partner_does_not(house: HouseEnglish) -> None:
-    assert house.ask(["button", "cotton", "partner"]) == ["bˈʌʔn\u0329", "kˈɑːʔn\u0329", "pˈɑːɹtnɚ"]
+def test_a_button_has_its_glottal_stop_and_a_partner_does_not(fallback: RuleBasedEnglish) -> None:
+    assert fallback.phonemize(["button", "cotton", "partner"]) == ["bˈʌʔn\u0329", "kˈɑːʔn\u0329", "pˈɑːɹtnɚ"]
 
 
 @pytest.mark.parametrize("text", ["", "...", '"quoted" (so to speak)', "ONNX 5 º ½ naïve façade ☃", "x" * 400])
-def test_whatever_it_is_given_it_writes_symbols_that_the_models_know(house: HouseEnglish, text: str) -> None:
+def test_whatever_it_is_given_it_writes_symbols_that_the_models_know(fallback: RuleBasedEnglish, text: str) -> None:
     vocabulary = read_vocabulary(TOKENS)
-    (line,) = house.ask([text])
-    assert vocabulary.numbered(unicodedata.normalize("NFD", line)).unknown == ()
+    (line,) = fallback.phonemize([text])
+    assert vocabulary.encode(unicodedata.normalize("NFD", line)).unknown == ()
 
 
 def test_the_tokenizer_reads_english_without_the_program() -> None:
     tokenizer = EmiliaTokenizer("no-such-program")
     with capture_logs() as logs:
         assert "".join(tokenizer.tokens("So: yes, no; well. Fine")) == "sˈoʊ: jˈɛs, nˈoʊ; wˈɛl.fˈaɪn"
-        assert not tokenizer.reads_like_espeak
+        assert not tokenizer.uses_espeak
     assert ["apt-get install espeak-ng" in entry["reason"] for entry in logs] == [True]
 
 

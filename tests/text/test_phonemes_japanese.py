@@ -35,7 +35,7 @@ def test_every_kana_has_a_sound_of_the_alphabet() -> None:
 
 def test_without_its_dictionary_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fugashi", None)
-    with pytest.raises(UnavailableError, match=r"pip install 'polyvox\[ja\]'"):
+    with pytest.raises(UnavailableError, match=r"pip install -e '\.\[ja\]'"):
         japanese.JapanesePhonemizer(EnglishPhonemizer("us"))
 
 

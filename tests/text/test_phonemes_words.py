@@ -11,10 +11,10 @@ from polyvox.text.phonemes.inflection import with_ed, with_ing, with_s
 from polyvox.text.phonemes.lexicon import Variant, lexicon
 from polyvox.text.phonemes.rules import ruled
 from polyvox.text.phonemes.stress import audible, compounded, emphasised, last_strongest, weakened
-from polyvox.text.phonemes.words import WordReader
+from polyvox.text.phonemes.words import WordPhonemizer
 
-US = WordReader(lexicon("us"), g2p.load("us"))
-GB = WordReader(lexicon("gb"), g2p.load("gb"))
+US = WordPhonemizer(lexicon("us"), g2p.load("us"))
+GB = WordPhonemizer(lexicon("gb"), g2p.load("gb"))
 
 
 @pytest.mark.parametrize(
@@ -165,8 +165,8 @@ def test_the_network_is_close_on_words_that_it_never_saw() -> None:
 
 @pytest.mark.parametrize("variant", ["us", "gb"])
 def test_the_network_gives_the_same_answer_every_time(variant: Variant) -> None:
-    spelling = g2p._spelling()
-    assert spelling("polyvoxification", variant) == spelling("polyvoxification", variant)
+    network = g2p._network()
+    assert network("polyvoxification", variant) == network("polyvoxification", variant)
 
 
 @pytest.mark.parametrize("word", ["a" * 31, "qwxz" * 8, "zzzzzz", "aeiouaeiou", "x" * 500])
@@ -189,7 +189,7 @@ class Mute:
 
 @pytest.mark.parametrize("answer", ["", "ppppp"])
 def test_the_rules_step_in_for_a_network_that_fails(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(g2p, "_spelling", lambda: Mute(answer))
+    monkeypatch.setattr(g2p, "_network", lambda: Mute(answer))
     assert g2p.load.__wrapped__("us")("banana") == ruled("banana", "us")
 
 

@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.errors import BundleError
-from polyvox.text.tokenizers.emilia import EmiliaTokenizer, Script, Segment, chinese_tokens, plain, segments
-from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
+from polyvox.text.tokenizers.emilia import (
+    EmiliaTokenizer,
+    SegmentKind,
+    TokenizerSegment,
+    chinese_tokens,
+    plain,
+    segments,
+)
+from polyvox.text.tokenizers.vocabulary import TokenVocabulary, read_vocabulary
 
 FOLDER = Path(__file__).parents[1] / "golden" / "zipvoice_frontend"
 RECORDED = json.loads((FOLDER / "text.json").read_text(encoding="utf-8"))
@@ -29,7 +36,7 @@ CASES = pytest.mark.parametrize("case", RECORDED["emilia"], ids=lambda case: cas
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
+def vocabulary() -> TokenVocabulary:
     return read_vocabulary(FOLDER / "tokens.txt")
 
 
@@ -40,17 +47,17 @@ def tokenizer() -> EmiliaTokenizer:
 
 @CASES
 def test_a_text_falls_into_the_originals_segments(case: dict) -> None:
-    assert [[part.text, part.script.value] for part in segments(plain(case["text"]))] == case["segments"]
+    assert [[part.text, part.kind.value] for part in segments(plain(case["text"]))] == case["segments"]
 
 
 @espeak_installed
 @CASES
 def test_tokens_and_their_numbers_are_the_originals(
-    case: dict, tokenizer: EmiliaTokenizer, vocabulary: Vocabulary
+    case: dict, tokenizer: EmiliaTokenizer, vocabulary: TokenVocabulary
 ) -> None:
     tokens = tokenizer.tokens(SPELLED.get(case["text"], case["text"]))
     assert tokens == case["tokens"]
-    assert list(vocabulary.numbered(tokens).ids) == case["ids"]
+    assert list(vocabulary.encode(tokens).ids) == case["ids"]
 
 
 @espeak_installed
@@ -70,8 +77,8 @@ def test_figures_alone_are_read_as_english(tokenizer: EmiliaTokenizer) -> None:
     assert "".join(tokenizer.tokens("42")) == "fˈoːɹɾi tˈuː"
 
 
-def test_what_the_model_does_not_know_is_reported_and_the_pad_is_nobodys_to_write(vocabulary: Vocabulary) -> None:
-    numbered = vocabulary.numbered(["a", "[laugh]", "_", "ж", "b"])
+def test_what_the_model_does_not_know_is_reported_and_the_pad_is_nobodys_to_write(vocabulary: TokenVocabulary) -> None:
+    numbered = vocabulary.encode(["a", "[laugh]", "_", "ж", "b"])
     assert numbered.ids == (vocabulary["a"], vocabulary["b"])
     assert numbered.unknown == ("[laugh]", "_", "ж")
 
@@ -86,9 +93,9 @@ def test_chinese_figures_are_read_however_many_they_are() -> None:
 
 
 def test_only_what_looks_like_pinyin_or_a_tag_is_a_mark() -> None:
-    assert Segment("<chang2>", Script.PINYIN) in segments("<chang2>")
+    assert TokenizerSegment("<chang2>", SegmentKind.PINYIN) in segments("<chang2>")
     for text in ("<chang9>", "<b>", "[1]", "[" + "a" * 30 + "]"):
-        assert all(part.script is Script.ENGLISH for part in segments(text))
+        assert all(part.kind is SegmentKind.ENGLISH for part in segments(text))
 
 
 @given(st.text(max_size=60))

@@ -7,7 +7,7 @@ from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import open_bundle
 from polyvox.errors import BundleError
 from polyvox.installation import load_settings
-from polyvox.voices.vad import SpeechDetector
+from polyvox.voices.vad import SileroVad
 
 
 @pytest.fixture(scope="session")
@@ -28,5 +28,5 @@ def vad_models_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def detector(vad_models_dir: Path) -> SpeechDetector:
-    return SpeechDetector(open_bundle("silero-vad", vad_models_dir))
+def detector(vad_models_dir: Path) -> SileroVad:
+    return SileroVad(open_bundle("silero-vad", vad_models_dir))

@@ -19,9 +19,9 @@ from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PromptError, RequestTooLargeError
 from polyvox.types import Pcm, Span
 from polyvox.voices import intake as intake_module
-from polyvox.voices.intake import Intake
+from polyvox.voices.intake import RecordingIntake
 from polyvox.voices.limits import PromptLimits, read_at_most
-from polyvox.voices.vad import SpeechDetector
+from polyvox.voices.vad import SileroVad
 
 RATE = 24_000
 SETTINGS = Settings()
@@ -45,7 +45,7 @@ def between_silence(speech: Pcm, before: float, after: float, rate: int = RATE) 
 async def test_a_recording_comes_out_trimmed_mono_and_at_the_rate_asked_for() -> None:
     speech = between_silence(vowels(3.0, 48_000), 2.0, 4.0, 48_000)
     data = encode(np.stack((speech, speech * 0.5), axis=1), AudioFormat.FLAC, 48_000)
-    taken = await Intake(SETTINGS, Loudness()).take(data, replace(LIMITS, sample_rate=16_000))
+    taken = await RecordingIntake(SETTINGS, Loudness()).take(data, replace(LIMITS, sample_rate=16_000))
     assert taken.sample_rate == 16_000
     assert taken.pcm.dtype == np.float32
     assert taken.pcm.ndim == 1
@@ -58,7 +58,7 @@ async def test_a_recording_comes_out_trimmed_mono_and_at_the_rate_asked_for() ->
 async def test_a_tenth_of_a_second_is_kept_at_each_end() -> None:
     speech = vowels(3.0, RATE)
     data = encode(between_silence(speech, 2.0, 2.0), AudioFormat.WAV, RATE)
-    taken = await Intake(SETTINGS, Loudness()).take(data, LIMITS)
+    taken = await RecordingIntake(SETTINGS, Loudness()).take(data, LIMITS)
     heard = np.flatnonzero(np.abs(taken.pcm) > 0.02)
     assert heard[0] / RATE == pytest.approx(0.1, abs=1e-3)
     assert (len(taken.pcm) - heard[-1]) / RATE == pytest.approx(0.1, abs=1e-3)
@@ -70,7 +70,7 @@ async def test_an_offset_is_removed_and_the_voice_is_not_touched(drift: float) -
     speech = 0.5 * vowels(3.0, RATE)
     offset = 0.2 + drift * np.linspace(-1.0, 1.0, len(speech))
     data = encode((speech + offset).astype(np.float32), AudioFormat.WAV, RATE)
-    taken = await Intake(SETTINGS, Loudness()).take(data, LIMITS)
+    taken = await RecordingIntake(SETTINGS, Loudness()).take(data, LIMITS)
     assert abs(taken.pcm.mean()) < 1e-3
     np.testing.assert_allclose(taken.pcm[2_400:-2_400], speech[2_400:-2_400], atol=0.02)
 
@@ -79,7 +79,7 @@ async def test_an_offset_is_removed_and_the_voice_is_not_touched(drift: float) -
 async def test_noise_before_the_first_word_counts_although_it_is_cut_off() -> None:
     noise = np.random.default_rng(0).uniform(-0.01, 0.01, 6 * RATE)
     pcm = (between_silence(vowels(3.0, RATE), 1.5, 1.5) + noise).astype(np.float32)
-    taken = await Intake(SETTINGS, Loudness()).take(encode(pcm, AudioFormat.WAV, RATE), LIMITS)
+    taken = await RecordingIntake(SETTINGS, Loudness()).take(encode(pcm, AudioFormat.WAV, RATE), LIMITS)
     expected = 10 * np.log10(np.square(vowels(3.0, RATE)).mean() / np.square(noise).mean())
     assert taken.report.snr_db == pytest.approx(expected, abs=1.0)
 
@@ -87,7 +87,7 @@ async def test_noise_before_the_first_word_counts_although_it_is_cut_off() -> No
 @pytest.mark.anyio
 async def test_an_engine_may_narrow_the_length() -> None:
     data = encode(vowels(4.0, RATE), AudioFormat.WAV, RATE)
-    intake = Intake(SETTINGS, Loudness())
+    intake = RecordingIntake(SETTINGS, Loudness())
     with pytest.raises(PromptError, match=r"4\.0 seconds .* send one of 1 to 3 seconds"):
         await intake.take(data, replace(LIMITS, max_seconds=3.0))
     with pytest.raises(PromptError, match="at least 5 seconds"):
@@ -98,8 +98,8 @@ async def test_an_engine_may_narrow_the_length() -> None:
 async def test_too_poor_is_refused_with_the_reason_unless_the_settings_take_all() -> None:
     data = hostile.as_wav(hostile.noisy(3.0))
     with pytest.raises(PromptError, match=r"score 0\.\d\d, needed 0\.30\)\. The speech is only \d dB above the noise"):
-        await Intake(SETTINGS, Loudness()).take(data, LIMITS)
-    taken = await Intake(Settings(prompt_min_score=0), Loudness()).take(data, LIMITS)
+        await RecordingIntake(SETTINGS, Loudness()).take(data, LIMITS)
+    taken = await RecordingIntake(Settings(prompt_min_score=0), Loudness()).take(data, LIMITS)
     assert taken.report.score < 0.3
     assert taken.report.warnings
 
@@ -115,7 +115,7 @@ async def test_a_few_are_read_at_once_and_no_more_than_the_queue_holds_wait(monk
         return vowels(3.0, RATE), RATE
 
     monkeypatch.setattr(intake_module, "decode_bounded", slow)
-    intake = Intake(Settings(prompt_workers=2, max_queue=3), Loudness())
+    intake = RecordingIntake(Settings(prompt_workers=2, max_queue=3), Loudness())
     waiting = [asyncio.create_task(intake.take(b"", LIMITS)) for _ in range(5)]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -215,9 +215,9 @@ def test_no_hostile_file_takes_more_than_300_megabytes_or_leaves_a_trace(outcome
 @pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("kind", KINDS)
-async def test_speech_is_taken_from_every_format(detector: SpeechDetector, kind: AudioFormat) -> None:
+async def test_speech_is_taken_from_every_format(detector: SileroVad, kind: AudioFormat) -> None:
     data = encode(between_silence(vowels(3.0, RATE), 1.0, 2.0), kind, RATE)
-    taken = await Intake(SETTINGS, detector).take(data, LIMITS)
+    taken = await RecordingIntake(SETTINGS, detector).take(data, LIMITS)
     assert taken.report.duration == pytest.approx(3.2, abs=0.3)
     assert taken.report.score > 0.9
     assert taken.report.warnings == ()
@@ -226,7 +226,7 @@ async def test_speech_is_taken_from_every_format(detector: SpeechDetector, kind:
 @pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("rate", [8_000, 16_000, 44_100])
-async def test_speech_is_taken_at_every_rate(detector: SpeechDetector, rate: int) -> None:
+async def test_speech_is_taken_at_every_rate(detector: SileroVad, rate: int) -> None:
     data = encode(soxr.resample(vowels(3.0, RATE), RATE, rate), AudioFormat.WAV, rate)
-    taken = await Intake(SETTINGS, detector).take(data, LIMITS)
+    taken = await RecordingIntake(SETTINGS, detector).take(data, LIMITS)
     assert len(taken.pcm) / taken.sample_rate == pytest.approx(3.0, abs=0.1)

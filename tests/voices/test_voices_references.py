@@ -39,7 +39,7 @@ def parsed(voice: str) -> VoiceReference:
         ("file+../../etc/passwd", UploadedVoice("../../etc/passwd")),
     ],
 )
-def test_each_way_in_is_told_apart_and_nothing_is_looked_up(voice: str, reference: VoiceReference) -> None:
+def test_each_kind_of_reference_is_parsed_and_nothing_is_looked_up(voice: str, reference: VoiceReference) -> None:
     assert parsed(voice) == reference
 
 

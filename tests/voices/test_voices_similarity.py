@@ -44,13 +44,13 @@ def test_the_same_recording_gives_the_same_embedding(untrained):
     np.testing.assert_array_equal(untrained.embed(noise(1.0), RATE), untrained.embed(noise(1.0), RATE))
 
 
-def test_stereo_is_heard_as_the_mean_of_its_channels(untrained):
+def test_stereo_is_mixed_down_to_the_mean_of_its_channels(untrained):
     left, right = noise(1.0, seed=1), noise(1.0, seed=2)
     stereo = untrained.embed(np.stack((left, right), axis=1), RATE)
     np.testing.assert_allclose(stereo, untrained.embed((left + right) / 2, RATE), atol=1e-5)
 
 
-def test_a_long_recording_is_heard_in_stretches_that_count_by_their_length(untrained):
+def test_a_long_recording_is_embedded_in_windows_weighted_by_their_length(untrained):
     first, second = noise(25.0, seed=1), noise(25.0, seed=2)
     apart = untrained.embed(first, RATE) + untrained.embed(second, RATE)
     together = untrained.embed(np.concatenate((first, second)), RATE)
@@ -63,8 +63,8 @@ def test_a_long_recording_is_heard_in_stretches_that_count_by_their_length(untra
         (noise(0.49), "shorter than 0.5 s"),
         (np.zeros(0, np.float32), "shorter than 0.5 s"),
         (np.zeros(RATE, np.float32), "silent"),
-        (np.full(RATE, np.nan, np.float32), "not numbers"),
-        (np.full(RATE, np.inf, np.float32), "not numbers"),
+        (np.full(RATE, np.nan, np.float32), "NaN"),
+        (np.full(RATE, np.inf, np.float32), "NaN"),
     ],
 )
 def test_what_holds_no_voice_is_refused(untrained, pcm, complaint):

@@ -14,37 +14,37 @@ from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.types import Pcm, Span
 from polyvox.voices import vad
-from polyvox.voices.vad import SAMPLE_RATE, WINDOW, SpeechDetector, stretches
+from polyvox.voices.vad import SAMPLE_RATE, WINDOW, SileroVad, speech_segments
 
 YES, MAYBE, NO = 0.9, 0.4, 0.1
 SENTENCE = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ."
 
 
-def test_a_stretch_takes_in_the_windows_beside_it() -> None:
-    assert stretches([NO] * 10 + [YES] * 20 + [NO] * 10) == [Span(9, 31)]
+def test_a_segment_takes_in_the_windows_beside_it() -> None:
+    assert speech_segments([NO] * 10 + [YES] * 20 + [NO] * 10) == [Span(9, 31)]
 
 
-def test_a_stretch_keeps_within_the_recording() -> None:
-    assert stretches([YES] * 20) == [Span(0, 20)]
+def test_a_segment_keeps_within_the_recording() -> None:
+    assert speech_segments([YES] * 20) == [Span(0, 20)]
 
 
 def test_speech_goes_on_while_it_is_in_doubt() -> None:
-    assert stretches([NO] * 10 + [YES] * 10 + [MAYBE] * 30 + [NO] * 10) == [Span(9, 51)]
-    assert stretches([MAYBE] * 50) == []
+    assert speech_segments([NO] * 10 + [YES] * 10 + [MAYBE] * 30 + [NO] * 10) == [Span(9, 51)]
+    assert speech_segments([MAYBE] * 50) == []
 
 
 def test_short_pauses_are_bridged_and_long_ones_not() -> None:
-    assert stretches([YES] * 10 + [NO] * 2 + [YES] * 10) == [Span(0, 22)]
-    assert stretches([YES] * 10 + [NO] * 20 + [YES] * 10) == [Span(0, 11), Span(29, 40)]
+    assert speech_segments([YES] * 10 + [NO] * 2 + [YES] * 10) == [Span(0, 22)]
+    assert speech_segments([YES] * 10 + [NO] * 20 + [YES] * 10) == [Span(0, 11), Span(29, 40)]
 
 
 def test_a_click_is_not_speech() -> None:
-    assert stretches([NO] * 20 + [YES] * 5 + [NO] * 20) == []
+    assert speech_segments([NO] * 20 + [YES] * 5 + [NO] * 20) == []
 
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=300))
-def test_stretches_are_in_order_and_do_not_overlap(probabilities: list[float]) -> None:
-    found = stretches(probabilities)
+def test_segments_are_in_order_and_do_not_overlap(probabilities: list[float]) -> None:
+    found = speech_segments(probabilities)
     edges = [edge for stretch in found for edge in (stretch.start, stretch.end)]
     assert edges == sorted(edges)
     assert all(len(stretch) >= 8 for stretch in found)
@@ -67,7 +67,7 @@ def edges_of_sound(pcm: Pcm) -> tuple[int, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", [8_000, 16_000, 24_000, 48_000])
-def test_a_sentence_is_found_where_it_is_at_any_rate(detector: SpeechDetector, sentence: Pcm, rate: int) -> None:
+def test_a_sentence_is_found_where_it_is_at_any_rate(detector: SileroVad, sentence: Pcm, rate: int) -> None:
     quiet = np.zeros(2 * rate, np.float32)
     pcm = np.concatenate((quiet, soxr.resample(sentence, 24_000, rate), quiet))
     spans = detector.speech(pcm, rate)
@@ -77,7 +77,7 @@ def test_a_sentence_is_found_where_it_is_at_any_rate(detector: SpeechDetector, s
 
 
 @pytest.mark.slow
-def test_each_of_two_sentences_is_found(detector: SpeechDetector, sentence: Pcm) -> None:
+def test_each_of_two_sentences_is_found(detector: SileroVad, sentence: Pcm) -> None:
     quiet = np.zeros(2 * 24_000, np.float32)
     spans = detector.speech(np.concatenate((sentence, quiet, sentence)), 24_000)
     assert any(span.end < len(sentence) + 24_000 for span in spans)
@@ -86,7 +86,7 @@ def test_each_of_two_sentences_is_found(detector: SpeechDetector, sentence: Pcm)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pitch", [100.0, 120.0, 160.0, 210.0])
-def test_the_vowels_of_these_tests_pass_for_speech(detector: SpeechDetector, pitch: float) -> None:
+def test_the_vowels_of_these_tests_pass_for_speech(detector: SileroVad, pitch: float) -> None:
     spans = detector.speech(vowels(3.0, 24_000, pitch=pitch), 24_000)
     assert sum(map(len, spans)) > 2.5 * 24_000
 
@@ -103,13 +103,13 @@ def test_the_vowels_of_these_tests_pass_for_speech(detector: SpeechDetector, pit
     ],
     ids=["nothing", "one sample", "silence", "hiss", "tone"],
 )
-def test_what_is_not_speech_is_not_taken_for_it(detector: SpeechDetector, pcm: Pcm) -> None:
+def test_what_is_not_speech_is_not_taken_for_it(detector: SileroVad, pcm: Pcm) -> None:
     assert detector.speech(pcm, SAMPLE_RATE) == []
 
 
 @pytest.mark.slow
 def test_a_recording_is_judged_as_one_however_it_is_cut_into_blocks(
-    detector: SpeechDetector, monkeypatch: pytest.MonkeyPatch
+    detector: SileroVad, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pcm = vowels(3.0, SAMPLE_RATE)
     whole = detector.probabilities(pcm)
@@ -119,7 +119,7 @@ def test_a_recording_is_judged_as_one_however_it_is_cut_into_blocks(
 
 
 @pytest.mark.slow
-def test_calls_from_several_threads_do_not_disturb_each_other(detector: SpeechDetector) -> None:
+def test_calls_from_several_threads_do_not_disturb_each_other(detector: SileroVad) -> None:
     pcm = vowels(3.0, 24_000)
     alone = detector.speech(pcm, 24_000)
     with ThreadPoolExecutor(3) as pool:

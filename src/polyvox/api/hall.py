@@ -6,7 +6,7 @@ from fastapi import Depends, Request
 
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
-from polyvox.voices.records import HOUSE
+from polyvox.voices.records import SHARED_OWNER
 
 
 async def _service_of(request: Request) -> SpeechService:
@@ -22,7 +22,7 @@ async def _voices_of(request: Request) -> VoiceService:
 
 
 async def _owner_of(request: Request) -> str:
-    return getattr(request.state, "owner", HOUSE)
+    return getattr(request.state, "owner", SHARED_OWNER)
 
 
 Hall = Annotated[SpeechService, Depends(_service_of)]

@@ -19,7 +19,7 @@ from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Text, TokenFie
 from polyvox.api.streaming import SpeechResponse
 from polyvox.errors import InvalidRequestError, TextError, UnavailableError
 from polyvox.service.cloning import Clone
-from polyvox.text.script import Script
+from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.types import NormalizationOptions
 from polyvox.voices.references import InlineVoice
 
@@ -102,7 +102,7 @@ async def normalize(body: NormalizeBody, hall: Hall) -> dict[str, Any]:
     if len(body.input) > hall.settings.max_input_chars:
         raise TextError(f"This server takes at most {hall.settings.max_input_chars:,} characters.", field="input")
     options = NormalizationOptions(normalize=body.normalize_malaysian or body.mode == "spoken")
-    return {"output": await asyncio.to_thread(Script().plain, body.input, options), "mode": body.mode}
+    return {"output": await asyncio.to_thread(GraphemeFrontend().normalized, body.input, options), "mode": body.mode}
 
 
 async def _given(clone: Clone) -> Clone:

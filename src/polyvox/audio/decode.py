@@ -1,4 +1,4 @@
-"""Audio from a caller: the common containers and codecs, and no work beyond the limits."""
+"""Decoding of callers' audio: the common containers and codecs, within limits."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -14,8 +14,8 @@ from polyvox.audio.pcm import MAX_RATE, MIN_RATE
 from polyvox.errors import AudioDecodeError
 from polyvox.types import Pcm
 
-# Containers by their first bytes (and where those stand). The library could guess among hundreds, playlists that open
-# other files and addresses among them, and takes seconds over noise.
+# Containers by their first bytes at an offset. FFmpeg's own probing knows hundreds, among them playlists that
+# open other files and URLs, and takes seconds on noise.
 _MAGIC = (
     (0, b"fLaC", "flac"),
     (0, b"OggS", "ogg"),
@@ -69,7 +69,7 @@ def _unreadable() -> AudioDecodeError:
 
 
 def container_of(data: bytes) -> str:
-    """The container that the first bytes announce; nothing is decoded. AudioDecodeError if it is none of audio."""
+    """The container by its magic bytes; nothing is decoded. AudioDecodeError if it is not audio."""
     for offset, magic, container in _MAGIC:
         if data.startswith(magic, offset):
             return container
@@ -83,7 +83,7 @@ def container_of(data: bytes) -> str:
 
 
 def _bare_wav(data: bytes) -> bytes:
-    """The format and the samples alone: for other chunks the library sets aside what their heads claim, up to 2 GB."""
+    """The format and the samples alone: for other chunks FFmpeg allocates what their headers claim, up to 2 GB."""
     position, described = 12, b""
     for _ in range(_RIFF_CHUNKS):
         name, size = data[position : position + 4], int.from_bytes(data[position + 4 : position + 8], "little")
@@ -123,7 +123,7 @@ def _check_shape(rate: int, channels: int) -> None:
 
 
 def _frames(container: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]:
-    """All frames that decode; gives up on a file of which too little does."""
+    """All frames that decode; refuses a file with too many packets that do not."""
     barren = 0
     for count, packet in enumerate(container.demux(stream)):
         try:
@@ -165,7 +165,7 @@ def _as_float(frame: AudioFrame) -> Pcm:
     with np.errstate(over="ignore"):
         samples = interleaved.astype(np.float32)
     if not np.isfinite(samples).all():
-        raise AudioDecodeError("The recording has samples that are not numbers; send one that was not damaged.")
+        raise AudioDecodeError("The recording holds NaN or infinite samples; send one that is not damaged.")
     if raw.dtype.kind != "f":
         full_scale = _FULL_SCALE[raw.dtype.str[1:]]
         samples = (samples - (128.0 if raw.dtype.kind == "u" else 0.0)) / np.float32(full_scale)

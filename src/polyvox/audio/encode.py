@@ -1,4 +1,4 @@
-"""Audio on its way to a client: every format written as a stream that plays while it grows, or as a whole file."""
+"""Audio encoders: every format as a stream that plays while it grows, or as a whole file."""
 
 import io
 import struct
@@ -14,7 +14,7 @@ import numpy as np
 from av.audio.stream import AudioStream
 from av.container import OutputContainer
 
-from polyvox.audio.mp3_lead import Lead, mp3_lead
+from polyvox.audio.mp3_delay import Mp3Trim, mp3_trim
 from polyvox.audio.pcm import bounded, check_channels, check_rate, shaped, to_int16, to_pcm16
 from polyvox.audio.resample import StreamResampler
 from polyvox.errors import UnknownFormatError
@@ -22,7 +22,7 @@ from polyvox.types import Pcm
 
 
 class AudioFormat(StrEnum):
-    """What a caller may ask for."""
+    """The output formats."""
 
     PCM = "pcm"
     WAV = "wav"
@@ -59,7 +59,7 @@ def parse_format(name: str, field: str = "response_format") -> AudioFormat:
 
 @dataclass(frozen=True, slots=True)
 class _Codec:
-    """How one compressed format is written. `bit_rates` are for mono and stereo; no `rates` means any rate."""
+    """Encoder settings of one compressed format. `bit_rates` are for mono and stereo; no `rates` means any rate."""
 
     container: str
     codec: str
@@ -70,7 +70,7 @@ class _Codec:
     muxing: Mapping[str, str]
     live_muxing: Mapping[str, str]
     live_frame_seconds: float | None = None
-    live_lead: Callable[[Pcm, int], Lead] | None = None
+    live_trim: Callable[[Pcm, int], Mp3Trim] | None = None
 
     def rate_for(self, rate: int) -> int:
         """The legal rate nearest to the wanted one, the higher of two equally near."""
@@ -93,7 +93,7 @@ _CODECS = {
         options={"compression_level": "7", "reservoir": "0"},
         muxing={"id3v2_version": "0"},
         live_muxing={},
-        live_lead=mp3_lead,
+        live_trim=mp3_trim,
     ),
     # One page per frame; left alone, a page gathers a second of audio before it is written.
     AudioFormat.OPUS: _Codec(
@@ -145,7 +145,7 @@ _CODECS = {
 
 
 class _Writer(Protocol):
-    """One way to turn samples into bytes."""
+    """A container writer."""
 
     def encode(self, pcm: Pcm) -> bytes: ...
 
@@ -157,7 +157,7 @@ class _Writer(Protocol):
 class StreamEncoder:
     """Encodes one stream. `encode` returns whatever bytes are ready, perhaps none; `finish` returns the last.
 
-    Samples may come in pieces of any length. `close` may be called at any time, any number of times, and frees the
+    Samples may come in chunks of any length. `close` may be called at any time, any number of times, and frees the
     codec; a stream that is closed before `finish` simply ends there.
     """
 
@@ -174,7 +174,7 @@ class StreamEncoder:
             self._writer = _CodecWriter(_CODECS[format], sample_rate, channels)
 
     def encode(self, pcm: Pcm) -> bytes:
-        """Take samples; give the bytes that are ready."""
+        """Take samples; return the bytes that are ready."""
         if self._done:
             raise ValueError("the encoder is finished or closed")
         samples = shaped(pcm, self._channels)
@@ -204,9 +204,9 @@ class StreamEncoder:
 
 
 class FileEncoder:
-    """Encodes one whole file piece by piece, with the true sizes and durations that a stream's header cannot know.
+    """Encodes one whole file chunk by chunk, with the true sizes and durations that a stream's header cannot know.
 
-    Only encoded bytes are held, so that a long file costs what it weighs.
+    Only encoded bytes are held in memory.
     """
 
     def __init__(self, format: AudioFormat, sample_rate: int, channels: int = 1) -> None:  # noqa: A002
@@ -312,7 +312,7 @@ class _WavWriter:
 
 
 class _Sink:
-    """Where a muxer writes. It has no `seek`, which tells the muxer that nothing can be rewritten."""
+    """The output of a muxer. It has no `seek`, so the muxer does not rewrite anything."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -336,10 +336,10 @@ class _CodecWriter:
         self._rate = codec.rate_for(sample_rate)
         self._resampler = StreamResampler(sample_rate, self._rate, channels)
         self._samples = 0
-        self._lead = codec.live_lead if file is None else None
-        self._frames_left_out = 0
+        self._trim = codec.live_trim if file is None else None
+        self._frames_to_drop = 0
         self._sink = _Sink()
-        # Muxers draw random serial numbers unless told not to: the same audio is to give the same bytes.
+        # Without bitexact, muxers draw random serial numbers; the same audio must give the same bytes.
         muxing = {"fflags": "+bitexact", "flush_packets": "1", **codec.muxing}
         if file is None:
             muxing |= codec.live_muxing
@@ -378,16 +378,16 @@ class _CodecWriter:
             self._container = None
 
     def _write(self, pcm: Pcm) -> None:
-        if len(pcm) and self._lead is not None:
-            lead, self._lead = self._lead(pcm, self._rate), None
-            pcm, self._frames_left_out = pcm[lead.samples :], lead.frames
+        if len(pcm) and self._trim is not None:
+            trim, self._trim = self._trim(pcm, self._rate), None
+            pcm, self._frames_to_drop = pcm[trim.samples :], trim.frames
         if len(pcm):
             self._mux(self._stream.encode(self._frame(pcm)))
 
     def _mux(self, packets: "list[av.Packet[AudioStream]]") -> None:
         assert self._container is not None
-        kept = packets[self._frames_left_out :]
-        self._frames_left_out -= len(packets) - len(kept)
+        kept = packets[self._frames_to_drop :]
+        self._frames_to_drop -= len(packets) - len(kept)
         self._container.mux(kept)
 
     def _frame(self, pcm: Pcm) -> av.AudioFrame:

@@ -1,4 +1,4 @@
-"""Spectral features as the listening models were trained on them."""
+"""Filterbank features and mel filters, as the speech networks were trained on them."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ LEAST_ENERGY = np.finfo(np.float32).eps
 
 
 def kaldi_fbank(pcm: Pcm, sample_rate: int, bins: int = 80) -> Features:
-    """Log mel energies [frames, bins] with Kaldi's defaults and no dither; what fills no whole frame is left out.
+    """Log mel energies [frames, bins] with Kaldi's defaults and no dither; an incomplete last frame is dropped.
 
     Samples are taken as they are, in [-1, 1]: the 16-bit scale that Kaldi works in would add a constant to each value.
     All is done in single precision, as in the original, so that both round alike where there is little energy.
@@ -36,8 +36,8 @@ def kaldi_fbank(pcm: Pcm, sample_rate: int, bins: int = 80) -> Features:
 def kaldi_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
     """Weights [bins, fft_size / 2 + 1] of triangles that are straight on the mel scale, from 20 Hz to the top."""
     low, high = 1127.0 * np.log(1.0 + np.array([_LOWEST_HERTZ, sample_rate / 2]) / 700.0)
-    # Rounded early: where a narrow triangle touches one line of the spectrum with its very foot, this moves the energy
-    # by more than all the arithmetic behind it does.
+    # Rounded early, as in the original: where the foot of a narrow triangle touches one bin of the spectrum, this
+    # changes the energy by more than all later arithmetic.
     step = np.float32((high - low) / (bins + 1))
     edges = np.float32(low) + np.arange(bins + 2, dtype=np.float32) * step
     hertz = np.fft.rfftfreq(fft_size, 1 / sample_rate).astype(np.float32)
@@ -60,7 +60,7 @@ def slaney_filters(sample_rate: int, fft_size: int, bins: int, highest_hertz: fl
 
 
 def hann_window(length: int) -> npt.NDArray[np.float32]:
-    """A Hann window that repeats without a seam."""
+    """A periodic Hann window."""
     return np.hanning(length + 1)[:-1].astype(np.float32)
 
 
@@ -82,5 +82,5 @@ def _triangles(edges: npt.NDArray[np.floating], positions: npt.NDArray[np.floati
 
 
 def povey_window(length: int) -> npt.NDArray[np.float32]:
-    """A Hann window raised to a power, so that it is wider at its foot."""
+    """Kaldi's Povey window: a Hann window to the power of 0.85."""
     return (np.hanning(length) ** _POVEY_EXPONENT).astype(np.float32)

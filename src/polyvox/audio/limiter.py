@@ -1,4 +1,4 @@
-"""A peak limiter: turns loud moments down smoothly, before they come, so that none passes the ceiling."""
+"""A look-ahead true-peak limiter."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,16 +10,16 @@ Floats = npt.NDArray[np.float64]
 
 _LOOKAHEAD_SECONDS = 0.005
 _RELEASE_DB_PER_SECOND = 60.0
-# Peaks between samples are found by interpolating three points between each pair, from so many samples on each side.
+# Inter-sample peaks are found by interpolating three points between each pair, from so many samples on each side.
 _REACH = 8
 _POINTS = (0.25, 0.5, 0.75)
 
 
 class StreamLimiter:
-    """Limits one stream to `ceiling` dB below full scale, samples and the curve between them.
+    """Limits one stream to `ceiling` dBFS, inter-sample peaks included.
 
-    The gain falls in the 5 ms before a peak and rises slowly after it; both are computed in dB. What goes in comes out
-    at the same place and in the same number; the last 5 ms or so stay inside until `finish`.
+    The gain falls in the 5 ms before a peak and rises slowly after it; both are computed in dB. Output
+    is aligned with the input and as long; the last 5 ms or so are held back until `finish`.
     """
 
     def __init__(self, ceiling: float, sample_rate: int, channels: int = 1) -> None:
@@ -36,11 +36,11 @@ class StreamLimiter:
         self._early = self._ahead + _REACH
 
     def push(self, pcm: Pcm) -> Pcm:
-        """What can be said of the output once these samples are known."""
+        """Take samples; return the output that is ready."""
         return self._limited(shaped(pcm, self._channels))
 
     def finish(self) -> Pcm:
-        """The rest. The object is spent afterwards."""
+        """Return the rest of the output; the object cannot be used afterwards."""
         zeros = np.zeros_like(self._held, np.float32)
         return self._limited(zeros[:, 0] if self._channels == 1 else zeros)
 
@@ -54,12 +54,12 @@ class StreamLimiter:
         self._held = delayed[count:]
         ceiling = 10.0 ** (self._ceiling / 20)
         limited = np.clip(delayed[:count] * 10.0 ** (gains[:, None] / 20), -ceiling, ceiling)
-        # The first outputs answer to the zeros that stood for samples before the first.
+        # The first outputs belong to the zeros that stand before the first sample.
         early, self._early = min(self._early, count), max(self._early - count, 0)
         return limited[early:].astype(np.float32).reshape(count - early, *pcm.shape[1:])
 
     def _needed(self, samples: Floats) -> Floats:
-        """The gain in dB, at most 0, that each sample asks for; it trails the input by the interpolator's reach."""
+        """The gain reduction in dB, at most 0, that each sample needs, delayed by the interpolator's half length."""
         signal = np.concatenate([self._recent, samples])
         self._recent = signal[len(samples) :]
         between = np.max(

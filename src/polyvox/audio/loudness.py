@@ -1,4 +1,4 @@
-"""Speech brought to an even loudness, streaming: measured as ITU-R BS.1770 says, corrected once, then left alone."""
+"""Loudness normalisation of a stream: measured by ITU-R BS.1770, corrected once, then locked."""
 
 from collections import deque
 
@@ -29,8 +29,8 @@ _CREEP = 0.05
 class StreamLoudness:
     """Brings one stream of speech to `target_lufs`.
 
-    After the first 0.4 s the gain follows the measurement, by at most 2 dB per 0.1 s, and comes to rest once a second
-    of speech was heard. Since the first words of a sentence are its loudest, it may then still creep, by at most 0.5 dB
+    After the first 0.4 s the gain follows the measurement, by at most 2 dB per 0.1 s, and settles after a second of
+    speech. Since the first words of a sentence are its loudest, it may then still creep, by at most 0.5 dB
     a second, which is not heard as a change; after eight seconds of speech it is locked, and the voice keeps its own
     dynamics. No sample passes -1 dBFS. The result does not depend on how the input is cut.
     """
@@ -51,11 +51,11 @@ class StreamLoudness:
         self._from = self._to = self._wanted = 0.0
 
     def push(self, pcm: Pcm) -> Pcm:
-        """What can be said of the output once these samples are known."""
+        """Take samples; return the output that is ready."""
         return self._limiter.push(self._levelled(bounded(shaped(pcm, self._channels))))
 
     def finish(self) -> Pcm:
-        """The rest. The object is spent afterwards."""
+        """Return the rest of the output; the object cannot be used afterwards."""
         return self._limiter.finish()
 
     def _levelled(self, pcm: Pcm) -> Pcm:
@@ -126,12 +126,12 @@ class LoudnessMeter:
     @property
     def loudness(self) -> float | None:
         """The loudness so far; None before there was any speech."""
-        heard = self._gated()
-        return _lufs(sum(heard) / len(heard)) if heard else None
+        windows = self._gated()
+        return _lufs(sum(windows) / len(windows)) if windows else None
 
     @property
     def windows(self) -> int:
-        """How many windows of speech the loudness rests on."""
+        """The number of speech windows measured."""
         return len(self._gated())
 
     def _gated(self) -> list[float]:

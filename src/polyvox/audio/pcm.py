@@ -1,4 +1,4 @@
-"""Samples as the rooms hand them on: float32 inside, 16-bit little-endian on the wire."""
+"""PCM helpers: float32 inside the server, 16-bit little-endian on the wire."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ MAX_RATE = 192_000
 
 
 def check_rate(rate: int, field: str = "sample_rate") -> int:
-    """The rate itself, if this house can work at it."""
+    """The rate itself, if it is supported."""
     if not MIN_RATE <= rate <= MAX_RATE:
         raise InvalidRequestError(f"{field} must lie between {MIN_RATE} and {MAX_RATE} Hz, not {rate}.", field=field)
     return rate
@@ -35,7 +35,7 @@ def shaped(pcm: Pcm, channels: int) -> Pcm:
 
 
 def bounded(pcm: Pcm) -> Pcm:
-    """The samples clipped to [-1, 1], with silence where there was no number."""
+    """The samples clipped to [-1, 1], NaN as silence."""
     return np.clip(np.nan_to_num(pcm, nan=0.0, posinf=1.0, neginf=-1.0), -1.0, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Change of sample rate, streaming."""
+"""Resampling of streams and of whole recordings."""
 
 import numpy as np
 import soxr
@@ -10,8 +10,8 @@ from polyvox.types import Pcm
 class StreamResampler:
     """Resamples one stream; `n` samples in give `n * target / source`, rounded, out, the first aligned with the first.
 
-    The filter works in blocks and looks ahead: 20 to 75 ms stay inside until later samples, or `finish`, push them out,
-    and up to 150 ms where the rate falls to a sixth.
+    The filter works in blocks and looks ahead, so it holds 20 to 75 ms back until later samples or `finish`, and up to
+    150 ms where the rate falls to a sixth.
     """
 
     def __init__(self, source_rate: int, target_rate: int, channels: int = 1) -> None:
@@ -20,14 +20,14 @@ class StreamResampler:
         self._stream = None if same else soxr.ResampleStream(source_rate, target_rate, channels, "float32", "HQ")
 
     def push(self, pcm: Pcm) -> Pcm:
-        """What can be said of the output once these samples are known."""
+        """Take samples; return the output that is ready."""
         samples = shaped(pcm, self._channels)
         if self._stream is None or not len(samples):
             return samples
         return self._resampled(samples, last=False)
 
     def finish(self) -> Pcm:
-        """The rest. The object is spent afterwards."""
+        """Return the rest of the output; the object cannot be used afterwards."""
         nothing = shaped(np.zeros(0, np.float32), self._channels)
         if self._stream is None:
             return nothing

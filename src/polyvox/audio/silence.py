@@ -1,4 +1,4 @@
-"""Silence in a recording: found in windows of 10 ms, cut at the edges and shortened inside."""
+"""Silence trimming: at the edges of a recording, and in pauses that are too long."""
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ def with_pauses_cut(pcm: Pcm, sample_rate: int, *, longest: float = 1.0, kept: f
 
 
 def _silent_start(pcm: Pcm, sample_rate: int) -> int:
-    """How many samples pass before the first audible window."""
+    """The number of samples before the first audible window."""
     audible = np.flatnonzero(_audible(pcm, sample_rate))
     return int(audible[0]) * _window(sample_rate) if len(audible) else len(pcm)
 

@@ -1,4 +1,4 @@
-"""Faster or slower speech at the same pitch, streaming."""
+"""Time stretching of a stream: another tempo at the same pitch."""
 
 from fractions import Fraction
 
@@ -22,9 +22,9 @@ _LEAD_SECONDS = 0.007
 class StreamTempo:
     """Changes the tempo of one stream; `n` samples in give `n / speed`, rounded, out.
 
-    The filter hears blocks of a fixed length: what it writes would otherwise depend on how the caller cut the input,
-    and a frame too short to yield one sample makes it fail. It keeps its last window to itself at the end, so it is
-    given silence to work on and the output is cut where the speech ends.
+    The filter is fed blocks of a fixed length: its output would otherwise depend on how the caller cut the input, and
+    it fails on a frame too short to yield one sample. It never releases its last window, so silence is fed at the end
+    and the output is cut where the speech ends.
     """
 
     def __init__(self, speed: float, sample_rate: int, channels: int = 1) -> None:
@@ -46,7 +46,7 @@ class StreamTempo:
         return "mono" if self._channels == 1 else "stereo"
 
     def push(self, pcm: Pcm) -> Pcm:
-        """What can be said of the output once these samples are known."""
+        """Take samples; return the output that is ready."""
         samples = shaped(pcm, self._channels)
         if self._graph is None:
             return samples
@@ -55,7 +55,7 @@ class StreamTempo:
         return self._released()
 
     def finish(self) -> Pcm:
-        """The rest. The object is spent afterwards."""
+        """Return the rest of the output; the object cannot be used afterwards."""
         if self._graph is None:
             return self._stretched
         self._feed(silence(_FLUSH_SECONDS, self._rate, self._channels))
@@ -91,7 +91,7 @@ class StreamTempo:
             outputs.append(samples.reshape(-1, *block.shape[1:]))
 
     def _released(self) -> Pcm:
-        """Hand out what is ready, but never more than the input so far accounts for."""
+        """Release what is ready, but never more than the input so far accounts for."""
         due = min(len(self._stretched), round(self._taken / self._speed) - self._given)
         ready, self._stretched = self._stretched[:due], self._stretched[due:]
         self._given += due

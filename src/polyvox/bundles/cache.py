@@ -1,4 +1,4 @@
-"""The download cache: files under the names of their own hashes, so that a killed pull goes on where it stopped."""
+"""The download cache: files under the names of their own hashes, so that an interrupted pull resumes."""
 
 import hashlib
 import os
@@ -11,29 +11,29 @@ from polyvox.bundles.manifest import Digest
 
 
 class DownloadCache:
-    """A folder of whole files, named by their sha256, and of parts still growing. One process at a time uses it."""
+    """A folder of complete files, named by their SHA-256, and of partial downloads. One process at a time uses it."""
 
     def __init__(self, root: Path) -> None:
         root.mkdir(parents=True, exist_ok=True)
         self._root = root
 
     def part(self, digest: Digest) -> Path:
-        """Where a download of this content grows."""
+        """The path of a partial download of this content."""
         return self._root / f"{digest.sha256}.part"
 
     def unknown_part(self, address: str) -> Path:
-        """Where a download grows whose content is not known beforehand."""
+        """The path of a partial download whose hash is not known beforehand."""
         return self._root / f"{hashlib.sha256(address.encode()).hexdigest()}.unknown"
 
     def keep(self, part: Path) -> Digest:
-        """Turn a finished part of unknown content into an entry, and say what it holds."""
+        """Turn a finished download of unknown content into an entry; returns its digest."""
         digest = digest_of(part)
         sync_file(part)
         part.replace(self._root / digest.sha256)
         return digest
 
     def find(self, digests: Iterable[Digest]) -> Path | None:
-        """A whole file with one of these contents; one that was damaged since is removed."""
+        """A complete file with one of these digests; a damaged one is removed."""
         for digest in digests:
             path = self._root / digest.sha256
             if not path.is_file():
@@ -44,7 +44,7 @@ class DownloadCache:
         return None
 
     def commit(self, part: Path, digests: Iterable[Digest]) -> Path | None:
-        """Turn a finished part into an entry; a part with none of these contents is removed."""
+        """Turn a finished download into an entry; one with none of these digests is removed."""
         digest = holds(part, digests)
         if digest is None:
             part.unlink()
@@ -53,9 +53,9 @@ class DownloadCache:
         return part.replace(self._root / digest.sha256)
 
     def adopt(self, path: Path, digests: Iterable[Digest], *, link: bool) -> Path | None:
-        """Take in a file from elsewhere on this machine, if it has one of these contents.
+        """Add a file from elsewhere on this machine, if it has one of these digests.
 
-        A linked file is shared with the place it came from, which must not change it in place; others are copied.
+        With `link` it is hard-linked, so its owner must not modify it in place; otherwise it is copied.
         """
         digest = holds(path, digests)
         if digest is None:
@@ -66,19 +66,19 @@ class DownloadCache:
         return self.commit(part, (digest,))
 
     def discard(self, digests: Iterable[Digest]) -> None:
-        """Forget these contents, whole and partial."""
+        """Delete the entries of these digests, complete and partial."""
         for digest in digests:
             (self._root / digest.sha256).unlink(missing_ok=True)
             self.part(digest).unlink(missing_ok=True)
 
 
 def digest_of(path: Path) -> Digest:
-    """What a file holds."""
+    """The digest of a file."""
     return Digest(sha256=sha256_of(path), bytes=path.stat().st_size)
 
 
 def holds(path: Path, digests: Iterable[Digest]) -> Digest | None:
-    """Which of these contents a file has; its size is looked at before its bytes are."""
+    """Which of these digests a file has; the size is compared before the file is hashed."""
     if not path.is_file():
         return None
     size = path.stat().st_size
@@ -90,7 +90,7 @@ def holds(path: Path, digests: Iterable[Digest]) -> Digest | None:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """A second name for the same file, or a copy where the file system has no such thing."""
+    """A hard link, or a copy where the file system has none."""
     try:
         os.link(source, target)
     except OSError:

@@ -1,7 +1,7 @@
-"""Weights in PyTorch's own file format, read without PyTorch.
+"""PyTorch checkpoints, read without PyTorch.
 
-Such a file is a zip: `data.pkl` describes a dictionary of tensors, `data/KEY` holds the bytes that they view. Of all
-that a pickle can ask for, only what rebuilds plain tensors is granted, so reading one runs nothing of the file's.
+Such a file is a zip: `data.pkl` describes a dictionary of tensors, `data/KEY` holds the bytes that they view. The
+unpickler allows only the globals that rebuild plain tensors, so no code of the file runs.
 """
 
 import io

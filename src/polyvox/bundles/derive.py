@@ -1,4 +1,4 @@
-"""The files of a bundle that are not installed as they were published."""
+"""Files that are derived from published ones when a bundle is installed."""
 
 from pathlib import Path
 from typing import cast
@@ -19,15 +19,17 @@ def derived(published: Path, derivation: Derivation) -> bytes:
 
 
 def _declaration(output: OutputDeclaration) -> bytes:
-    """Bytes that, put behind a serialised ONNX model, make an inner tensor of its graph an output.
+    """Bytes that, appended to a serialised ONNX model, make an inner tensor of its graph an output.
 
-    A protobuf message that is followed by another of its kind is the merge of both. So the weights stay as they are,
-    byte for byte, and the result does not depend on the version of any library that would have rewritten them.
+    Concatenated protobuf messages parse as their merge. So the weights stay as they are, byte for byte, and the result
+    does not depend on the version of a library that would have rewritten them.
     """
     from onnx import ModelProto, TensorProto, helper
+
+    from polyvox.bundles.onnx_graphs.builder import serialize
 
     patch = ModelProto()
     node = helper.make_node("Identity", [output.tensor], [output.name], name=f"declare_{output.name}")
     patch.graph.node.append(node)
     patch.graph.output.append(helper.make_tensor_value_info(output.name, TensorProto.FLOAT, None))
-    return cast(bytes, patch.SerializeToString(deterministic=True))
+    return serialize(patch)

@@ -1,4 +1,4 @@
-"""Files that must be whole or absent: hashing, syncing, and replacing in one step."""
+"""Hashing, syncing and atomic replacement of files."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ BLOCK = 1 << 20
 
 
 def sha256_of(path: Path, advance: Callable[[int], None] | None = None) -> str:
-    """The hash of a file's content; `advance` is told of each block."""
+    """The hash of a file's content; `advance` gets the size of each block."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(BLOCK):
@@ -21,7 +21,7 @@ def sha256_of(path: Path, advance: Callable[[int], None] | None = None) -> str:
 
 
 def copy_at_most(source: IO[bytes], target: IO[bytes], limit: int, advance: Callable[[int], None] | None = None) -> int:
-    """Copy a stream but never more than `limit` + 1 bytes; returns how many, so that the caller can tell."""
+    """Copy a stream but never more than `limit` + 1 bytes; returns how many, so that the caller sees an excess."""
     copied = 0
     while copied <= limit and (block := source.read(min(BLOCK, limit + 1 - copied))):
         target.write(block)
@@ -32,13 +32,13 @@ def copy_at_most(source: IO[bytes], target: IO[bytes], limit: int, advance: Call
 
 
 def sync_file(path: Path) -> None:
-    """Wait until a file's content is on the disk."""
+    """Flush a file's content to the disk."""
     with path.open("rb") as stream:
         os.fsync(stream.fileno())
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until a folder's list of names is on the disk."""
+    """Flush a folder's entries to the disk."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -47,7 +47,7 @@ def sync_folder(path: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a small file so that readers see the old content or the new, never a part."""
+    """Write a small file atomically."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         fresh.write_bytes(content)

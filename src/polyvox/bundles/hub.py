@@ -1,4 +1,4 @@
-"""Files from a hub over HTTP, resumed where an earlier attempt stopped."""
+"""Resumable downloads from a model hub over HTTP."""
 
 import ipaddress
 import re
@@ -11,7 +11,7 @@ import structlog
 
 from polyvox.bundles.manifest import Digest, HubSource
 from polyvox.bundles.progress import Advance
-from polyvox.bundles.sources import SourceUnavailableError, Wanted, Workshop
+from polyvox.bundles.sources import FetchContext, RequestedFile, SourceUnavailableError
 from polyvox.errors import InvalidRequestError
 
 _log = structlog.get_logger(__name__)
@@ -30,50 +30,52 @@ class _FileRefusedError(Exception):
 
 
 class _StalePartError(Exception):
-    """What was kept from an earlier attempt does not fit; it is thrown away and the file is fetched anew."""
+    """The partial download of an earlier attempt does not fit; it is discarded and the file is fetched anew."""
 
 
-def fetch_from_hub(source: HubSource, wanted: tuple[Wanted, ...], workshop: Workshop) -> None:
-    """Bring the wanted files into the cache, one after another, over one connection."""
-    hub = _checked(workshop.hub_url)
+def fetch_from_hub(source: HubSource, wanted: tuple[RequestedFile, ...], context: FetchContext) -> None:
+    """Download the requested files into the cache, one after another, over one connection."""
+    hub = _checked(context.hub_url)
     total = sum(item.max_bytes for item in wanted)
     with (
         httpx.Client(timeout=_TIMEOUT, headers=_HEADERS) as client,
-        workshop.progress.task(f"Fetching {source.label}", total) as advance,
+        context.progress.task(f"Fetching {source.label}", total) as advance,
     ):
         for item in wanted:
             try:
-                _download(client, _address(hub, source, item), item, workshop, advance)
+                _download(client, _address(hub, source, item), item, context, advance)
             except _FileRefusedError as error:
                 _log.warning("file not taken from the hub", file=item.name, reason=str(error))
 
 
-def learn_from_hub(source: HubSource, wanted: tuple[Wanted, ...], workshop: Workshop) -> dict[str, Digest]:
-    """Bring files whose contents are not known into the cache, and say what they hold."""
-    hub = _checked(workshop.hub_url)
-    learned: dict[str, Digest] = {}
+def fetch_unpinned_from_hub(
+    source: HubSource, wanted: tuple[RequestedFile, ...], context: FetchContext
+) -> dict[str, Digest]:
+    """Download files without known hashes into the cache; returns their digests."""
+    hub = _checked(context.hub_url)
+    digests: dict[str, Digest] = {}
     with (
         httpx.Client(timeout=_TIMEOUT, headers=_HEADERS) as client,
-        workshop.progress.task(f"Fetching {source.label}", sum(item.max_bytes for item in wanted)) as advance,
+        context.progress.task(f"Fetching {source.label}", sum(item.max_bytes for item in wanted)) as advance,
     ):
         for item in wanted:
             url = _address(hub, source, item)
-            part = workshop.cache.unknown_part(str(url))
-            part.unlink(missing_ok=True)  # without a hash, an old part cannot be told from one of another version
+            part = context.cache.unknown_part(str(url))
+            part.unlink(missing_ok=True)  # without a hash, it may be of another version
             try:
-                _grow(client, url, item, part, advance)
+                _complete(client, url, item, part, advance)
             except _FileRefusedError as error:
                 raise SourceUnavailableError(f"{item.path}: {error}") from error
-            learned[item.name] = workshop.cache.keep(part)
-    return learned
+            digests[item.name] = context.cache.keep(part)
+    return digests
 
 
-def _address(hub: httpx.URL, source: HubSource, item: Wanted) -> httpx.URL:
+def _address(hub: httpx.URL, source: HubSource, item: RequestedFile) -> httpx.URL:
     return hub.copy_with(path=f"{hub.path.rstrip('/')}/{source.address(item.path)}")
 
 
 def _checked(hub_url: str) -> httpx.URL:
-    """The hub's address: https, or plain http on this very machine."""
+    """The hub's URL: https, or http on the loopback interface."""
     try:
         url = httpx.URL(hub_url)
     except httpx.InvalidURL as error:
@@ -96,28 +98,30 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _download(client: httpx.Client, url: httpx.URL, item: Wanted, workshop: Workshop, advance: Advance) -> None:
-    """Fetch one file; what was kept of it from an earlier attempt may turn out to be of another."""
-    part = workshop.cache.part(item.digests[0])
+def _download(
+    client: httpx.Client, url: httpx.URL, item: RequestedFile, context: FetchContext, advance: Advance
+) -> None:
+    """Download one file; a partial download that turns out to be of another file is discarded once."""
+    part = context.cache.part(item.digests[0])
     for _ in range(2):
-        built_upon = _grow(client, url, item, part, advance)
-        if workshop.cache.commit(part, item.digests) is not None:
+        resumed = _complete(client, url, item, part, advance)
+        if context.cache.commit(part, item.digests) is not None:
             return
-        if not built_upon:
+        if not resumed:
             raise _FileRefusedError("its content is not the one this release was made for")
     raise SourceUnavailableError("its content changes while it is fetched")
 
 
-def _grow(client: httpx.Client, url: httpx.URL, item: Wanted, part: Path, advance: Advance) -> bool:
-    """Let a part grow to the whole file, and say whether it was built upon what an earlier attempt had left.
+def _complete(client: httpx.Client, url: httpx.URL, item: RequestedFile, part: Path, advance: Advance) -> bool:
+    """Complete a partial download; returns whether it resumed an earlier attempt.
 
-    A connection that breaks is taken up again as long as each attempt brings something.
+    A broken connection is retried as long as each attempt brings something.
     """
     reported = 0
-    built_upon = False
+    resumed = False
     for _ in range(_MAX_ATTEMPTS):
-        kept = _kept(part, item.max_bytes)
-        built_upon = kept > 0
+        kept = _resumable_bytes(part, item.max_bytes)
+        resumed = kept > 0
         advance(kept - reported)
         try:
             _receive(client, url, item, part, advance)
@@ -127,7 +131,7 @@ def _grow(client: httpx.Client, url: httpx.URL, item: Wanted, part: Path, advanc
             if _size(part) <= kept:
                 raise SourceUnavailableError(f"no answer ({error or type(error).__name__})") from error
         else:
-            return built_upon
+            return resumed
         reported = _size(part)
     raise SourceUnavailableError(f"the connection broke {_MAX_ATTEMPTS} times")
 
@@ -136,18 +140,18 @@ def _size(part: Path) -> int:
     return part.stat().st_size if part.is_file() else 0
 
 
-def _kept(part: Path, max_bytes: int) -> int:
-    """How much of a part can be built upon; one that is already too long is thrown away."""
+def _resumable_bytes(part: Path, max_bytes: int) -> int:
+    """The size of a partial download that can be resumed; one that is too long is discarded."""
     if _size(part) >= max_bytes:
         part.unlink()
     return _size(part)
 
 
-def _receive(client: httpx.Client, url: httpx.URL, item: Wanted, part: Path, advance: Advance) -> None:
-    """Let the part grow by what the hub sends, up to the file's size and not a byte further."""
+def _receive(client: httpx.Client, url: httpx.URL, item: RequestedFile, part: Path, advance: Advance) -> None:
+    """Append what the hub sends, up to the file's size and not a byte further."""
     kept = _size(part)
     headers = {"Range": f"bytes={kept}-"} if kept else {}
-    with _answer(client, url, headers, item.digests) as response:
+    with _response(client, url, headers, item.digests) as response:
         start = _start_of(response, kept)
         advance(start - kept)
         size = start
@@ -162,10 +166,10 @@ def _receive(client: httpx.Client, url: httpx.URL, item: Wanted, part: Path, adv
 
 
 @contextmanager
-def _answer(
+def _response(
     client: httpx.Client, url: httpx.URL, headers: dict[str, str], digests: tuple[Digest, ...]
 ) -> Iterator[httpx.Response]:
-    """The answer at the end of the redirects, each of which must stay within what the hub's own address allows."""
+    """The response after redirects, each of which must be as safe as the hub's own URL."""
     target = url
     for _ in range(_MAX_REDIRECTS):
         with client.stream("GET", target, headers=headers) as response:
@@ -182,14 +186,14 @@ def _answer(
 
 
 def _refuse_other_content(response: httpx.Response, digests: tuple[Digest, ...]) -> None:
-    """The hub names size and hash of large files ahead of their bytes: learn of a wrong file before downloading it."""
+    """Refuse a wrong file before its download: the hub sends the hash of large files in a header."""
     linked = _SHA256.fullmatch(response.headers.get("X-Linked-Etag", ""))
     if digests and linked and linked.group(1) not in {digest.sha256 for digest in digests}:
         raise _FileRefusedError("the hub holds another version of it")
 
 
 def _start_of(response: httpx.Response, kept: int) -> int:
-    """Where in the file the answer's first byte belongs."""
+    """The offset in the file of the response's first byte."""
     if response.status_code == httpx.codes.OK:
         return 0
     if response.status_code == httpx.codes.PARTIAL_CONTENT and kept:

@@ -1,4 +1,4 @@
-"""From files in the cache to a bundle that stands at its place whole, or not at all."""
+"""Atomic installation of a bundle from files in the cache."""
 
 import fcntl
 import os
@@ -15,15 +15,15 @@ from polyvox.bundles.cache import holds, link_or_copy
 from polyvox.bundles.derive import derived
 from polyvox.bundles.disk import sync_file, sync_folder
 from polyvox.bundles.manifest import FileSpec, Manifest
-from polyvox.bundles.record import FileRecord, Record
+from polyvox.bundles.record import BundleRecord, FileRecord
 from polyvox.errors import BundleError
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file of the bundle, whole and checked, and the source it came from."""
+class FetchedFile:
+    """A complete, verified file of the bundle, and the source it came from."""
 
     path: Path
     source: str
@@ -31,7 +31,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ModelsFolder:
-    """The folder that holds all bundles, and the corners of it that only pulling uses."""
+    """The folder of all bundles, and its subfolders that only a pull uses."""
 
     root: Path
 
@@ -45,12 +45,12 @@ class ModelsFolder:
 
     @property
     def replaced(self) -> Path:
-        """Bundles on their way out while their successors move in."""
+        """Old bundles while they are being replaced."""
         return self.root / ".replaced"
 
     @contextmanager
     def locked(self) -> Iterator[Path]:
-        """One pull at a time; it gets a fresh work folder, and what a killed one left behind is cleared first."""
+        """Hold the lock of the folder; yields a fresh work folder, after clearing what a killed pull left behind."""
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / ".lock").open("a") as lock:
             try:
@@ -58,18 +58,18 @@ class ModelsFolder:
             except BlockingIOError:
                 _log.info("another pull is at work in this folder, waiting for it", folder=str(self.root))
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            self._put_back()
+            self._restore()
             self._sweep()
             work = self.staging / f"{os.getpid()}-{secrets.token_hex(4)}"
             work.mkdir(parents=True)
             try:
                 yield work
             finally:
-                self._put_back()
+                self._restore()
                 self._sweep()
 
-    def _put_back(self) -> None:
-        """Bundles that had stepped aside for one that never came."""
+    def _restore(self) -> None:
+        """Restore bundles whose replacement was interrupted."""
         if self.replaced.is_dir():
             for old in self.replaced.iterdir():
                 if not os.path.lexists(self.root / old.name):
@@ -85,18 +85,18 @@ class ModelsFolder:
                 _log.info("leftovers not removed", folder=str(leftover), reason=str(error))
 
 
-def install(manifest: Manifest, found: Mapping[str, Found], models: ModelsFolder, work: Path) -> None:
+def install(manifest: Manifest, found: Mapping[str, FetchedFile], models: ModelsFolder, work: Path) -> None:
     """Assemble the bundle in the work folder, sync it, and move it to its place in one step."""
     stage = work / manifest.name
     stage.mkdir()
-    records = {name: _place(name, spec, found[name], stage) for name, spec in manifest.files.items()}
+    records = {name: _install_file(name, spec, found[name], stage) for name, spec in manifest.files.items()}
     for folder in {(stage / name).parent for name in manifest.files} | {stage}:
         sync_folder(folder)
-    Record(name=manifest.name, version=manifest.version, files=records).write(stage)
+    BundleRecord(name=manifest.name, version=manifest.version, files=records).write(stage)
     _move_in(stage, models)
 
 
-def _place(name: str, spec: FileSpec, found: Found, stage: Path) -> FileRecord:
+def _install_file(name: str, spec: FileSpec, found: FetchedFile, stage: Path) -> FileRecord:
     path = stage / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if spec.derived is not None and holds(found.path, spec.installed) is None:
@@ -117,7 +117,7 @@ def _place(name: str, spec: FileSpec, found: Found, stage: Path) -> FileRecord:
 
 
 def _move_in(stage: Path, models: ModelsFolder) -> None:
-    """A bundle already there steps aside; should the second move never come, it is put back."""
+    """Replace an installed bundle; if the second rename never happens, the old one is restored."""
     place = models.root / stage.name
     if os.path.lexists(place):
         models.replaced.mkdir(exist_ok=True)

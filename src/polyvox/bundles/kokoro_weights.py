@@ -1,8 +1,8 @@
 """Kokoro's weights under their published names: from the released file, or recovered from the quantised graph.
 
-The graph holds most weights in 8 bits. What is recovered is what those bits stand for: a network in full precision
-then computes what the graph does, without the graph's rounding between layers. Only the way from spectra to samples
-differs: the graph adds overlapping windows up and does not divide by their squares, so it is 1.5 times as loud.
+The graph holds most weights in 8 bits. They are dequantised: a network in full precision then computes what the graph
+does, without the graph's rounding between layers. Only the inverse STFT differs: the graph overlap-adds without
+dividing by the squared windows, so it is 1.5 times as loud.
 """
 
 import re
@@ -21,13 +21,13 @@ from polyvox.bundles.weights import read_plain
 from polyvox.errors import BundleError
 
 _PARTS = ("bert", "bert_encoder", "predictor", "text_encoder", "decoder")
-# The graph was made of two modules around the parts, the first of which calls some of the predictor's by itself.
-_ROOMS = ((r"^/encoder/(?=(F0|N|shared)\b|F0_proj|N_proj)", "predictor/"), (r"^/(encoder|decoder)/", ""))
-_UNTOUCHED = re.compile(
+# The graph was exported from two wrapper modules, the first of which calls some of the predictor's modules itself.
+_MODULE_PATHS = ((r"^/encoder/(?=(F0|N|shared)\b|F0_proj|N_proj)", "predictor/"), (r"^/(encoder|decoder)/", ""))
+_UNQUANTISED = re.compile(
     r"^(?:encoder|decoder)\.(?P<name>.+\.(?:bias|gamma|beta|alpha[12]\.\d|(?:LayerNorm|full_layer_layer_norm)\.weight))$"
 )
 _GATES = (0, 2, 3, 1)
-"""Input, forget, cell and output, as PyTorch orders them, in the graph's order."""
+"""PyTorch's gate order (input, forget, cell, output) as indices into the graph's."""
 
 
 def read_kokoro(path: Path) -> dict[str, Tensor]:
@@ -53,7 +53,7 @@ def _recovered(path: Path) -> dict[str, Tensor]:
     except (DecodeError, OSError) as error:
         raise BundleError(f"{path.name} cannot be read as an ONNX graph; fetch it again.") from error
     constants = _Constants(graph)
-    state = {match["name"]: constants[match[0]] for match in map(_UNTOUCHED.match, constants.names) if match}
+    state = {match["name"]: constants[match[0]] for match in map(_UNQUANTISED.match, constants.names) if match}
     try:
         for node in graph.node:
             state |= _weights_of(node, constants)
@@ -63,7 +63,7 @@ def _recovered(path: Path) -> dict[str, Tensor]:
 
 
 class _Constants:
-    """The tensors that a graph brings along."""
+    """The initializers of a graph."""
 
     def __init__(self, graph: Any) -> None:  # noqa: ANN401 - ONNX has no types
         self._tensors = {tensor.name: tensor for tensor in graph.initializer}
@@ -75,22 +75,22 @@ class _Constants:
     def __getitem__(self, name: str) -> Tensor:
         return torch.from_numpy(numpy_helper.to_array(self._tensors[name]).copy())
 
-    def unquantised(self, name: str, zero: str) -> Tensor:
-        """What the 8 bits of `name` stand for; each scale and zero point is that of one place in the last axis."""
+    def dequantised(self, name: str, zero: str) -> Tensor:
+        """The dequantised tensor `name`; scale and zero point are per channel of the last axis."""
         scale = self[name.removesuffix("_quantized") + "_scale"]
         return (self[name].float() - self[zero].float()) * scale
 
 
 def _weights_of(node: Any, constants: _Constants) -> dict[str, Tensor]:  # noqa: ANN401
-    """The weights of one node under the name of the module that it came from; nothing for the other nodes."""
+    """The weights of one node under the name of its module; nothing for nodes without weights."""
     module = _module(node.name)
     match node.op_type:
         case "ConvInteger" | "MatMulInteger":
-            weight = constants.unquantised(node.input[1], node.input[3])
+            weight = constants.dequantised(node.input[1], node.input[3])
             return {f"{module}.weight": weight if node.op_type == "ConvInteger" else weight.T}
         case "DequantizeLinear":
             quantised = node.input[1].removesuffix("_scale") + "_quantized"
-            return {f"{module}.weight": constants.unquantised(quantised, node.input[2])}
+            return {f"{module}.weight": constants.dequantised(quantised, node.input[2])}
         case "Conv" | "ConvTranspose" if "/istft/" not in node.name:
             return {f"{module}.weight": constants[node.input[1]]}
         case "MatMul" if node.input[1] in constants:
@@ -102,8 +102,8 @@ def _weights_of(node: Any, constants: _Constants) -> dict[str, Tensor]:  # noqa:
 
 def _module(node: str) -> str:
     """`/decoder/decoder/asr_res/asr_res.0/Conv_quant` is a node of `decoder.asr_res.0`."""
-    for pattern, room in _ROOMS:
-        node = re.sub(pattern, room, node)
+    for pattern, prefix in _MODULE_PATHS:
+        node = re.sub(pattern, prefix, node)
     # A list of modules stands in the path twice, and a module that is called again bears a number.
     parts = [re.sub(r"_\d+$", "", part) for part in node.split("/")[:-1]]
     return ".".join(part for part, inner in pairwise([*parts, ""]) if not inner.startswith(f"{part}."))

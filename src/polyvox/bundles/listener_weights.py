@@ -1,4 +1,4 @@
-"""The weights of the listening networks out of their installed graphs, which keep them under their published names."""
+"""Weights of CAM++ and Distill-MOS from their installed ONNX graphs, which keep the published parameter names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a model consists of: its files with their hashes, its licence, and where the files can be had."""
+"""Model manifests: files with their hashes, licence, and sources."""
 
 import re
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class _Strict(BaseModel):
 
 
 class Digest(_Strict):
-    """One exact content."""
+    """Hash and size of a file."""
 
     sha256: Sha256
     bytes: int = Field(gt=0)
@@ -52,7 +52,7 @@ class OutputDeclaration(_Strict):
 
 
 class Derivation(Digest):
-    """How the installed file is made from the published one; the digest is the result's.
+    """The derivation of an installed file from the published one; the digest is the result's.
 
     Either a published graph gets one more output, or the graph of a known network is built around published weights.
     """
@@ -80,25 +80,25 @@ class FileSpec(Digest):
 
     @property
     def installed(self) -> tuple[Digest, ...]:
-        """Every content that may stand in an installed bundle as this file."""
+        """Every content that is valid for this file in an installed bundle."""
         if self.derived is not None:
             return (Digest(sha256=self.derived.sha256, bytes=self.derived.bytes),)
         return self.published
 
 
 class Unpinned(_Strict):
-    """A file of which this release knows no hash: what is fetched first is trusted, and recorded for ever after."""
+    """A file without a known hash: trusted on first use, and recorded."""
 
     max_bytes: int = Field(gt=0)
 
 
 class _Source(_Strict):
-    """`paths` leads from a file of the bundle, or a folder with a slash behind it, to its place in the source."""
+    """`paths` leads from a file of the bundle, or a folder with a slash behind it, to its path in the source."""
 
     paths: dict[RelativeName, RelativeName] = Field(min_length=1)
 
     def path_of(self, name: str) -> str | None:
-        """Where this source keeps a file of the bundle; None where it does not have it."""
+        """The path of a bundle's file in this source; None where it does not have it."""
         if name in self.paths:
             return self.paths[name]
         folder, _, base = name.rpartition("/")
@@ -119,7 +119,7 @@ _FLOATING: Mapping[HubKind, str] = {"hub": "main", "modelscope": "master"}
 
 
 class HubSource(_Source):
-    """A repository on a hub at one commit, or as it stands where files are unpinned."""
+    """A repository on a hub at a commit, or at a branch where files are unpinned."""
 
     kind: HubKind
     repository: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")
@@ -131,11 +131,11 @@ class HubSource(_Source):
 
     @property
     def floats(self) -> bool:
-        """Whether the repository is taken as it stands."""
+        """Whether it follows a branch instead of a commit."""
         return self.revision == _FLOATING[self.kind]
 
     def address(self, path: str) -> str:
-        """Where the hub keeps a file, below its own address."""
+        """The path of a file below the hub's URL."""
         folder = "models/" if self.kind == "modelscope" else ""
         return f"{folder}{self.repository}/resolve/{self.revision}/{path}"
 
@@ -160,7 +160,7 @@ class NpmSource(_Source):
 
 
 class WheelTags(_Strict):
-    """Which of a release's wheels is meant, where they differ. It is only read, so it need not fit this machine."""
+    """Tags of the wheel, where a release has several. It is only read, so it need not fit this machine."""
 
     python: str = Field(pattern=r"^3\.[0-9]{1,2}$")
     platform: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -192,7 +192,7 @@ class Licence(_Strict):
 
 
 class Manifest(_Strict):
-    """One model: the contract that an installed folder is checked against."""
+    """One model: what an installed folder is validated against."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     title: str
@@ -203,7 +203,7 @@ class Manifest(_Strict):
     files: dict[FileName, FileSpec] = {}
     unpinned: dict[FileName, Unpinned] = {}
     needs: tuple[str, ...] = Field((), strict=False)
-    """Other models without which this one is of no use."""
+    """Other models that this one requires."""
 
     @property
     def bytes(self) -> int:

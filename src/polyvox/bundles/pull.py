@@ -9,12 +9,12 @@ import structlog
 
 from polyvox.bundles.cache import DownloadCache
 from polyvox.bundles.hub import fetch_from_hub
-from polyvox.bundles.install import Found, ModelsFolder, install
+from polyvox.bundles.install import FetchedFile, ModelsFolder, install
 from polyvox.bundles.manifest import Digest, FileSpec, HubKind, HubSource, Manifest, Source, manifest_named
 from polyvox.bundles.packages import fetch_from_package
 from polyvox.bundles.pinning import pinned
 from polyvox.bundles.progress import Progress
-from polyvox.bundles.sources import SourceUnavailableError, Wanted, Workshop
+from polyvox.bundles.sources import FetchContext, RequestedFile, SourceUnavailableError
 from polyvox.bundles.validate import Bundle, open_manifest, verify
 from polyvox.errors import BundleError, InvalidRequestError
 
@@ -24,7 +24,7 @@ _log = structlog.get_logger(__name__)
 def pull(
     name: str, *, models_dir: Path, folder: Path | None, hub_url: str, progress: Progress, hub: HubKind = "hub"
 ) -> Bundle:
-    """Install the model of this name and those it needs, or repair them; a killed pull is taken up by the next one.
+    """Install the model of this name and those it needs, or repair them; the next pull resumes an interrupted one.
 
     `hub_url` is the address of a hub of the kind `hub`.
     """
@@ -44,17 +44,17 @@ def pull_manifest(
         return open_manifest(manifest, models_dir)
     models = ModelsFolder(models_dir)
     with _disk_errors_explained(models_dir), models.locked() as work:
-        workshop = Workshop(DownloadCache(models.cache), work / "scratch", progress, hub_url, hub)
+        context = FetchContext(DownloadCache(models.cache), work / "scratch", progress, hub_url, hub)
         if not _already_installed(manifest, models_dir, progress):
-            manifest = pinned(manifest, folder, models_dir, workshop)
-            install(manifest, _gather(manifest, folder, models_dir, workshop), models, work)
+            manifest = pinned(manifest, folder, models_dir, context)
+            install(manifest, _gather(manifest, folder, models_dir, context), models, work)
         bundle = open_manifest(manifest, models_dir)
-        workshop.cache.discard(_all_contents(bundle.manifest))
+        context.cache.discard(_all_contents(bundle.manifest))
         return bundle
 
 
-def _gather(manifest: Manifest, folder: Path | None, models_dir: Path, workshop: Workshop) -> dict[str, Found]:
-    search = _Search(manifest, workshop)
+def _gather(manifest: Manifest, folder: Path | None, models_dir: Path, context: FetchContext) -> dict[str, FetchedFile]:
+    search = _Search(manifest, context)
     if folder is not None:
         search.look_in(folder)
     search.look_around(models_dir / manifest.name)
@@ -64,12 +64,12 @@ def _gather(manifest: Manifest, folder: Path | None, models_dir: Path, workshop:
 
 
 class _Search:
-    """The files found so far, and why sources were of no use."""
+    """The files found so far, and why sources failed."""
 
-    def __init__(self, manifest: Manifest, workshop: Workshop) -> None:
+    def __init__(self, manifest: Manifest, context: FetchContext) -> None:
         self._manifest = manifest
-        self._workshop = workshop
-        self._found: dict[str, Found] = {}
+        self._workshop = context
+        self._found: dict[str, FetchedFile] = {}
         self._reasons: list[str] = []
 
     def look_in(self, folder: Path) -> None:
@@ -85,7 +85,7 @@ class _Search:
             self._reasons.append(f"{folder} does not have all files")
 
     def look_around(self, installed: Path) -> None:
-        """Take what this machine has: good files of a damaged bundle, earlier downloads, the hub client's cache."""
+        """Take what this machine has: intact files of a damaged bundle, earlier downloads, the hub client's cache."""
         for name, spec in self._missing().items():
             self._adopt(name, (installed / name,), link=True, source="installed before")
             self._take_from_cache(name, "downloaded before")
@@ -94,11 +94,11 @@ class _Search:
     def ask(self, source: Source) -> None:
         """Let a source fetch what it has of the missing files."""
         wanted = tuple(
-            Wanted(name, path, spec.published)
+            RequestedFile(name, path, spec.published)
             for name, spec in self._missing().items()
             if (path := source.path_of(name)) is not None
         )
-        if not wanted or not self._workshop.asks(source):
+        if not wanted or not self._workshop.uses(source):
             return
         try:
             if isinstance(source, HubSource):
@@ -111,8 +111,8 @@ class _Search:
         for item in wanted:
             self._take_from_cache(item.name, source.label)
 
-    def result(self) -> dict[str, Found]:
-        """All files; BundleError if some were nowhere to be had."""
+    def result(self) -> dict[str, FetchedFile]:
+        """All files; BundleError if some were not found."""
         if missing := list(self._missing()):
             name = self._manifest.name
             tried = "; ".join(self._reasons) or "no source had them"
@@ -129,16 +129,16 @@ class _Search:
         contents = _contents(self._manifest.files[name])
         for place in places:
             if name not in self._found and (path := self._workshop.cache.adopt(place, contents, link=link)):
-                self._found[name] = Found(path, source)
+                self._found[name] = FetchedFile(path, source)
 
     def _take_from_cache(self, name: str, source: str) -> None:
         contents = _contents(self._manifest.files[name])
         if name not in self._found and (path := self._workshop.cache.find(contents)):
-            self._found[name] = Found(path, source)
+            self._found[name] = FetchedFile(path, source)
 
 
 def _read_only(models_dir: Path) -> bool:
-    """Whether models were put here by somebody else, such as the maker of a container image."""
+    """Whether the folder is read-only, as in a container image with models in it."""
     return models_dir.is_dir() and not os.access(models_dir, os.W_OK)
 
 
@@ -152,7 +152,7 @@ def _already_installed(manifest: Manifest, models_dir: Path, progress: Progress)
 
 
 def _contents(spec: FileSpec) -> tuple[Digest, ...]:
-    """Whatever a file may be found as: ready for use, or as published."""
+    """The digests that a file may be found with: as installed, or as published."""
     return tuple(dict.fromkeys((*spec.installed, *spec.published)))
 
 
@@ -165,7 +165,7 @@ def _all_contents(manifest: Manifest) -> Iterator[Digest]:
 
 
 def _hub_cache_places(manifest: Manifest, spec: FileSpec) -> Iterator[Path]:
-    """Where the hub's own client keeps large files on this machine, under their hashes."""
+    """The paths of files in the hub client's own cache, which are named by hash."""
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     root = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
     for source in manifest.sources:

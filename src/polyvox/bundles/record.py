@@ -24,7 +24,7 @@ class FileRecord(BaseModel):
     published_sha256: Sha256 | None = None
 
 
-class Record(BaseModel):
+class BundleRecord(BaseModel):
     """The state of one installed bundle; written last, so a folder without it is not a bundle."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,7 +38,7 @@ class Record(BaseModel):
         write_whole(folder / RECORD_NAME, self.model_dump_json(indent=2).encode() + b"\n")
 
 
-def read_record(folder: Path) -> Record | None:
+def read_record(folder: Path) -> BundleRecord | None:
     """The folder's record; None where there is none."""
     path = folder / RECORD_NAME
     if not path.is_file():
@@ -48,6 +48,6 @@ def read_record(folder: Path) -> Record | None:
     try:
         if len(content) > _MAX_BYTES:
             raise ValueError("too large")
-        return Record.model_validate_json(content)
+        return BundleRecord.model_validate_json(content)
     except (ValidationError, ValueError) as error:
         raise BundleError(f"{path} is not a record that Polyvox wrote; run `polyvox pull {folder.name}`.") from error

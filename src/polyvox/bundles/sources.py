@@ -1,4 +1,4 @@
-"""What all sources of files have in common."""
+"""Types that all sources of files share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +9,10 @@ from polyvox.bundles.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A file that is still missing: its name in the bundle, its path in the source, the contents that will do.
+class RequestedFile:
+    """A missing file: its name in the bundle, its path in the source, and the digests that are accepted.
 
-    Of a file whose content nobody knows, anything up to `limit` bytes will do.
+    Without digests, anything up to `limit` bytes is accepted.
     """
 
     name: str
@@ -26,10 +26,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """What a source works with: the cache that it fills, room for scratch files, the watcher, and the hub's address.
+class FetchContext:
+    """The environment of a fetch: the cache that it fills, a scratch folder, progress, and the hub's URL.
 
-    Of the hubs, only that of the kind `hub` is asked.
+    Of the hubs, only that of the kind `hub` is used.
     """
 
     cache: DownloadCache
@@ -38,8 +38,8 @@ class Workshop:
     hub_url: str
     hub: HubKind = "hub"
 
-    def asks(self, source: Source) -> bool:
-        """Whether this source may be asked for files."""
+    def uses(self, source: Source) -> bool:
+        """Whether this source may be used."""
         return not isinstance(source, HubSource) or source.kind == self.hub
 
 

@@ -1,4 +1,4 @@
-"""A model folder is checked before anything loads from it."""
+"""Validation of installed bundles, before anything loads from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from polyvox.bundles.cache import holds
 from polyvox.bundles.disk import sha256_of
 from polyvox.bundles.manifest import Digest, Manifest, manifest_named
 from polyvox.bundles.progress import Progress
-from polyvox.bundles.record import FileRecord, Record, read_record
+from polyvox.bundles.record import BundleRecord, FileRecord, read_record
 from polyvox.errors import BundleError
 
 _log = structlog.get_logger(__name__)
@@ -19,7 +19,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """An installed model that passed its checks."""
+    """An installed, validated model."""
 
     manifest: Manifest
     folder: Path
@@ -46,20 +46,20 @@ def open_manifest(manifest: Manifest, models_dir: Path) -> Bundle:
     if manifest.unpinned:
         trusted = recorded(manifest, record)
         if missing := [name for name in manifest.unpinned if name not in trusted]:
-            raise BundleError(_complaint(bundle, missing, []))
+            raise BundleError(_problems(bundle, missing, []))
         manifest = manifest.pinned(trusted)
         bundle = Bundle(manifest, bundle.folder)
-    missing, altered, touched = _survey(bundle, record)
+    missing, altered, touched = _examine(bundle, record)
     proven = {name: holds(bundle.file(name), manifest.files[name].installed) for name in touched}
     altered += [name for name, digest in proven.items() if digest is None]
     if missing or altered:
-        raise BundleError(_complaint(bundle, missing, altered))
-    _remember(bundle, record, {name: digest for name, digest in proven.items() if digest is not None})
+        raise BundleError(_problems(bundle, missing, altered))
+    _refresh_record(bundle, record, {name: digest for name, digest in proven.items() if digest is not None})
     return bundle
 
 
-def recorded(manifest: Manifest, record: Record) -> dict[str, Digest]:
-    """What the unpinned files held when they were installed."""
+def recorded(manifest: Manifest, record: BundleRecord) -> dict[str, Digest]:
+    """The digests of the unpinned files at their installation."""
     return {
         name: Digest(sha256=known.sha256, bytes=known.bytes)
         for name, known in record.files.items()
@@ -78,10 +78,10 @@ def verify(bundle: Bundle, progress: Progress) -> None:
             elif sha256_of(path, advance) not in {digest.sha256 for digest in spec.installed}:
                 altered.append(name)
     if missing or altered:
-        raise BundleError(_complaint(bundle, missing, altered))
+        raise BundleError(_problems(bundle, missing, altered))
 
 
-def _record_of(bundle: Bundle) -> Record:
+def _record_of(bundle: Bundle) -> BundleRecord:
     manifest = bundle.manifest
     record = read_record(bundle.folder)
     if record is None:
@@ -96,7 +96,7 @@ def _record_of(bundle: Bundle) -> Record:
     return record
 
 
-def _survey(bundle: Bundle, record: Record) -> tuple[list[str], list[str], list[str]]:
+def _examine(bundle: Bundle, record: BundleRecord) -> tuple[list[str], list[str], list[str]]:
     """The names of files that are missing, of those that cannot be right, and of those that have to be hashed."""
     missing, altered, touched = [], [], []
     for name, spec in bundle.manifest.files.items():
@@ -119,8 +119,8 @@ def _unchanged(known: FileRecord, size: int, mtime_ns: int) -> bool:
     return (known.bytes, known.mtime_ns) == (size, mtime_ns)
 
 
-def _remember(bundle: Bundle, record: Record, proven: Mapping[str, Digest]) -> None:
-    """Note the new times of files that proved intact, so that the next start need not hash them again."""
+def _refresh_record(bundle: Bundle, record: BundleRecord, proven: Mapping[str, Digest]) -> None:
+    """Record the new times of files that proved intact, so that the next start need not hash them again."""
     if not proven:
         return
     files = dict(record.files)
@@ -139,7 +139,7 @@ def _remember(bundle: Bundle, record: Record, proven: Mapping[str, Digest]) -> N
         _log.info("bundle record not refreshed", bundle=bundle.manifest.name, reason=str(error))
 
 
-def _complaint(bundle: Bundle, missing: list[str], altered: list[str]) -> str:
+def _problems(bundle: Bundle, missing: list[str], altered: list[str]) -> str:
     found = [f"lacks {_some(missing)}"] if missing else []
     found += [f"holds {_some(altered)} altered or cut short"] if altered else []
     name = bundle.manifest.name

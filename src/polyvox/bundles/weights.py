@@ -1,4 +1,4 @@
-"""Weights as PyTorch tensors, from safetensors or from PyTorch's own format; neither may run code."""
+"""Weights as PyTorch tensors, from safetensors or PyTorch files; neither may run code."""
 
 import pickle
 from pathlib import Path
@@ -27,9 +27,9 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def read_plain(path: Path) -> object:
-    """What a PyTorch file holds, if that is tensors, numbers, strings and containers of them."""
+    """The content of a PyTorch file, which may hold tensors, numbers, strings and containers of them."""
     if path.suffix not in _TORCH_SUFFIXES:
-        raise BundleError(f"{path.name} is no kind of weights known here; .safetensors and .pt are.")
+        raise BundleError(f"{path.name} is not a file of weights; use .safetensors or .pt.")
     try:
         content: object = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:

@@ -17,12 +17,12 @@ from polyvox.service.ears import Ears
 from polyvox.service.voices import Registered, Transcribe, VoiceService
 from polyvox.types import Pcm
 from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
-from polyvox.voices.cache import PreparedFiles
+from polyvox.voices.cache import PreparedVoiceFiles
 from polyvox.voices.decoder import decode_bounded
 from polyvox.voices.fitted import shown_report
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.names import is_voice_id, name_key
-from polyvox.voices.records import HOUSE, Embedding, VoiceDetails, VoiceQuery, VoiceRecord
+from polyvox.voices.records import SHARED_OWNER, Embedding, VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice
 from polyvox.voices.similarity import BUNDLE, SpeakerEncoder
 from polyvox.voices.store import VoiceStore
@@ -133,7 +133,7 @@ def embedding_of(settings: Settings, which: str) -> Embedding:
 
 def owner_named(key: str | None) -> str:
     """The owner that a key stands for; the house without one."""
-    return HOUSE if key is None else owner_of(key)
+    return SHARED_OWNER if key is None else owner_of(key)
 
 
 def described(record: VoiceRecord) -> dict[str, Any]:
@@ -160,8 +160,8 @@ def _heard(settings: Settings, pcm: Pcm, rate: int) -> Embedding:
     return SpeakerEncoder(open_bundle(BUNDLE, settings.models_dir)).embed(pcm, rate)
 
 
-def _prepared_files(settings: Settings) -> PreparedFiles:
-    return PreparedFiles(
+def _prepared_files(settings: Settings) -> PreparedVoiceFiles:
+    return PreparedVoiceFiles(
         settings.data_dir / "prepared",
         max_bytes=settings.prepared_disk_bytes,
         max_age=settings.prepared_disk_seconds,

@@ -16,7 +16,7 @@ from polyvox.service.scenes import Turn
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Utterance
-from polyvox.voices.records import HOUSE
+from polyvox.voices.records import SHARED_OWNER
 from polyvox.voices.references import parse_reference
 
 READ_TIMEOUT = 120.0
@@ -82,9 +82,9 @@ def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settin
     """The request with the voice, or the voices of the dialogue, that it means."""
     if said.turns:
         stage = partial(staged, said.turns, said.pause, voices.casting, settings)
-        return replace(request, stage=partial(stage, owner=HOUSE, model=said.model, speed=said.speed))
+        return replace(request, stage=partial(stage, owner=SHARED_OWNER, model=said.model, speed=said.speed))
     reference = parse_reference(request.utterance.voice, max_bytes=settings.prompt_max_bytes)
-    return replace(request, cast=partial(voices.casting.cast, reference, HOUSE, model=said.model))
+    return replace(request, cast=partial(voices.casting.cast, reference, SHARED_OWNER, model=said.model))
 
 
 @asynccontextmanager

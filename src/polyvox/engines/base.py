@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from polyvox.runtime.stage import Observer
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
-from polyvox.voices.mixing import Part
+from polyvox.voices.mixing import MixTerm
 
 
 class Engine(Protocol):
@@ -63,7 +63,7 @@ class Mixing(Protocol):
 class Styled(Protocol):
     """An engine whose voices are vectors, and that speaks with one that was fitted to a recording."""
 
-    def styled_voice(self, mix: Sequence[Part], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
+    def styled_voice(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
         """The blend of its own voices with an offset that is added to it, to speak the language unless told."""
 
 

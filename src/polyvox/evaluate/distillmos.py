@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from polyvox.audio.analysis import ANALYSIS_RATE, speech_mono_16k
 from polyvox.audio.features import hann_window
-from polyvox.audio.hearing import HEARING_RATE, heard_speech
 from polyvox.bundles.validate import Bundle
 from polyvox.runtime.executors.ort import OrtGraph
 from polyvox.types import Pcm
@@ -14,7 +14,7 @@ from polyvox.types import Pcm
 BUNDLE = "distillmos"
 
 _WINDOW = 122_880  # 7.68 seconds
-_LONGEST_STEP = HEARING_RATE
+_LONGEST_STEP = ANALYSIS_RATE
 _FRAME, _HOP = 320, 160
 _COMPRESSION = 0.3
 _LEAST_MAGNITUDE = 1e-12
@@ -29,7 +29,7 @@ class DistillMos:
     def score(self, pcm: Pcm, rate: int) -> float:
         """A score from 1 to 5: the mean over windows of 7.68 seconds that start at most a second apart."""
         opinions = []
-        for window in windows(heard_speech(pcm, rate)):
+        for window in windows(speech_mono_16k(pcm, rate)):
             (mos,) = self._graph.run(["mos"], {"spectrum": compressed_spectrum(window)[np.newaxis]})
             opinions.append(float(mos[0]))
         return float(np.mean(opinions))

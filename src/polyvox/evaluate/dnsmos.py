@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyvox.audio.analysis import ANALYSIS_RATE, speech_mono_16k
 from polyvox.audio.features import Features, hann_window, slaney_filters
-from polyvox.audio.hearing import HEARING_RATE, heard_speech
 from polyvox.bundles.validate import Bundle
 from polyvox.runtime.executors.ort import OrtGraph
 from polyvox.types import Pcm
@@ -52,7 +52,7 @@ class DnsMos:
 
     def score(self, pcm: Pcm, rate: int) -> DnsScores:
         """The mean over windows of nine seconds; a shorter recording is doubled until it fills one."""
-        rows = np.array([self._window_scores(window) for window in windows(heard_speech(pcm, rate))])
+        rows = np.array([self._window_scores(window) for window in windows(speech_mono_16k(pcm, rate))])
         return DnsScores(*(float(mean) for mean in rows.mean(axis=0)))
 
     def _window_scores(self, window: Pcm) -> tuple[float, ...]:
@@ -67,8 +67,8 @@ def windows(pcm: Pcm) -> Iterator[Pcm]:
     """Stretches of 9.01 seconds, one for each whole second that they can start at, as the original chooses them."""
     while len(pcm) < _WINDOW:
         pcm = np.concatenate((pcm, pcm))
-    for second in range(max(1, len(pcm) // HEARING_RATE - 9)):
-        start = second * HEARING_RATE
+    for second in range(max(1, len(pcm) // ANALYSIS_RATE - 9)):
+        start = second * ANALYSIS_RATE
         yield pcm[start : start + _WINDOW]
 
 
@@ -76,7 +76,7 @@ def p808_features(pcm: Pcm) -> Features:
     """Mel powers [frames, 120] in decibels below the loudest, mapped so that 0 is 40 dB below it and 1 the loudest."""
     padded = np.pad(pcm, _P808_FRAME // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, _P808_FRAME)[::_P808_HOP]
-    filters = slaney_filters(HEARING_RATE, _P808_FRAME, _P808_BINS)
+    filters = slaney_filters(ANALYSIS_RATE, _P808_FRAME, _P808_BINS)
     powers = np.square(np.abs(np.fft.rfft(frames * hann_window(_P808_FRAME)))) @ filters.T
     decibels = 10.0 * np.log10(np.maximum(powers, _LEAST_POWER) / max(float(powers.max()), _LEAST_POWER))
     features: Features = ((np.maximum(decibels, -_DYNAMIC_RANGE_DB) + 40.0) / 40.0).astype(np.float32)

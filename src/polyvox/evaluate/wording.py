@@ -22,4 +22,4 @@ def _insert_text(char: str, inserts: tuple[markup.Insert, ...]) -> str:
     insert = markup.insert_at(char, inserts)
     if insert is None:
         return char
-    return insert.text if isinstance(insert, markup.Spelled) else " "
+    return insert.text if isinstance(insert, markup.InlinePhonemes) else " "

@@ -9,7 +9,7 @@ from polyvox.errors import TextError
 from polyvox.service.act import longest_speech
 from polyvox.service.delivery import closing
 from polyvox.service.sequel import Sequel
-from polyvox.text.arriving import ArrivingText, Part
+from polyvox.text.streaming import StreamSegment, StreamSplitter
 from polyvox.types import AudioChunk, Utterance
 
 _ANY_TEXT = "a"
@@ -76,9 +76,9 @@ async def _by_part(engine: Engine, utterance: Utterance, pieces: AsyncGenerator[
                     yield sequel.placed(chunk, part.in_whole)
 
 
-async def _parts(pieces: AsyncGenerator[str]) -> AsyncGenerator[Part]:
+async def _parts(pieces: AsyncGenerator[str]) -> AsyncGenerator[StreamSegment]:
     """The sentences that have anything in them to be spoken."""
-    text = ArrivingText()
+    text = StreamSplitter()
     async for piece in pieces:
         for part in text.push(piece):
             if _speakable(part):
@@ -88,5 +88,5 @@ async def _parts(pieces: AsyncGenerator[str]) -> AsyncGenerator[Part]:
             yield part
 
 
-def _speakable(part: Part) -> bool:
+def _speakable(part: StreamSegment) -> bool:
     return any(char.isalnum() for char in part.text)

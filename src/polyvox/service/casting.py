@@ -15,7 +15,7 @@ from polyvox.service.registry import Registry
 from polyvox.service.shelf import Shelf
 from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.fitted import FittedStyle, fitted_style
-from polyvox.voices.mixing import Part, parse_mix
+from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
 from polyvox.voices.recordings import prompt_digest
 from polyvox.voices.records import Transcription, VoiceRecord
@@ -105,7 +105,7 @@ class Casting:
             return None
         own = {voice.id for voice in engine.voices}
         fitted: list[_Share] = []
-        plain: list[Part] = []
+        plain: list[MixTerm] = []
         for part in parts:
             record = None if part.voice in own else await self._shelf.find(part.voice, owner)
             style = None if record is None else fitted_style(record.report)
@@ -117,10 +117,10 @@ class Casting:
                 fitted.append(_Share(part.share, record, style))
         return self._styled(fitted, plain) if fitted else None
 
-    def _styled(self, fitted: Sequence["_Share"], plain: Sequence[Part]) -> Clone:
+    def _styled(self, fitted: Sequence["_Share"], plain: Sequence[MixTerm]) -> Clone:
         """Fitted voices, each a mix of its own and an offset, and voices of the engine's, as one of the kind."""
         parts = [
-            Part(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)
+            MixTerm(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)
         ] + list(plain)
         offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
 

@@ -15,7 +15,7 @@ from polyvox.voices.records import Embedding
 from polyvox.voices.similarity import BUNDLE as SPEAKERS
 from polyvox.voices.similarity import SpeakerEncoder
 from polyvox.voices.transcribe import Moonshine
-from polyvox.voices.vad import SpeechDetector
+from polyvox.voices.vad import SileroVad
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -33,7 +33,7 @@ class Ears:
 
     def __init__(self, settings: Settings) -> None:
         folder = settings.models_dir
-        self._detector = _Late(lambda: SpeechDetector(_bundle(SPEECH, folder, "To check a recording")))
+        self._detector = _Late(lambda: SileroVad(_bundle(SPEECH, folder, "To check a recording")))
         self._recogniser = _Late(lambda: Moonshine(_bundle(WORDS, folder, "To do without a transcript")))
         self._encoder = _Late(lambda: SpeakerEncoder(open_bundle(SPEAKERS, folder)))
 

@@ -17,8 +17,8 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.metrics import Metrics
 from polyvox.service.sharing import Shared
 from polyvox.types import Pcm, PreparedVoice, VoicePrompt
-from polyvox.voices.cache import BoundedCache, PreparedFiles
-from polyvox.voices.intake import Recording
+from polyvox.voices.cache import BoundedCache, PreparedVoiceFiles
+from polyvox.voices.intake import CheckedRecording
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.recordings import digest_of, wav_bytes
 from polyvox.voices.records import Embedding
@@ -39,9 +39,9 @@ class CacheKind(StrEnum):
 
 
 class Taking(Protocol):
-    """Whoever checks recordings; `voices.intake.Intake` does."""
+    """Whoever checks recordings; `voices.intake.RecordingIntake` does."""
 
-    async def take(self, data: bytes, limits: PromptLimits) -> Recording: ...
+    async def take(self, data: bytes, limits: PromptLimits) -> CheckedRecording: ...
 
 
 class Fetching(Protocol):
@@ -64,7 +64,7 @@ class Listening(Protocol):
 class Taken:
     """A recording that passed its checks, and the name of its content as it would be stored."""
 
-    recording: Recording
+    recording: CheckedRecording
     audio_digest: str
 
 
@@ -112,7 +112,7 @@ class Prompts:
         )
         self._files = None
         if settings.prepared_disk_bytes:
-            self._files = PreparedFiles(
+            self._files = PreparedVoiceFiles(
                 folder,
                 max_bytes=settings.prepared_disk_bytes,
                 max_age=settings.prepared_disk_seconds,

@@ -9,7 +9,7 @@ from typing import TypeVar
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.voices.names import is_voice_id, voice_name
-from polyvox.voices.records import HOUSE, VoiceRecord
+from polyvox.voices.records import SHARED_OWNER, VoiceRecord
 from polyvox.voices.store import VoiceStore
 
 _THREADS = 4
@@ -87,4 +87,4 @@ def _first_named(store: VoiceStore, owners: tuple[str, ...], name: str) -> Voice
 
 def visible_to(owner: str) -> tuple[str, ...]:
     """The owners whose voices this one may speak with."""
-    return (owner,) if owner == HOUSE else (owner, HOUSE)
+    return (owner,) if owner == SHARED_OWNER else (owner, SHARED_OWNER)

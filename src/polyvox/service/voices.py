@@ -21,7 +21,7 @@ from polyvox.service.speech import SpeechService
 from polyvox.types import VoicePrompt
 from polyvox.voices.fetch import Fetcher
 from polyvox.voices.fitted import KEY, FittedStyle
-from polyvox.voices.intake import Intake
+from polyvox.voices.intake import RecordingIntake
 from polyvox.voices.names import name_key
 from polyvox.voices.records import (
     Embedding,
@@ -68,7 +68,7 @@ class Deleted:
 
 
 class VoiceService:
-    """The voices of one server. An owner is a key's fingerprint, or `HOUSE` where the server has no keys."""
+    """The voices of one server. An owner is a key's fingerprint, or `SHARED_OWNER` where the server has no keys."""
 
     def __init__(self, settings: Settings, registry: Registry, prompts: Prompts, shelf: Shelf) -> None:
         self._settings = settings
@@ -86,7 +86,7 @@ class VoiceService:
         prompts = Prompts(
             settings,
             settings.data_dir / "prepared",
-            intake=Intake(settings, ears),
+            intake=RecordingIntake(settings, ears),
             fetcher=Fetcher(settings),
             ears=ears,
             metrics=speech.metrics,
@@ -255,7 +255,7 @@ class VoiceService:
             log.warning("voice not transcribed", voice=record.id, reason=error.message)
         except Exception:
             log.exception("voice not transcribed", voice=record.id)
-        await self._shelf.run(partial(store.heard, record.id, heard))
+        await self._shelf.run(partial(store.set_transcription, record.id, heard))
 
     def _forget_before(self) -> float:
         """Until when no process can still hold what was deleted."""

@@ -1,4 +1,4 @@
-"""A guess at the language of a text from the script it is written in."""
+"""Language detection by writing system."""
 
 import re
 from typing import Final
@@ -22,7 +22,7 @@ _DENSITY: Final = 3
 
 
 def detect_language(text: str) -> str:
-    """ "zh", "ja", "ko", "hi", "ru" … by script; "en" for Latin letters and where nothing can be told."""
+    """ "zh", "ja", "ko", "hi", "ru" … by script; "en" for Latin letters and where there is no evidence."""
     sample = text[:_SAMPLE]
     if sample.isascii():
         return "en"

@@ -1,7 +1,7 @@
-"""What the caller may write into a text besides words: phonemes, pauses and Markdown.
+"""Markup in the caller's text: inline phonemes, pauses and Markdown.
 
 Phonemes (`[word](/wɜːd/)`) and pauses (`[pause:1.5s]`, `[pause:500ms]`, `[pause 1s]`) become inserts, each standing in
-the text as one private-use character. Markdown is stripped down to its words. Line ends stay, because a list item or a
+the text as one placeholder. Markdown is stripped down to its words. Line ends stay, because a list item or a
 heading ends there; only those that merely wrap a running sentence become spaces.
 """
 
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.errors import MarkupError
-from polyvox.text.characters import INSERTS, INVISIBLE, SPACES
+from polyvox.text.characters import INVISIBLE, SPACES
+from polyvox.text.placeholders import MAX_PLACEHOLDERS, PLACEHOLDERS, mask, placeholder_index
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
@@ -20,12 +21,10 @@ from polyvox.types import Span
 MAX_PAUSE_SECONDS: Final = 10.0
 MAX_SILENCE_SECONDS: Final = 600.0
 MAX_PHONEME_CHARS: Final = 200
-FIRST_INSERT: Final = 0xE000
-MAX_INSERTS: Final = 0xF8FF - FIRST_INSERT + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class InlinePhonemes:
     """A word whose phonemes the caller gave; `span` is the word inside the brackets."""
 
     text: str
@@ -33,12 +32,12 @@ class Spelled:
     span: Span
 
 
-Insert = Spelled | Pause
+Insert = InlinePhonemes | Pause
 
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """The words of a text, with one private-use character for each insert."""
+    """The words of a text, with one placeholder for each insert."""
 
     text: TrackedText
     inserts: tuple[Insert, ...]
@@ -53,11 +52,11 @@ def parse(raw: str) -> Markup:
 
 def insert_at(char: str, inserts: Sequence[Insert]) -> Insert | None:
     """The insert that a character of `Markup.text` stands for, if it stands for one."""
-    index = ord(char) - FIRST_INSERT
+    index = placeholder_index(char)
     return inserts[index] if 0 <= index < len(inserts) else None
 
 
-_UNSPEAKABLE: Final = re.compile(f"[{INVISIBLE}{INSERTS}]+")
+_UNSPEAKABLE: Final = re.compile(f"[{INVISIBLE}{PLACEHOLDERS}]+")
 _LINE_END: Final = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028]")
 _PARAGRAPH_END: Final = re.compile("\u2029")
 _SPACE: Final = re.compile(f"[{SPACES}]")
@@ -80,21 +79,17 @@ _DURATION: Final = re.compile(r"(?P<amount>-?(?:\d+(?:\.\d*)?|\.\d+))\s*(?P<unit
 
 
 def _take_inserts(text: TrackedText) -> tuple[TrackedText, tuple[Insert, ...]]:
-    inserts: list[Insert] = []
+    def insert(match: re.Match[str]) -> Insert:
+        return _pause(text, match) if match["word"] is None else _inline_phonemes(text, match)
 
-    def take(match: re.Match[str]) -> str:
-        if len(inserts) == MAX_INSERTS:
-            raise MarkupError(f"A text may hold at most {MAX_INSERTS} phoneme or pause marks.", field="input")
-        inserts.append(_pause(text, match) if match["word"] is None else _spelled(text, match))
-        return chr(FIRST_INSERT + len(inserts) - 1)
-
-    taken = text.sub(_INSERT, take)
+    too_many = MarkupError(f"A text may hold at most {MAX_PLACEHOLDERS} phoneme or pause marks.", field="input")
+    masked, inserts = mask(text, _INSERT, insert, too_many=too_many)
     if sum(insert.seconds for insert in inserts if isinstance(insert, Pause)) > MAX_SILENCE_SECONDS:
         raise MarkupError(f"The pauses of a text may last at most {MAX_SILENCE_SECONDS:g} s together.", field="input")
-    return taken, tuple(inserts)
+    return masked, inserts
 
 
-def _spelled(text: TrackedText, match: re.Match[str]) -> Spelled:
+def _inline_phonemes(text: TrackedText, match: re.Match[str]) -> InlinePhonemes:
     word, phonemes = match["word"].strip(), match["phonemes"].strip()
     if "\n" in match["phonemes"]:
         raise MarkupError(
@@ -106,7 +101,7 @@ def _spelled(text: TrackedText, match: re.Match[str]) -> Spelled:
         )
     if not word or not phonemes:
         raise MarkupError("Inline phonemes need a word and its phonemes, as in [word](/wɜːd/).", field="input")
-    return Spelled(word, phonemes, text.span(match.start("word"), match.end("word")))
+    return InlinePhonemes(word, phonemes, text.span(match.start("word"), match.end("word")))
 
 
 def _pause(text: TrackedText, match: re.Match[str]) -> Pause:
@@ -175,7 +170,7 @@ _BLANK_LINES: Final = re.compile(r"\n{3,}")
 
 
 def _plain(text: TrackedText) -> TrackedText:
-    """The text without the signs of Markdown; its words keep their exact places."""
+    """The text without Markdown and HTML; its words keep their spans."""
     text = text.sub(_ENTITY, lambda match: _ENTITIES[match.group()]).sub(_BLOCK_TAG, "\n").sub(_INLINE_TAG, "")
     text = text.sub(_QUOTE_MARK, "")
     text = text.sub(_WRAP, _unwrapped).sub(_SPACES, " ")

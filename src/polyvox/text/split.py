@@ -1,4 +1,4 @@
-"""Where a text may be cut: between sentences, and between the clauses of one.
+"""Splitting into sentences, and into the clauses of one.
 
 The parts, put together, are the text again; white space at a cut stays at the end of the part before it.
 """
@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from polyvox.text.characters import INSERTS
 from polyvox.text.normalize.english.abbreviations import ANYWHERE, BEFORE_FIGURES, LABEL_WORDS, TITLES, WITHIN
 from polyvox.text.normalize.english.context import STARTERS
+from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
 
 _CLOSERS: Final = r"\"'”’»)\]}」』）】〕》"
-_BEFORE_SPACE: Final = rf"(?=[\s{INSERTS}]|$)"
+_BEFORE_SPACE: Final = rf"(?=[\s{PLACEHOLDERS}]|$)"
 _END: Final = re.compile(
     rf"\n|[。！？｡．]+[{_CLOSERS}]*|(?P<mark>[.!?…।॥؟۔]+)(?P<closers>[{_CLOSERS}]*){_BEFORE_SPACE}"
 )
@@ -43,7 +43,7 @@ def clauses(text: TrackedText) -> list[TrackedText]:
 
 
 def settled_end(text: str) -> int | None:
-    """Where the first sentence ends of a text that is still arriving; None until no more of it can change that."""
+    """The end of the first sentence of a text that is still streaming in; None until no more text can change it."""
     for match in _END.finditer(text):
         ends_line = _LINE_END.match(text, match.end()) is not None
         if not ends_line and not _settled(match):
@@ -54,7 +54,7 @@ def settled_end(text: str) -> int | None:
 
 
 def _settled(match: re.Match[str]) -> bool:
-    """Whether all has arrived that `_ends` looks at."""
+    """Whether all the text that `_ends` looks at is there."""
     text, end = match.string, match.end()
     if match[0] == "\n":
         return True

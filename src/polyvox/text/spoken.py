@@ -1,4 +1,4 @@
-"""What the text room hands to an engine that speaks phonemes."""
+"""The units of text for engines that read phonemes: words, pauses, sentences."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from polyvox.types import Span
 class SpokenWord:
     """One word or punctuation mark.
 
-    `text` is the spoken form ("five"), `span` points at what the caller wrote ("$5"), `phonemes` are symbols of the
-    model's own alphabet (a punctuation mark stands for itself), `space` says whether white space follows.
+    `text` is the normalised form ("five"), `span` what the caller wrote for it ("$5"), `phonemes` are symbols of the
+    model's alphabet (a punctuation mark is its own symbol), `space` says whether white space follows.
     """
 
     text: str
@@ -36,7 +36,7 @@ Spoken = SpokenWord | Pause
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence as it is spoken, and whether a paragraph ends with it."""
+    """A sentence of phonemized words, and whether a paragraph ends with it."""
 
     words: tuple[Spoken, ...]
     ends_paragraph: bool

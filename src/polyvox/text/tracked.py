@@ -1,4 +1,4 @@
-"""Text that remembers where each of its characters came from."""
+"""Text that keeps, for each of its characters, the span of the raw text it stands for."""
 
 import re
 from collections.abc import Callable
@@ -30,6 +30,14 @@ class TrackedText:
 
     def __getitem__(self, part: slice) -> "TrackedText":
         return TrackedText(self.text[part], self.starts[part], self.ends[part])
+
+    def __add__(self, other: "TrackedText") -> "TrackedText":
+        return TrackedText(self.text + other.text, self.starts + other.starts, self.ends + other.ends)
+
+    def appended(self, text: str, source: Span) -> "TrackedText":
+        """With more characters behind it, which all stand for the span `source` of the original text."""
+        count = len(text)
+        return self + TrackedText(text, (source.start,) * count, (source.end,) * count)
 
     def span(self, start: int, end: int) -> Span:
         """The original span behind characters `start` to `end` of the current text; they must not be empty."""

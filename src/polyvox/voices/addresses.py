@@ -1,4 +1,4 @@
-"""Which hosts may be asked for a recording: public ones only, written plainly, and on the list where there is one."""
+"""Checks of the hosts that recordings are fetched from: public ones only, and on the allow list where there is one."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Voices as one file to carry elsewhere: a ZIP archive with a description and the recordings it names."""
+"""Export and import of voices: a ZIP archive with a description and the recordings it names."""
 
 import zipfile
 import zlib
@@ -87,7 +87,7 @@ def write_archive(path: Path, voices: Iterable[tuple[VoiceRecord, bytes]]) -> in
 
 
 def read_archive(path: Path, limits: PromptLimits, owner: str) -> Iterator[Registration]:
-    """The voices in a file, one at a time; everything about them is checked as if a stranger had sent it.
+    """The voices in a file, one at a time; all content is treated as untrusted.
 
     Only the members that the description names are opened, by names made from their hashes, and no further than a
     recording may be long.
@@ -150,7 +150,7 @@ def _check_sound(name: str, pcm: Pcm, rate: int, limits: PromptLimits) -> None:
     if not _RATES[0] <= rate <= _RATES[1]:
         raise InvalidRequestError(f"The recording of {name!r} has a sample rate of {rate} Hz, which is out of range.")
     if not np.isfinite(pcm).all() or np.abs(pcm).max(initial=0.0) > 1.0:
-        raise InvalidRequestError(f"The recording of {name!r} has samples that are no samples.")
+        raise InvalidRequestError(f"The recording of {name!r} holds samples that are NaN or outside [-1, 1].")
     seconds = len(pcm) / rate
     if not limits.min_seconds <= seconds <= limits.max_seconds:
         raise InvalidRequestError(
@@ -169,7 +169,7 @@ def _described(data: bytes) -> _Archive:
 
 
 def _read_member(archive: zipfile.ZipFile, name: str, most_bytes: int) -> bytes:
-    """One member, unpacked no further than it may be large, whatever its head claims."""
+    """One member, unpacked no further than it may be large, whatever its header claims."""
     found = [info for info in archive.infolist() if info.filename == name]
     if len(found) != 1:
         raise InvalidRequestError(f"The export holds {len(found)} files {name!r} instead of one.")

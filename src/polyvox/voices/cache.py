@@ -1,4 +1,4 @@
-"""What was fetched, decoded or prepared, kept for a while: bounded by bytes and age, the least used goes first."""
+"""LRU caches of fetched, decoded and prepared voices, bounded by bytes and age."""
 
 import os
 import re
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 class CacheEvent(StrEnum):
-    """What a cache reports."""
+    """The events that a cache reports."""
 
     HIT = "hit"
     MISS = "miss"
@@ -34,7 +34,7 @@ class CacheEvent(StrEnum):
 
 
 CacheObserver = Callable[[str, CacheEvent], None]
-"""Told of every event, with the cache's kind."""
+"""Called with the cache's kind and the event."""
 
 _FILE_NAME = re.compile(r"[0-9a-f]{64}-[0-9a-f]{64}\.[a-z0-9_.-]{1,64}\.npz")
 _ABANDONED_SECONDS = 600.0
@@ -48,7 +48,7 @@ class _Entry(Generic[Value]):
 
 
 class BoundedCache(Generic[Value]):
-    """A cache in memory. It is used from one thread, the event loop's."""
+    """An LRU cache in memory. Use it from one thread, the event loop's."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class BoundedCache(Generic[Value]):
         return entry.value
 
     def put(self, key: str, value: Value, nbytes: int) -> None:
-        """Keep a value; others make room for it, and one that is larger than the whole cache is not kept."""
+        """Store a value, evicting others; one larger than the whole cache is not stored."""
         self._drop(key)
         if nbytes > self._max_bytes:
             return
@@ -105,7 +105,7 @@ class BoundedCache(Generic[Value]):
         return self.remove(lambda key, value: True)
 
     def expire(self) -> None:
-        """Drop what is too old, so that it does not stay only because nobody asks for it."""
+        """Evict expired entries, also those that are never asked for again."""
         now = self._clock()
         for key in [key for key, entry in self._entries.items() if entry.expires <= now]:
             self._evict(key)
@@ -119,10 +119,10 @@ class BoundedCache(Generic[Value]):
         self.nbytes -= 0 if entry is None else entry.nbytes
 
 
-class PreparedFiles:
-    """Prepared voices as files of plain arrays, which outlive the process and are shared by all on one folder.
+class PreparedVoiceFiles:
+    """Prepared voices as files of plain arrays, shared by all processes on one folder.
 
-    Their age counts from their last use. What another release has prepared is not read. Methods block.
+    Their age counts from their last use. Files of other releases are not read. Methods block.
     """
 
     kind = "prepared_disk"
@@ -144,15 +144,15 @@ class PreparedFiles:
         self._clock = clock
 
     def read(self, engine: str, digest: str) -> PreparedVoice | None:
-        """What the engine once made of the prompt with this digest."""
+        """The cached voice of an engine for the prompt with this digest."""
         arrays = _arrays_in(self._path(engine, digest))
         self._observer(self.kind, CacheEvent.MISS if arrays is None else CacheEvent.HIT)
         return None if arrays is None else PreparedVoice(engine, digest, arrays)
 
     def write(self, voice: PreparedVoice) -> None:
-        """Keep a prepared voice; the least recently used make room for it. A full disk costs nothing but the file."""
+        """Keep a prepared voice; the least recently used are evicted. A disk error is logged, not raised."""
         if any(array.dtype.hasobject for array in voice.arrays.values()):
-            raise ValueError(f"{voice.engine} prepares objects, which no file takes")
+            raise ValueError(f"{voice.engine} prepares object arrays, which cannot be stored")
         buffer = BytesIO()
         np.savez(buffer, allow_pickle=False, **voice.arrays)
         if buffer.tell() > self._max_bytes:

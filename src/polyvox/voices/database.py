@@ -1,4 +1,4 @@
-"""The form in which SQLite keeps voices."""
+"""The SQLite schema of the voice store, and conversions between rows and records."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from polyvox.voices.records import Transcription, VoiceQuery, VoiceRecord
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 BUSY_SECONDS = 30.0
-"""How long a writer waits for the others before it gives up."""
+"""Timeout of the write lock."""
 
 _SCHEMA_VERSION = 1
 _SCHEMA = (
@@ -133,13 +133,13 @@ def conditions(query: VoiceQuery) -> tuple[str, list[Any]]:
 
 
 def cursor_after(record: VoiceRecord) -> str:
-    """Where the list goes on after this voice, even if the voice is deleted meanwhile."""
+    """The page cursor behind this voice; it stays valid when the voice is deleted."""
     return f"{record.created:.6f}~{record.id}"
 
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """Give callers a sentence for what the disk or the database cannot do; the log has the rest."""
+    """Turn disk and database errors into UnavailableError; the log has the cause."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:

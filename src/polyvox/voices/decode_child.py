@@ -1,7 +1,7 @@
-"""A process of its own for one recording: it reads the file from its input, writes the samples to its output, and ends.
+"""A sandboxed child process that decodes one recording: file on standard input, samples on standard output.
 
-Whatever a hostile file does to the decoder happens here, where no file can be opened or written, no connection made,
-and memory and processor time run out early.
+An exploit of the decoder is confined to it: it cannot open or write files or make connections, and memory and CPU time
+are limited.
 """
 
 import resource
@@ -17,29 +17,29 @@ from polyvox.audio.encode import wav_header
 from polyvox.errors import AudioDecodeError
 
 READY = b"\x06"
-"""Written once the process is confined; what fails before is this server's fault, what fails after is the file's."""
+"""Written once the process is sandboxed; an earlier failure is the server's fault, a later one the file's."""
 
 REQUEST = struct.Struct("<dQQ")
-"""Most seconds, most samples, and the length of the file that follows."""
+"""Maximum seconds, maximum samples, and the length of the file that follows."""
 
 REPLY = struct.Struct("<BIBQ")
-"""What follows (`SAMPLES` or `REFUSAL`), the rate, the channels, and the length in bytes."""
+"""Kind of the payload (`SAMPLES` or `REFUSAL`), sample rate, channels, and length in bytes."""
 
 SAMPLES = 1
 REFUSAL = 2
 
 CPU_SECONDS = 3
 MEMORY = 200 * 1024 * 1024
-"""What the process may take beyond what it holds once it has started."""
+"""Bytes that the process may allocate beyond what it has at its start."""
 
 
-def rehearse() -> None:
-    """Decode a moment of silence, so that what the libraries load late is loaded while files can be opened."""
+def warm_up() -> None:
+    """Decode some silence, so that lazily loaded libraries are loaded while files can still be opened."""
     decode(wav_header(8_000, 1, 200) + bytes(200), max_seconds=1.0, max_samples=1_000)
 
 
 def confine() -> None:
-    """Give up what decoding does not need. The open input, output and error stream stay usable."""
+    """Drop the rights that decoding does not need. The open standard streams stay usable."""
     limits = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_CPU: CPU_SECONDS,
@@ -70,7 +70,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    rehearse()
+    warm_up()
     confine()
     sys.stdout.buffer.write(READY)
     sys.stdout.buffer.flush()

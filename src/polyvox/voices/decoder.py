@@ -1,4 +1,4 @@
-"""Decoding of recordings from anywhere, in a process of its own that is bounded in memory, time and reach."""
+"""Decoding of untrusted recordings in a sandboxed child process with limits on memory and time."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ _ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 async def decode_bounded(data: bytes, limits: PromptLimits) -> tuple[Pcm, int]:
     """The samples of a recording, mono or stereo, and their rate; AudioDecodeError if it is broken or over a limit.
 
-    A file that is no audio by its first bytes is refused before a process is started.
+    A file whose magic bytes are not those of audio is refused before a process is started.
     """
     if len(data) > limits.max_bytes:
         raise too_large(limits.max_bytes)
@@ -106,7 +106,7 @@ async def _until_ready(child: Process) -> None:
 
 
 async def _status(child: Process) -> int | None:
-    """How the child ended; None if it has not."""
+    """The exit status of the child; None if it has not ended."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_ENDING_SECONDS):
             await child.wait()

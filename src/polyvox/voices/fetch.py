@@ -56,7 +56,7 @@ class Fetcher:
         self._settings = settings
         self._resolve = resolve
         self._transport = transport
-        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._slots = asyncio.Semaphore(_AT_ONCE)
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -72,7 +72,7 @@ class Fetcher:
             raise ForbiddenError("This server does not fetch recordings; send the recording itself.")
         seconds = self._settings.fetch_timeout_seconds
         try:
-            async with asyncio.timeout(seconds), self._places:
+            async with asyncio.timeout(seconds), self._slots:
                 return await self._follow(self._check(url))
         except TimeoutError as error:
             raise FetchError(f"The recording did not arrive within {seconds:g} seconds; send it itself.") from error

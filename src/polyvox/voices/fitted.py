@@ -1,4 +1,4 @@
-"""A voice that was fitted to a recording: a blend of built-in voices, and how far to go from it."""
+"""A style that was fitted to a recording: a mix of built-in voices, and an offset from it."""
 
 import base64
 import binascii
@@ -14,17 +14,17 @@ from polyvox.errors import InvalidRequestError
 
 STYLE_SIZE = 256
 KEY = "fitted"
-"""Under which a record's report keeps it."""
+"""Its key in a record's report."""
 
 _FARTHEST = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class FittedStyle:
-    """What is added to every row of the mix `base`, and what was measured: similarities to the recording.
+    """The offset that is added to every row of the mix `base`, and the measured speaker similarity to the recording.
 
-    `similarity` is that of sentences which the fit has not seen, `base_similarity` that of the nearest built-in voice.
-    `word_errors` is the share of words that a recogniser gets wrong in them, where one was installed.
+    `similarity` is that of held-out sentences, `base_similarity` that of the nearest built-in voice. `word_errors` is
+    the recogniser's word error rate on them, where one was installed.
     """
 
     model: str
@@ -51,7 +51,7 @@ class FittedStyle:
 
 
 def fitted_style(report: Mapping[str, Any]) -> FittedStyle | None:
-    """The style in a record's report, if there is one; one that cannot be is refused, wherever it came from."""
+    """The style in a record's report, if there is one; an invalid one is refused."""
     found = report.get(KEY)
     if found is None:
         return None
@@ -72,7 +72,7 @@ def fitted_style(report: Mapping[str, Any]) -> FittedStyle | None:
 
 
 def shown_report(report: Mapping[str, Any]) -> dict[str, Any]:
-    """A report for people to read: of a fitted style, everything but its figures."""
+    """A report for display, without the fitted style's offset."""
     shown = dict(report)
     if isinstance(fitted := shown.get(KEY), Mapping):
         shown[KEY] = {name: value for name, value in fitted.items() if name != "offset"}

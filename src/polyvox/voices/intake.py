@@ -1,4 +1,4 @@
-"""The one way in for reference recordings: decoded within limits, cleaned, and judged."""
+"""Intake of reference recordings: decoded within limits, cleaned, and checked for quality."""
 
 import asyncio
 import hashlib
@@ -25,14 +25,14 @@ _OFFSET_SECONDS = 0.1
 _RETRY_SECONDS = 2.0
 
 
-class Detector(Protocol):
-    """Whoever finds speech; `vad.SpeechDetector` does."""
+class VoiceActivityDetector(Protocol):
+    """Finds speech segments; `vad.SileroVad` is one."""
 
     def speech(self, pcm: Pcm, rate: int) -> list[Span]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class CheckedRecording:
     """A checked recording: mono, at the rate asked for, silence cut from its ends.
 
     `digest` is the SHA-256 of the file it came from, in hexadecimal digits.
@@ -44,41 +44,41 @@ class Recording:
     report: QualityReport
 
 
-class Intake:
-    """Takes recordings in, a few at a time; the others wait their turn."""
+class RecordingIntake:
+    """Checks recordings, a few at a time; the others wait in a bounded queue."""
 
-    def __init__(self, settings: Settings, detector: Detector) -> None:
+    def __init__(self, settings: Settings, detector: VoiceActivityDetector) -> None:
         self._detector = detector
         self._min_score = settings.prompt_min_score
-        self._places = asyncio.Semaphore(settings.prompt_workers)
-        self._most_waiting = settings.max_queue
+        self._slots = asyncio.Semaphore(settings.prompt_workers)
+        self._max_waiting = settings.max_queue
         self._waiting = 0
 
-    async def take(self, data: bytes, limits: PromptLimits) -> Recording:
-        """What is in a file that may come from anybody, fit for an engine.
+    async def take(self, data: bytes, limits: PromptLimits) -> CheckedRecording:
+        """Decode and check an untrusted file.
 
-        AudioDecodeError and RequestTooLargeError tell of a file that cannot be read, PromptError of one that can but
-        does not serve; each gives the reason.
+        AudioDecodeError or RequestTooLargeError for a file that cannot be read, PromptError for a recording that is not
+        good enough; each gives the reason.
         """
-        async with self._place():
+        async with self._slot():
             pcm, rate = await decode_bounded(data, limits)
-            return await asyncio.to_thread(self._judged, data, pcm, rate, limits)
+            return await asyncio.to_thread(self._checked, data, pcm, rate, limits)
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        if self._places.locked() and self._waiting >= self._most_waiting:
+    async def _slot(self) -> AsyncIterator[None]:
+        if self._slots.locked() and self._waiting >= self._max_waiting:
             raise OverloadedError("Too many recordings wait to be read; try again later.", retry_after=_RETRY_SECONDS)
         self._waiting += 1
         try:
-            await self._places.acquire()
+            await self._slots.acquire()
         finally:
             self._waiting -= 1
         try:
             yield
         finally:
-            self._places.release()
+            self._slots.release()
 
-    def _judged(self, data: bytes, decoded: Pcm, rate: int, limits: PromptLimits) -> Recording:
+    def _checked(self, data: bytes, decoded: Pcm, rate: int, limits: PromptLimits) -> CheckedRecording:
         if len(decoded) < limits.min_seconds * rate:
             raise PromptError(f"The recording is too short; send at least {limits.min_seconds:g} seconds.")
         pcm = _centred(resampled(_mono(decoded), rate, limits.sample_rate), limits.sample_rate)
@@ -94,7 +94,7 @@ class Intake:
         if report.score < self._min_score:
             score = f"score {report.score:.2f}, needed {self._min_score:.2f}"
             raise PromptError(f"The recording is too poor to use ({score}). {' '.join(report.warnings)}")
-        return Recording(kept, limits.sample_rate, hashlib.sha256(data).hexdigest(), report)
+        return CheckedRecording(kept, limits.sample_rate, hashlib.sha256(data).hexdigest(), report)
 
 
 def _mono(decoded: Pcm) -> Pcm:
@@ -102,7 +102,7 @@ def _mono(decoded: Pcm) -> Pcm:
 
 
 def _centred(pcm: Pcm, rate: int) -> Pcm:
-    """The recording around zero: an offset is taken out, also one that drifts or stands only in a part of it."""
+    """The recording without DC offset, also one that drifts or exists only in a part of it."""
     window = round(_OFFSET_SECONDS * rate)
     offset = _running_mean(_running_mean(pcm.astype(np.float64), window), window)
     return (pcm - offset).astype(np.float32)

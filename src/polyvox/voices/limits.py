@@ -1,4 +1,4 @@
-"""How large, how short and how long a reference recording may be."""
+"""Size and length limits of reference recordings."""
 
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from polyvox.errors import RequestTooLargeError
 
 SAMPLE_RATE = 24_000
 
-# What may be decoded goes beyond what may be kept, since silence at the ends is cut off afterwards.
+# More may be decoded than kept, since silence at the ends is trimmed afterwards.
 _UNTRIMMED = 2.0
 _SAMPLES_PER_SECOND = 2 * 48_000
 
@@ -24,7 +24,7 @@ class PromptLimits:
 
     @classmethod
     def of(cls, settings: Settings, sample_rate: int = SAMPLE_RATE) -> "PromptLimits":
-        """What the settings allow; an engine narrows it with `dataclasses.replace`."""
+        """The limits of the settings; an engine narrows them with `dataclasses.replace`."""
         return cls(
             max_bytes=settings.prompt_max_bytes,
             min_seconds=settings.prompt_min_seconds,

@@ -1,4 +1,4 @@
-"""Recordings on the server's own disk that a request names by their path: only in folders that the settings list."""
+"""Recordings on the server's disk that a request names by path: only in folders that the settings list."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ _MAX_PATH_CHARS = 1_000
 def read_listed(path: str, folders: Sequence[Path], max_bytes: int, field: str) -> bytes:
     """The file of that path, absolute or within one of the folders, whatever links lead to it.
 
-    Whether a file exists elsewhere on the disk is not told: all that lies outside is refused in the same words.
+    Nothing outside the folders is disclosed: existing and missing files there get the same message.
     """
     for found in _inside(path, folders):
         data = _regular_file(found, max_bytes, field)
@@ -31,7 +31,7 @@ def read_listed(path: str, folders: Sequence[Path], max_bytes: int, field: str) 
 
 
 def _inside(path: str, folders: Sequence[Path]) -> Iterator[Path]:
-    """What the path may mean, links followed, as far as that lies in its folder."""
+    """Candidates for the path, links resolved, that lie in their folder."""
     if len(path) > _MAX_PATH_CHARS or "\0" in path:
         return
     for folder in folders:

@@ -1,24 +1,24 @@
-"""Mix expressions: `af_heart(2)+bf_emma(1)`."""
+"""Voice mix expressions: `af_heart(2)+bf_emma(1)`."""
 
 import re
 from dataclasses import dataclass
 
 from polyvox.errors import UnknownVoiceError
 
-MAX_PARTS = 16
+MAX_TERMS = 16
 MAX_WEIGHT = 100.0
 _TERM = re.compile(r"([+,-]?)\s*([A-Za-z0-9][A-Za-z0-9_]{0,63})\s*(?:\(\s*(\d{1,4}(?:\.\d{1,6})?)\s*\))?\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One voice of a mix and its share; the shares of a mix sum to one, and a subtracted voice has a negative one."""
+class MixTerm:
+    """One voice of a mix and its share; the shares of a mix sum to 1, and that of a subtracted voice is negative."""
 
     voice: str
     share: float
 
 
-def parse_mix(expression: str) -> tuple[Part, ...]:
+def parse_mix(expression: str) -> tuple[MixTerm, ...]:
     """Read a voice name or a mix. `+` and `,` add, `-` subtracts, a weight in brackets defaults to 1."""
     terms: list[tuple[str, float]] = []
     position = 0
@@ -32,18 +32,18 @@ def parse_mix(expression: str) -> tuple[Part, ...]:
             raise UnknownVoiceError(f"A voice weight must be above 0 and at most {MAX_WEIGHT:g}.", field="voice")
         terms.append((match[2], -weight if match[1] == "-" else weight))
         position = match.end()
-    if not terms or len(terms) > MAX_PARTS:
+    if not terms or len(terms) > MAX_TERMS:
         raise _malformed(expression)
     # Dividing by the signed sum keeps the mix on the affine hull of the voices, at the loudness of one voice.
     total = sum(weight for _, weight in terms)
     if total <= 0:
         raise UnknownVoiceError("A voice mix must add more weight than it subtracts.", field="voice")
-    return tuple(Part(name, weight / total) for name, weight in terms)
+    return tuple(MixTerm(name, weight / total) for name, weight in terms)
 
 
 def _malformed(expression: str) -> UnknownVoiceError:
     shown = expression if len(expression) <= 80 else expression[:77] + "..."
     return UnknownVoiceError(
-        f"{shown!r} is not a voice or a mix such as 'af_heart(2)+bf_emma(1)' of at most {MAX_PARTS} voices.",
+        f"{shown!r} is not a voice or a mix such as 'af_heart(2)+bf_emma(1)' of at most {MAX_TERMS} voices.",
         field="voice",
     )

@@ -1,4 +1,4 @@
-"""What people may call a voice, and what may be written about it: text that looks like what it is."""
+"""Validation of voice names, tags, transcripts and notes: no hidden or misleading characters."""
 
 import re
 import secrets
@@ -52,7 +52,7 @@ def voice_name(raw: str, field: str = "name") -> str:
 
 
 def name_key(name: str) -> str:
-    """What two names of one owner must not share: compatibility forms and case make no difference."""
+    """The key by which names of one owner are unique: NFKC and case folding."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
@@ -72,7 +72,7 @@ def voice_language(raw: str, field: str = "language") -> str:
 
 
 def transcript_text(raw: str, field: str = "transcript") -> str:
-    """What is said in a recording, as one line."""
+    """A transcript, as one line."""
     return _one_line(raw, MAX_TRANSCRIPT_CHARS, field)
 
 

@@ -1,4 +1,4 @@
-"""What a reference recording is worth: level, noise, clipping and how much of it is speech."""
+"""Quality of a reference recording: level, noise, clipping and the share of speech."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _FRAME_SECONDS = 0.02
 _SNR_RANGE = (-10.0, 60.0)
 _LEAST_POWER = 1e-12
 
-# Words fade in and out beyond where they are found, and no microphone is as calm as an editor's silence.
+# Words fade in and out beyond their detected edges; power below this is digital silence, not a microphone's noise.
 _FADE_SECONDS = 0.1
 _EDITED_SILENCE = 1e-9
 _LEAST_NOISE_FRAMES = 5
@@ -22,7 +22,7 @@ _QUIETEST_PERCENT = 5.0
 _SAME_HEIGHT = 1.5 / 32_768
 _FLAT_SAMPLES = 3
 
-# Where each aspect stops being of any use, and where it stops mattering.
+# Of each aspect, the value that scores 0 and the value that scores 1.
 _SNR_DB = (0.0, 25.0)
 _LEVEL_DBFS = (-55.0, -35.0)
 _CLIPPED_RATIO = (0.05, 0.001)
@@ -32,7 +32,7 @@ _WORTH_A_WARNING = 0.8
 
 @dataclass(frozen=True, slots=True)
 class QualityReport:
-    """What was found in a recording; every field is plain, so that `dataclasses.asdict` of it is JSON.
+    """Measurements of a recording; every field is plain, so that `dataclasses.asdict` of it is JSON.
 
     `duration` and `speech_seconds` are in seconds, `level_dbfs` is the level of the speech alone, `score` runs from 0
     (of no use) to 1, and `warnings` say in sentences what lowers it.
@@ -51,11 +51,11 @@ class QualityReport:
 def assess(
     pcm: Pcm, rate: int, speech: Sequence[Span], *, clipped: float | None = None, noise: float | None = None
 ) -> QualityReport:
-    """Judge a mono recording in which `speech` was found.
+    """Assess a mono recording with the speech segments `speech`.
 
-    `clipped` and `noise` are what `clipped_ratio` and `noise_power` say of the recording as it came: a change of rate
-    rounds flat tops off, and cutting the ends takes away what tells most about the noise. The score is the product of
-    four marks, so that one bad aspect cannot be outweighed.
+    `clipped` and `noise` are `clipped_ratio` and `noise_power` of the recording before processing: resampling rounds
+    flat tops off, and trimming removes the ends, which show the noise best. The score is the product of four factors,
+    so that one bad aspect cannot be outweighed.
     """
     duration = len(pcm) / rate
     spoken = sum(len(span) for span in speech) / rate
@@ -65,11 +65,11 @@ def assess(
     flat = clipped_ratio(pcm) if clipped is None else clipped
     level = _decibels(loud)
     snr = float(np.clip(_decibels(loud - calm) - _decibels(calm), *_SNR_RANGE))
-    marks = {
-        f"The speech is only {snr:.0f} dB above the noise; record it in a quieter place.": _mark(snr, _SNR_DB),
-        f"The speech is quiet, at {level:.0f} dBFS; record it closer to the microphone.": _mark(level, _LEVEL_DBFS),
-        f"Clipping flattens {flat:.1%} of the samples; record it with less gain.": _mark(flat, _CLIPPED_RATIO),
-        f"Only {ratio:.0%} of the recording is speech; cut the pauses out.": _mark(ratio, _SPEECH_RATIO),
+    factors = {
+        f"The speech is only {snr:.0f} dB above the noise; record it in a quieter place.": _factor(snr, _SNR_DB),
+        f"The speech is quiet, at {level:.0f} dBFS; record it closer to the microphone.": _factor(level, _LEVEL_DBFS),
+        f"Clipping flattens {flat:.1%} of the samples; record it with less gain.": _factor(flat, _CLIPPED_RATIO),
+        f"Only {ratio:.0%} of the recording is speech; cut the pauses out.": _factor(ratio, _SPEECH_RATIO),
     }
     return QualityReport(
         duration=round(duration, 3),
@@ -78,8 +78,8 @@ def assess(
         snr_db=round(snr, 1),
         clipped_ratio=round(flat, 5),
         level_dbfs=round(level, 1),
-        score=round(float(np.prod(list(marks.values()))), 3),
-        warnings=tuple(sentence for sentence, mark in marks.items() if mark < _WORTH_A_WARNING),
+        score=round(float(np.prod(list(factors.values()))), 3),
+        warnings=tuple(sentence for sentence, factor in factors.items() if factor < _WORTH_A_WARNING),
     )
 
 
@@ -105,9 +105,9 @@ def _flat_samples(channel: Pcm) -> int:
 
 
 def noise_power(pcm: Pcm, rate: int, speech: Sequence[Span]) -> float:
-    """The usual power of what is heard well apart from the speech.
+    """The median power of frames away from speech.
 
-    Where that is too short, or an editor's silence, the quietest moments within the speech tell instead.
+    Where there are too few, or they are digital silence, the quietest frames within the speech are used instead.
     """
     frames, length = _frame_powers(pcm, rate)
     fade = round(_FADE_SECONDS * rate)
@@ -132,7 +132,7 @@ def _frame_powers(pcm: Pcm, rate: int) -> tuple[npt.NDArray[np.float64], int]:
 
 
 def _inside(spans: Sequence[Span], count: int, length: int) -> npt.NDArray[np.bool_]:
-    """Which of the frames have their middle in one of the spans."""
+    """A mask of the frames whose middle is in one of the spans."""
     middles = (np.arange(count) + 0.5) * length
     inside = np.zeros(count, np.bool_)
     for span in spans:
@@ -144,6 +144,6 @@ def _decibels(power: float) -> float:
     return 10 * float(np.log10(max(power, _LEAST_POWER)))
 
 
-def _mark(value: float, scale: tuple[float, float]) -> float:
+def _factor(value: float, scale: tuple[float, float]) -> float:
     useless, good = scale
     return float(np.clip((value - useless) / (good - useless), 0.0, 1.0))

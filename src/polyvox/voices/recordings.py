@@ -1,4 +1,4 @@
-"""Recordings as files named by the hash of their content, and nothing but that."""
+"""Recordings as content-addressed files, named by the SHA-256 of their content."""
 
 import hashlib
 import re
@@ -52,10 +52,10 @@ def prompt_digest(audio_digest: str, transcript: str) -> str:
     return f"{audio_digest}-{digest_of(transcript.encode())}"
 
 
-class Recordings:
-    """The audio folder of a store.
+class RecordingFiles:
+    """The audio folder of a voice store.
 
-    Whoever writes here holds the store's write lock. So a file that no record names, seen under that lock, is what a
+    Writers hold the store's write lock. So a file that no record names, seen under that lock, is what a
     crash left behind, and one name is enough for files that are being written.
     """
 
@@ -76,7 +76,7 @@ class Recordings:
         sync_folder(path.parent)
 
     def read(self, digest: str) -> bytes:
-        """A recording, known to be unchanged."""
+        """The content of a recording; its hash is verified."""
         try:
             data = self._path(digest).read_bytes()
         except FileNotFoundError:

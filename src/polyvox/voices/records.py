@@ -1,4 +1,4 @@
-"""A registered voice as the store keeps it, and the part of it that its owner writes."""
+"""Records of registered voices, and queries for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ import numpy.typing as npt
 from polyvox.types import Pcm
 from polyvox.voices.names import note_text, transcript_text, voice_language, voice_name, voice_tags
 
-HOUSE = ""
-"""Owner of the voices that belong to nobody in particular: everyone may speak with them."""
+SHARED_OWNER = ""
+"""Owner of shared voices, which every caller may use."""
 
 Embedding = npt.NDArray[np.float32]
 
 
 class Transcription(StrEnum):
-    """Where a voice's transcript comes from, or why there is none."""
+    """The origin of a voice's transcript, or why there is none."""
 
     GIVEN = "given"
     HEARD = "heard"
@@ -33,7 +33,7 @@ class VoiceRecord:
     """One registered voice. Times are seconds since 1970; `used` is 0 until it first speaks.
 
     `audio_digest` is the SHA-256 of the stored recording's file, and the only thing its path is made of. `embedding`
-    says how the speaker sounds, for finding the same one again; it is None where no encoder was installed.
+    is the speaker embedding, for finding the same speaker again; None where no speaker encoder is installed.
     """
 
     id: str
@@ -56,7 +56,7 @@ class VoiceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """Everything a new voice is made of; the store adds its id, its digest and the time."""
+    """A new voice; the store adds its id, its digest and the time."""
 
     name: str
     owner: str
@@ -74,7 +74,7 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class VoiceDetails:
-    """What an owner says about a voice, checked. None leaves a field as it is, or at its default."""
+    """An owner's description of a voice, validated. None leaves a field as it is, or at its default."""
 
     name: str | None = None
     transcript: str | None = None
@@ -113,7 +113,7 @@ class VoiceDetails:
 
 @dataclass(frozen=True, slots=True)
 class VoiceQuery:
-    """Which voices a list shows: those of `owners` (everyone's, if None) for which every filter that is set holds.
+    """A filter of voices: those of `owners` (all, if None) that match every filter that is set.
 
     `after` is the `VoicePage.next` of the page before.
     """
@@ -130,7 +130,7 @@ class VoiceQuery:
 
 @dataclass(frozen=True, slots=True)
 class VoicePage:
-    """A stretch of a list; `next` asks for the one after it, and is empty where there is none."""
+    """A page of a list; `next` is the cursor of the page after it, empty on the last."""
 
     voices: tuple[VoiceRecord, ...]
     next: str

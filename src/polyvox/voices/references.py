@@ -1,4 +1,4 @@
-"""How a request says which voice it means: a registered name, an address, the recording itself, or an uploaded part."""
+"""Voice references in requests: a registered name, a URL, an inline recording, or an uploaded file."""
 
 import base64
 import re
@@ -46,7 +46,7 @@ VoiceReference = RegisteredVoice | UrlVoice | InlineVoice | UploadedVoice
 
 
 def parse_reference(voice: str, *, max_bytes: int, field: str = "voice") -> VoiceReference:
-    """Which of the four ways in `voice` takes: `url+https://...`, `base64+...` or `data:...`, `file+name`, else a name.
+    """Parse `url+https://...`, `base64+...` or `data:...`, `file+name`, or else a name.
 
     Nothing is looked up here. An inline recording over `max_bytes` is refused before it is decoded.
     """

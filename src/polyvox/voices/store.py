@@ -1,4 +1,4 @@
-"""Registered voices on disk: SQLite for the records, hashed files for the recordings.
+"""The voice store: SQLite for the records, content-addressed files for the recordings.
 
 Any number of processes may work on one folder. Everything that changes it happens under SQLite's write lock, the files
 included: a recording is on the disk before the record that names it is committed, and is deleted only after no record
@@ -28,34 +28,34 @@ from polyvox.voices.database import (
     row_of,
 )
 from polyvox.voices.names import name_key, new_voice_id
-from polyvox.voices.recordings import Recordings, digest_of, read_wav, wav_bytes
+from polyvox.voices.recordings import RecordingFiles, digest_of, read_wav, wav_bytes
 from polyvox.voices.records import Registration, Transcription, VoicePage, VoiceQuery, VoiceRecord
 
 USED_SECONDS = 60.0
-"""How exact the time of last use is: noting it more often would cost a write for every request."""
+"""Resolution of the time of last use; a finer one would cost a write for every request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
-    """A voice that is gone, and whether its recording stays because another voice has the same one."""
+class RemovedVoice:
+    """A removed voice, and whether its recording stays because another voice shares it."""
 
     record: VoiceRecord
     shared: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """A voice that is registered, and the one it replaced."""
+class AddedVoice:
+    """A newly registered voice, and the one it replaced."""
 
     record: VoiceRecord
-    replaced: Removed | None
+    replaced: RemovedVoice | None
 
 
 class VoiceStore:
     """The voices in one folder. Methods block and may be called from any thread."""
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.time) -> None:
-        self._recordings = Recordings(folder / "audio")
+        self._recordings = RecordingFiles(folder / "audio")
         self._clock = clock
         self._write_lock = threading.Lock()
         self._read_lock = threading.Lock()
@@ -72,7 +72,7 @@ class VoiceStore:
             self._writer.close()
             self._reader.close()
 
-    def add(self, new: Registration, *, replacing: bool = False, limit: int | None = None) -> Added:
+    def add(self, new: Registration, *, replacing: bool = False, limit: int | None = None) -> AddedVoice:
         """Register a voice; when this returns, it survives a crash.
 
         A name that its owner has given already is refused, or, with `replacing`, the old voice makes way in one step.
@@ -87,7 +87,7 @@ class VoiceStore:
             _check_count(db, new.owner, limit)
             _execute_unique(db, INSERT, record)
             self._recordings.write(record.audio_digest, data)
-        return Added(record, None if old is None else self._removed(old))
+        return AddedVoice(record, None if old is None else self._removed(old))
 
     def get(self, voice_id: str) -> VoiceRecord | None:
         """The voice of this id."""
@@ -132,8 +132,8 @@ class VoiceStore:
             _execute_unique(db, UPDATE, record)
             return record
 
-    def heard(self, voice_id: str, transcript: str | None) -> None:
-        """Note what was heard in a recording, None where nothing was; a transcript that came meanwhile stays."""
+    def set_transcription(self, voice_id: str, transcript: str | None) -> None:
+        """Store the recogniser's transcript, None where it failed; a transcript given meanwhile stays."""
         state = Transcription.FAILED if transcript is None else Transcription.HEARD
         with self._writing() as db:
             db.execute(
@@ -149,7 +149,7 @@ class VoiceStore:
         with self._writing() as db:
             db.execute("UPDATE voices SET used = ? WHERE id = ? AND used < ?", (now, record.id, now))
 
-    def remove(self, voice_id: str) -> Removed | None:
+    def remove(self, voice_id: str) -> RemovedVoice | None:
         """Delete a voice, and its recording unless another voice has the same one; None if it is gone already."""
         with self._writing() as db:
             record = _one(db, "id = ?", voice_id)
@@ -195,12 +195,12 @@ class VoiceStore:
             values = (record.audio_digest, self._clock())
             db.execute("INSERT INTO forgotten (audio_digest, at) VALUES (?, ?)", values)
 
-    def _removed(self, record: VoiceRecord) -> Removed:
+    def _removed(self, record: VoiceRecord) -> RemovedVoice:
         with self._writing() as db:
             shared = _is_in_use(db, record.audio_digest)
             if not shared:
                 self._recordings.remove(record.audio_digest)
-        return Removed(record, shared)
+        return RemovedVoice(record, shared)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

@@ -1,4 +1,4 @@
-"""A voice as the `.pt` file that PyTorch programs load, written without PyTorch.
+"""A voice as a `.pt` file that PyTorch loads, written without PyTorch.
 
 Such a file is a stored (uncompressed) zip: `data.pkl` rebuilds the tensor, `data/0` holds its bytes, `byteorder` and
 `version` describe them. The pickle is spelled out opcode by opcode, so that it names nothing beyond the three globals

@@ -1,4 +1,4 @@
-"""Speech to text with Moonshine on ONNX Runtime: transcripts for reference recordings, and the ear of the tests."""
+"""Speech recognition with Moonshine on ONNX Runtime: transcripts of reference recordings, and of evaluated speech."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -7,13 +7,13 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
-from polyvox.audio.hearing import HEARING_RATE, heard, silent
+from polyvox.audio.analysis import ANALYSIS_RATE, is_silent, mono_16k
 from polyvox.bundles.validate import Bundle
+from polyvox.onnx_session import open_session
 from polyvox.types import Pcm
 
-SAMPLE_RATE = HEARING_RATE
+SAMPLE_RATE = ANALYSIS_RATE
 
 _START, _END = 1, 2
 _LEAD = np.zeros(int(0.2 * SAMPLE_RATE), dtype=np.float32)
@@ -26,12 +26,12 @@ _SPARE_TOKENS = 8
 
 
 class Moonshine:
-    """English speech recognition; immutable after loading, so calls from several threads do not disturb each other."""
+    """English speech recognition. It has no state after loading, so several threads may use it at once."""
 
     def __init__(self, bundle: Bundle, threads: int = 1) -> None:
-        self._encoder = _session(bundle.file("encoder_model.onnx"), threads)
-        self._decoder = _session(bundle.file("decoder_model_merged.onnx"), threads)
-        self._pieces = Pieces.read(bundle.file("tokenizer.json"))
+        self._encoder = open_session(bundle.file("encoder_model.onnx"), threads)
+        self._decoder = open_session(bundle.file("decoder_model_merged.onnx"), threads)
+        self._detokenizer = Detokenizer.read(bundle.file("tokenizer.json"))
         self._past = {
             tensor.name: (tensor.shape[1], tensor.shape[3])
             for tensor in self._decoder.get_inputs()
@@ -39,20 +39,20 @@ class Moonshine:
         }
 
     def transcribe(self, pcm: Pcm, sample_rate: int) -> str:
-        """What is said, with capitals and punctuation; an empty string for silence."""
-        texts = (self._hear(window) for window in windows(heard(pcm, sample_rate)))
+        """The transcript, with capitals and punctuation; an empty string for silence."""
+        texts = (self._transcribe_window(window) for window in windows(mono_16k(pcm, sample_rate)))
         return " ".join(text for text in texts if text)
 
-    def _hear(self, window: Pcm) -> str:
-        if silent(window):
+    def _transcribe_window(self, window: Pcm) -> str:
+        if is_silent(window):
             return ""
         padded = np.concatenate((_LEAD, window, _TAIL))
         (states,) = self._encoder.run(None, {"input_values": padded[np.newaxis]})
         limit = int(len(padded) / SAMPLE_RATE * _TOKENS_PER_SECOND) + _SPARE_TOKENS
-        return self._pieces.text(self._decode(states, limit))
+        return self._detokenizer.text(self._decode(states, limit))
 
     def _decode(self, states: npt.NDArray[np.float32], limit: int) -> Iterator[int]:
-        """The likeliest token at each step. The encoder's keys and values are computed once, at the first."""
+        """Greedy decoding. The cross-attention keys and values are computed once, at the first step."""
         past = {name: np.zeros((1, heads, 0, size), np.float32) for name, (heads, size) in self._past.items()}
         token = _START
         for step in range(limit):
@@ -72,14 +72,14 @@ class Moonshine:
                     past[name] = value
 
 
-class Pieces:
-    """The tokenizer's vocabulary, read the way back: from ids to text."""
+class Detokenizer:
+    """Token ids to text."""
 
     def __init__(self, by_id: dict[int, bytes]) -> None:
         self._by_id = by_id
 
     @classmethod
-    def read(cls, path: Path) -> "Pieces":
+    def read(cls, path: Path) -> "Detokenizer":
         """From a `tokenizer.json` with sentence-piece marks and byte pieces such as `<0x0A>`."""
         content = json.loads(path.read_text(encoding="utf-8"))
         special = {token["id"] for token in content["added_tokens"] if token["special"]}
@@ -87,7 +87,7 @@ class Pieces:
         return cls({number: _bytes_of(piece) for piece, number in vocabulary.items() if number not in special})
 
     def text(self, ids: Iterable[int]) -> str:
-        """The text of a token sequence; special tokens and ids beyond the vocabulary say nothing."""
+        """The text of a token sequence; special tokens and ids beyond the vocabulary are skipped."""
         joined = b"".join(self._by_id.get(number, b"") for number in ids)
         return joined.decode("utf-8", errors="replace").strip()
 
@@ -99,7 +99,7 @@ def _bytes_of(piece: str) -> bytes:
 
 
 def windows(pcm: Pcm, longest: float = _WINDOW_SECONDS) -> Iterator[Pcm]:
-    """Cut speech at 16 kHz into stretches of at most `longest` seconds, each cut where it is quietest."""
+    """Cut speech at 16 kHz into windows of at most `longest` seconds, at the quietest points."""
     limit = int(longest * SAMPLE_RATE)
     rest = pcm
     while len(rest) > limit:
@@ -110,16 +110,8 @@ def windows(pcm: Pcm, longest: float = _WINDOW_SECONDS) -> Iterator[Pcm]:
 
 
 def _quietest(pcm: Pcm) -> int:
-    """The middle of the calmest stretch, in samples."""
+    """The middle of the quietest run of frames, in samples."""
     frames = pcm[: len(pcm) // _FRAME * _FRAME].reshape(-1, _FRAME)
     energy = np.square(frames).mean(axis=1)
     calm = np.convolve(energy, np.ones(_SMOOTHED_FRAMES), mode="valid")
     return (int(calm.argmin()) + _SMOOTHED_FRAMES // 2) * _FRAME
-
-
-def _session(path: Path, threads: int) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])

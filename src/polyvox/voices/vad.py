@@ -1,18 +1,18 @@
-"""Where in a recording somebody speaks, by the Silero network on ONNX Runtime."""
+"""Voice activity detection with Silero VAD on ONNX Runtime."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
 from polyvox.audio.resample import resampled
 from polyvox.bundles.validate import Bundle
+from polyvox.onnx_session import open_session
 from polyvox.types import Pcm, Span
 
 SAMPLE_RATE = 16_000
 WINDOW = 512
-"""The network gives one probability for each stretch of so many samples at 16 kHz: 32 ms."""
+"""Samples per probability at 16 kHz: 32 ms."""
 
 # Each window is read together with the end of the one before it.
 _CONTEXT = 64
@@ -24,32 +24,27 @@ _SHORTEST_SPEECH = round(0.25 * SAMPLE_RATE / WINDOW)
 _SHORTEST_PAUSE = round(0.1 * SAMPLE_RATE / WINDOW)
 
 
-class SpeechDetector:
-    """Finds speech; immutable after loading, so calls from several threads do not disturb each other."""
+class SileroVad:
+    """Silero VAD. It has no state of its own after loading, so several threads may use it at once."""
 
     def __init__(self, bundle: Bundle) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = False
-        self._session = onnxruntime.InferenceSession(
-            bundle.file("model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
+        self._session = open_session(bundle.file("model.onnx"), arena=False)
 
     def speech(self, pcm: Pcm, rate: int) -> list[Span]:
-        """The stretches of speech in a mono recording, in its own samples, in order and not overlapping."""
+        """The speech segments of a mono recording, in its own samples, in order and not overlapping."""
         per_window = WINDOW * rate / SAMPLE_RATE
         return [
-            Span(round(stretch.start * per_window), min(round(stretch.end * per_window), len(pcm)))
-            for stretch in stretches(self.probabilities(resampled(pcm, rate, SAMPLE_RATE)))
+            Span(round(segment.start * per_window), min(round(segment.end * per_window), len(pcm)))
+            for segment in speech_segments(self.probabilities(resampled(pcm, rate, SAMPLE_RATE)))
         ]
 
     def probabilities(self, pcm: Pcm) -> npt.NDArray[np.float32]:
-        """For each window of a mono recording at 16 kHz, how likely somebody speaks in it."""
+        """The probability of speech in each window of a mono recording at 16 kHz."""
         hidden = cell = np.zeros((1, 1, 128), np.float32)
         found = [np.zeros(0, np.float32)]
         for block in _blocks(pcm):
-            heard, hidden, cell = self._session.run(None, {"input": block, "h": hidden, "c": cell})
-            found.append(heard)
+            probability, hidden, cell = self._session.run(None, {"input": block, "h": hidden, "c": cell})
+            found.append(probability)
         return np.concatenate(found)
 
 
@@ -63,25 +58,25 @@ def _blocks(pcm: Pcm) -> Iterator[npt.NDArray[np.float32]]:
         yield np.ascontiguousarray(windows[start : start + _WINDOWS_AT_ONCE])
 
 
-def stretches(probabilities: Sequence[float] | npt.NDArray[np.float32]) -> list[Span]:
-    """Windows of speech, from a clear start to a clear end; short pauses are bridged, then short sounds left out.
+def speech_segments(probabilities: Sequence[float] | npt.NDArray[np.float32]) -> list[Span]:
+    """Speech segments in windows, by two thresholds; short pauses are bridged, then short segments dropped.
 
-    Each stretch takes in the window before it and the one behind it, where a word's faint edges are.
+    Each segment takes in the window before it and the one behind it, where a word's faint edges are.
     """
     joined: list[Span] = []
-    for stretch in _clear_stretches(probabilities):
-        if joined and stretch.start - joined[-1].end < _SHORTEST_PAUSE:
-            stretch = joined.pop().cover(stretch)
-        joined.append(stretch)
+    for segment in _thresholded(probabilities):
+        if joined and segment.start - joined[-1].end < _SHORTEST_PAUSE:
+            segment = joined.pop().cover(segment)
+        joined.append(segment)
     last = len(probabilities)
     return [
-        Span(max(stretch.start - 1, 0), min(stretch.end + 1, last))
-        for stretch in joined
-        if len(stretch) >= _SHORTEST_SPEECH
+        Span(max(segment.start - 1, 0), min(segment.end + 1, last))
+        for segment in joined
+        if len(segment) >= _SHORTEST_SPEECH
     ]
 
 
-def _clear_stretches(probabilities: Sequence[float] | npt.NDArray[np.float32]) -> Iterator[Span]:
+def _thresholded(probabilities: Sequence[float] | npt.NDArray[np.float32]) -> Iterator[Span]:
     start: int | None = None
     for index, probability in enumerate(probabilities):
         if start is None and probability >= _SPEECH_STARTS:

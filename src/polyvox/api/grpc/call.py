@@ -17,7 +17,7 @@ from polyvox.api.streaming import CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_H
 from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, status_of
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
-from polyvox.voices.records import HOUSE
+from polyvox.voices.records import SHARED_OWNER
 
 CODE_KEY = "x-error-code"
 FIELD_KEY = "x-error-field"
@@ -51,7 +51,7 @@ class Call:
     """A call under way; `owner` is whose key it came with."""
 
     def __init__(self, context: Context, stall_seconds: float) -> None:
-        self.owner = HOUSE
+        self.owner = SHARED_OWNER
         self.stall_seconds = stall_seconds
         self._context = context
         self._id = secrets.token_hex(8)

@@ -14,7 +14,7 @@ from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, meth
 from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
 from polyvox.service.admission import Admission
 from polyvox.service.speech import SpeechService
-from polyvox.voices.records import HOUSE
+from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -75,7 +75,7 @@ class Reception:
 
     def _owner(self, context: Context) -> str:
         if self._keys is None:
-            return HOUSE
+            return SHARED_OWNER
         given = {key: value for key, value in context.invocation_metadata() or () if key == "authorization"}
         return self._keys.owner(str(given.get("authorization", "")).encode().decode("latin-1"))
 

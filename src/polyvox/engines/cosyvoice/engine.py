@@ -16,7 +16,7 @@ from polyvox.engines.cosyvoice.executing import recorded_sound, shared_lm
 from polyvox.engines.cosyvoice.hops import Hops, usual_hops
 from polyvox.engines.cosyvoice.listening import check_recording
 from polyvox.engines.cosyvoice.loading import Model, load_model
-from polyvox.engines.cosyvoice.phrases import ArrivingScript, Passages, Phrase
+from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFrontend
 from polyvox.engines.cosyvoice.piece import Chunk, Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
 from polyvox.engines.cosyvoice.place import SILENT, Place, Wording
 from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
@@ -169,7 +169,7 @@ class CosyVoiceEngine:
         return await running.ears.run(partial(self._prepared, running.model, prompt))
 
     def _prepared(self, model: Model, prompt: VoicePrompt) -> PreparedVoice:
-        transcript = model.script.plain(prompt.transcript, NormalizationOptions()).text
+        transcript = model.frontend.normalized(prompt.transcript, NormalizationOptions()).text
         arrays = model.listener.hear(prompt)
         text = model.tokenizer.encode_array(transcript)
         return PreparedVoice(
@@ -246,7 +246,7 @@ class CosyVoiceEngine:
     ) -> AsyncGenerator[tuple[Wording, Chunk]]:
         """The chunks of all pieces of a text; each piece is a sequence of its own."""
         model = running.model
-        cuts = model.script.pieces(utterance.text, utterance.normalization, utterance.language)
+        cuts = model.frontend.segments(utterance.text, utterance.normalization, utterance.language)
         index = 0
         while (text := await running.text.run(lambda: next(cuts, None))) is not None:
             piece = shared.piece(index)
@@ -285,11 +285,13 @@ class CosyVoiceEngine:
         self, running: _Running, utterance: Utterance, pieces: AsyncIterator[str]
     ) -> AsyncGenerator[Phrase]:
         model = running.model
-        script = ArrivingScript(model.script, model.tokenizer, model.tags, utterance.normalization, utterance.language)
+        frontend = StreamingFrontend(
+            model.frontend, model.tokenizer, model.tags, utterance.normalization, utterance.language
+        )
         async for text in pieces:
-            for phrase in await running.text.run(partial(script.push, text)):
+            for phrase in await running.text.run(partial(frontend.push, text)):
                 yield phrase
-        for phrase in await running.text.run(script.finish):
+        for phrase in await running.text.run(frontend.finish):
             yield phrase
 
     def _voice(self, utterance: Utterance) -> PreparedVoice:

@@ -10,11 +10,11 @@ from polyvox.config import Settings
 from polyvox.engines.cosyvoice.budget import ByteBudget
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
 from polyvox.engines.cosyvoice.executing import fused_flow
+from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
 from polyvox.engines.cosyvoice.listening import Listener
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.text import Script
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import BundleError
 from polyvox.models.cosyvoice.flow import Flow
@@ -45,7 +45,7 @@ class Model:
     warning: str
     tags: Tags
     tokenizer: TextTokenizer
-    script: Script
+    frontend: CosyVoiceFrontend
     listener: Listener
     voices: dict[str, PreparedVoice]
 
@@ -73,7 +73,7 @@ def load_model(settings: Settings, version: int) -> Model:
         warning=" ".join(filter(None, (warning, networks.warning))),
         tags=tags,
         tokenizer=tokenizer,
-        script=Script(tags, lambda text: len(tokenizer.encode(text))),
+        frontend=CosyVoiceFrontend(tags, lambda text: len(tokenizer.encode(text))),
         listener=Listener(bundle, share_of_cores(1)),
         voices=bundle.voices(engine),
     )

@@ -1,24 +1,24 @@
-"""Arriving text on its way to the language model: phrases of ids, in passages that are spoken as one."""
+"""Streamed text on its way to the language model: phrases of ids, in passages that are spoken as one."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, MIN_SEGMENT, CosyVoiceFrontend
 from polyvox.engines.cosyvoice.place import Wording
-from polyvox.engines.cosyvoice.tags import LONGEST_CONTROL, Tags
-from polyvox.engines.cosyvoice.text import HARDEST, SHORTEST_TO_CUT, Script
+from polyvox.engines.cosyvoice.tags import MAX_CONTROL_CHARS, Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
-from polyvox.text.arriving import ArrivingText, Part
+from polyvox.text.streaming import StreamSegment, StreamSplitter
 from polyvox.types import NormalizationOptions, Span
 
-_LONGEST_CHARS: Final = 160
+_MAX_CHARS: Final = 160
 _WITHOUT_SPACE: Final = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Ids of text, the caller's words for them and their place; the last phrase of a passage `closes` it."""
+    """Ids of text, what the caller wrote for them and its span; the last phrase of a passage `closes` it."""
 
     ids: tuple[int, ...]
     text: str
@@ -26,70 +26,75 @@ class Phrase:
     closes: bool
 
 
-class ArrivingScript:
-    """The text of one utterance while it arrives. What it gives depends on the whole text, never on its pieces.
+class StreamingFrontend:
+    """The text of one utterance while it streams in. The phrases depend on the whole text, never on how it was sent.
 
     A passage is closed at the end of a sentence once it is long enough to be spoken by itself.
     """
 
     def __init__(
-        self, script: Script, tokenizer: TextTokenizer, tags: Tags, options: NormalizationOptions, language: str | None
+        self,
+        frontend: CosyVoiceFrontend,
+        tokenizer: TextTokenizer,
+        tags: Tags,
+        options: NormalizationOptions,
+        language: str | None,
     ) -> None:
-        self._script = script
+        self._frontend = frontend
         self._tokenizer = tokenizer
         self._tags = tags
         self._options = options
         self._language = language
-        self._text = ArrivingText(longest=_LONGEST_CHARS, phrases=True)
+        self._splitter = StreamSplitter(max_chars=_MAX_CHARS, phrases=True)
         self._checked = ""
         self._reached = 0
         self._size = 0
         self._before = ""
 
-    def push(self, piece: str) -> list[Phrase]:
-        """What can be spoken of the text so far and was not given yet."""
-        return [phrase for part in self._text.push(piece) for phrase in self._phrases(part)]
+    def push(self, text: str) -> list[Phrase]:
+        """Add text and return the phrases that it completes."""
+        return [phrase for segment in self._splitter.push(text) for phrase in self._phrases(segment)]
 
     def finish(self) -> list[Phrase]:
-        """What is left."""
-        return [phrase for part in self._text.finish() for phrase in self._phrases(part)]
+        """The phrases of what is left."""
+        return [phrase for segment in self._splitter.finish() for phrase in self._phrases(segment)]
 
-    def _phrases(self, part: Part) -> Iterator[Phrase]:
-        apart = part.start > self._reached
-        self._reached = part.end
-        self._check(part, apart=apart)
-        span = Span(part.start, part.end)
-        cuts = self._script.phrase(part.text, self._options, self._language, ends=part.ends)
-        for place, cut in enumerate(cuts):
-            size = self._script.length(cut.text)
-            if self._size and self._size + size > HARDEST:
+    def _phrases(self, segment: StreamSegment) -> Iterator[Phrase]:
+        apart = segment.start > self._reached
+        self._reached = segment.end
+        self._check(segment, apart=apart)
+        span = Span(segment.start, segment.end)
+        parts = self._frontend.phrase(segment.text, self._options, self._language, ends=segment.ends_sentence)
+        for index, part in enumerate(parts):
+            size = self._frontend.length(part.text)
+            if self._size and self._size + size > HARD_LIMIT:
                 yield self._closing(span)
-            ids = tuple(self._tokenizer.encode(self._glue(cut.text, apart=apart or place > 0) + cut.text))
+            ids = tuple(self._tokenizer.encode(self._glue(part.text, apart=apart or index > 0) + part.text))
             self._size += size
-            closes = part.ends and place == len(cuts) - 1 and self._size >= SHORTEST_TO_CUT
-            self._size, self._before = (0, "") if closes else (self._size, cut.text[-1:])
-            yield Phrase(ids, f"{' ' if apart else ''}{part.text}" if place == 0 else "", span, closes)
+            closes = segment.ends_sentence and index == len(parts) - 1 and self._size >= MIN_SEGMENT
+            self._size, self._before = (0, "") if closes else (self._size, part.text[-1:])
+            yield Phrase(ids, f"{' ' if apart else ''}{segment.text}" if index == 0 else "", span, closes)
 
     def _closing(self, span: Span) -> Phrase:
         """The end of a passage that grows too long."""
         self._size, self._before = 0, ""
         return Phrase((), "", Span(span.start, span.start), closes=True)
 
-    def _check(self, part: Part, *, apart: bool) -> None:
+    def _check(self, segment: StreamSegment, *, apart: bool) -> None:
         """Refuse what a text must not hold, also where a cut goes through it."""
-        self._checked += f"{' ' if apart else ''}{part.text}"
+        self._checked += f"{' ' if apart else ''}{segment.text}"
         self._tags.check(self._checked, "input")
-        self._checked = self._checked[-LONGEST_CONTROL:]
+        self._checked = self._checked[-MAX_CONTROL_CHARS:]
 
     def _glue(self, text: str, *, apart: bool) -> str:
-        """The space between two phrases, where their script has one."""
+        """The space between two phrases, where their writing system has one."""
         if not self._before or not apart:
             return ""
         return "" if _WITHOUT_SPACE.match(self._before) or _WITHOUT_SPACE.match(text) else " "
 
 
 class Passages:
-    """Phrases, passage by passage."""
+    """Groups phrases into passages."""
 
     def __init__(self, phrases: AsyncIterator[Phrase]) -> None:
         self._phrases = phrases
@@ -114,5 +119,5 @@ class Passages:
 
     @property
     def wording(self) -> Wording:
-        """What the caller wrote of the passage so far, runs of white space as one space."""
+        """The caller's text of the passage so far, runs of white space as one space, and its span."""
         return Wording("".join(self._words).strip(), self._span)

@@ -27,7 +27,7 @@ _PINYIN: Final = (
 ).split()
 
 _CONTROL: Final = re.compile(r"<\|[^|<>]{0,64}\|>")
-LONGEST_CONTROL: Final = 68
+MAX_CONTROL_CHARS: Final = 68
 _TAG: Final = re.compile(r"\[[^\W\d_][^\W_]{0,15}(?:[_-][^\W_]{1,15}){0,3}\]|</?[a-z]{1,16}>")
 _SHOWN: Final = 40
 

@@ -24,7 +24,7 @@ from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import EngineError, InvalidRequestError, TextError, UnavailableError
 from polyvox.runtime.stage import Observer
-from polyvox.text.reading import Readers
+from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
     AudioChunk,
@@ -37,7 +37,7 @@ from polyvox.types import (
     Voice,
     VoicePrompt,
 )
-from polyvox.voices.mixing import Part
+from polyvox.voices.mixing import MixTerm
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -59,7 +59,7 @@ class KokoroEngine:
         self._settings = settings
         own = settings.section(KokoroSettings)
         self._policy = ChunkPolicy(own.first_chunk_phonemes, own.chunk_growth, own.max_chunk_phonemes)
-        self._readers = Readers(espeak=settings.espeak)
+        self._readers = PhonemeFrontends(espeak=settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
         self.warning = ""
@@ -119,14 +119,14 @@ class KokoroEngine:
         """The model calls an utterance takes, in order."""
         own = utterance.prepared
         style = self._started().styles.style(utterance.voice) if own is None else own.arrays["style"]
-        reader = self._readers.reader(self._language(utterance))
+        reader = self._readers.frontend(self._language(utterance))
         for chunk in cut(reader.read(utterance.text, utterance.normalization), self._policy):
             ids = chunk.ids
             yield Call(chunk, ModelInput(tuple(ids), style[max(0, len(ids) - 1)], utterance.speed))
 
     def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
         """The phonemes of a text, uncut, as the model's alphabet writes them, and their ids."""
-        sentences = self._readers.reader(_known(language)).read(text, NormalizationOptions())
+        sentences = self._readers.frontend(_known(language)).read(text, NormalizationOptions())
         words = [word for sentence in sentences for word in sentence.words if isinstance(word, SpokenWord)]
         phonemes = Chunk(tuple(words), Break.SENTENCE).phonemes
         return phonemes, [IDS[symbol] for symbol in phonemes]
@@ -134,7 +134,7 @@ class KokoroEngine:
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
         return self._started().styles.style(expression)
 
-    def styled_voice(self, mix: Sequence[Part], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
+    def styled_voice(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
         style = self._started().styles.blend(mix) + offset
         arrays = {"style": style, "language": np.array(_nearest(language))}
         return PreparedVoice(self.name, hashlib.sha256(style.tobytes()).hexdigest(), arrays)

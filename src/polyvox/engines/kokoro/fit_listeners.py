@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from polyvox.audio.hearing import HEARING_RATE
+from polyvox.audio.analysis import ANALYSIS_RATE
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.models.listeners.campplus import CampPlus
 from polyvox.models.listeners.distillmos import WINDOW, DistillMos
@@ -25,8 +25,8 @@ class Listeners:
     def __init__(self, ear: CampPlus, judge: DistillMos | None) -> None:
         self._ear, self._judge = ear, judge
         device = next(ear.parameters()).device
-        self._resampler = Resampler(SAMPLE_RATE, HEARING_RATE, device)
-        self._fbank = Fbank(HEARING_RATE, device=device)
+        self._resampler = Resampler(SAMPLE_RATE, ANALYSIS_RATE, device)
+        self._fbank = Fbank(ANALYSIS_RATE, device=device)
 
     @property
     def judging(self) -> bool:

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from polyvox.audio.hearing import heard_speech
-from polyvox.audio.pitch import voiced_pitches
+from polyvox.audio.analysis import speech_mono_16k
+from polyvox.audio.pitch import voiced_f0
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.listener_weights import read_campplus, read_distillmos
 from polyvox.bundles.validate import open_bundle
@@ -105,10 +105,10 @@ class Fitter:
         return torch.from_numpy(self._book.style(voice)[:, 0]).to(self._device)
 
     def _speaker(self, pcm: Pcm, rate: int) -> tuple[Speaker, float | None]:
-        samples = torch.from_numpy(heard_speech(pcm, rate)).to(self._device)
+        samples = torch.from_numpy(speech_mono_16k(pcm, rate)).to(self._device)
         with torch.no_grad():
             embedding = self._listeners.speaker(samples)
-        pitches = voiced_pitches(pcm, rate)
+        pitches = voiced_f0(pcm, rate)
         pitch = float(np.median(pitches)) if len(pitches) >= _FEWEST_PITCHES else None
         return Speaker(embedding, None if pitch is None else float(np.log(pitch)) - _HEARD_HIGHER), pitch
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyvox.audio.edges import speech_span, with_faded_edges
 from polyvox.audio.pcm import silence
-from polyvox.audio.seam import speech_span, with_faded_edges
 from polyvox.engines.kokoro.call import ModelOutput
 from polyvox.engines.kokoro.plan import Chunk
 from polyvox.engines.kokoro.timing import HeardWord, heard_words

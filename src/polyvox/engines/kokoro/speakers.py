@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.audio.pitch import voiced_pitches
+from polyvox.audio.pitch import voiced_f0
 from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel
@@ -17,7 +17,7 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import LANGUAGES, VoiceBook, catalogue
 from polyvox.installation import load_settings
-from polyvox.voices.mixing import Part
+from polyvox.voices.mixing import MixTerm
 from polyvox.voices.similarity import SpeakerEncoder
 
 SENTENCE = "ɹˈIs ɪz ˈɔfᵊn sˈɜɹvd ɪn ɹˈWnd bˈOlz."
@@ -39,7 +39,7 @@ class Speakers:
 
     def nearest(
         self, embedding: npt.NDArray[np.float32], pitch: float | None, language: str = "en"
-    ) -> tuple[tuple[Part, ...], float]:
+    ) -> tuple[tuple[MixTerm, ...], float]:
         """A mix of the few voices of a language that come nearest to a speaker, and how alike the best one is."""
         likeness = self.embeddings @ embedding
         score = likeness.copy()
@@ -49,7 +49,7 @@ class Speakers:
         places = np.argsort(np.where(foreign, -np.inf, score))[::-1][:_MIXED]
         weights = np.exp((score[places] - score[places[0]]) / _SHARPNESS)
         shares = np.maximum(np.round(weights / weights.sum(), 3), 0.001)
-        parts = tuple(Part(self.names[place], float(share)) for place, share in zip(places, shares, strict=True))
+        parts = tuple(MixTerm(self.names[place], float(share)) for place, share in zip(places, shares, strict=True))
         return parts, float(likeness[places].max())
 
 
@@ -67,7 +67,7 @@ def measure_speaker(
     """Embedding and pitch of one voice."""
     ids = tuple(IDS[symbol] for symbol in SENTENCE)
     pcm = model.run(ModelInput(ids, style[len(ids) - 1], 1.0)).pcm
-    return encoder.embed(pcm, SAMPLE_RATE), float(np.median(voiced_pitches(pcm, SAMPLE_RATE)))
+    return encoder.embed(pcm, SAMPLE_RATE), float(np.median(voiced_f0(pcm, SAMPLE_RATE)))
 
 
 def _measure(kokoro: Bundle, campplus: Bundle) -> None:

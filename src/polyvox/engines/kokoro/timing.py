@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.audio.seam import speech_span
+from polyvox.audio.edges import speech_span
 from polyvox.engines.kokoro.plan import Chunk
 from polyvox.types import Pcm, Span, WordTiming
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from polyvox.errors import UnknownVoiceError
 from polyvox.types import Voice
-from polyvox.voices.mixing import Part, parse_mix
+from polyvox.voices.mixing import MixTerm, parse_mix
 
 Style = npt.NDArray[np.float32]
 """A voice: float32 [510, 1, 256], one row for each number of phonemes."""
@@ -87,7 +87,7 @@ class VoiceBook:
         """The style that a voice name or a mix expression stands for."""
         return self.blend(parse_mix(expression))
 
-    def blend(self, mix: Sequence[Part]) -> Style:
+    def blend(self, mix: Sequence[MixTerm]) -> Style:
         """The style of a mix."""
         parts = resolved(mix)
         if len(parts) == 1:
@@ -96,15 +96,15 @@ class VoiceBook:
         return np.asarray(mixed, dtype=np.float32)
 
 
-def parse(expression: str) -> tuple[Part, ...]:
+def parse(expression: str) -> tuple[MixTerm, ...]:
     """Read a mix expression, resolve OpenAI's names, and refuse a voice that Kokoro does not have."""
     return resolved(parse_mix(expression))
 
 
-def resolved(mix: Sequence[Part]) -> tuple[Part, ...]:
+def resolved(mix: Sequence[MixTerm]) -> tuple[MixTerm, ...]:
     """A mix with OpenAI's names resolved; a voice that Kokoro does not have is refused."""
     known = {voice.id for voice in catalogue()}
-    parts = tuple(Part(_ALIASES.get(part.voice, part.voice), part.share) for part in mix)
+    parts = tuple(MixTerm(_ALIASES.get(part.voice, part.voice), part.share) for part in mix)
     for part in parts:
         if part.voice not in known:
             raise UnknownVoiceError(f"There is no voice {part.voice!r}; {_hint(part.voice, known)}", field="voice")

@@ -25,7 +25,7 @@ from polyvox.runtime.lm_scheduler import LmReport, LmScheduler, LmSizes
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
 from polyvox.runtime.stage import BatchReport, Observer, Stage
 from polyvox.runtime.tokens import Prompt, Sampling, TokenSource
-from polyvox.text.script import Script
+from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.spoken import Pause
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Streaming, Utterance, Voice, VoicePrompt
 
@@ -64,7 +64,7 @@ class SpeechLmEngine:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._own = settings.section(SpeechLmSettings)
-        self._script = Script()
+        self._frontend = GraphemeFrontend()
         self._observer: Observer | None = None
         self._running: _Running | None = None
         self.warning = ""
@@ -147,7 +147,7 @@ class SpeechLmEngine:
             ends=running.ends,
         )
         voice = self._voice(utterance)
-        pieces = self._script.pieces(utterance.text, utterance.normalization, utterance.language)
+        pieces = self._frontend.segments(utterance.text, utterance.normalization, utterance.language)
         found = 0
         while (piece := await running.text.run(lambda: next(pieces, None))) is not None and not speech.exhausted:
             if isinstance(piece, Pause):
@@ -166,7 +166,7 @@ class SpeechLmEngine:
     def _prompt(self, prompts: Prompts, voice: str | CodeVoice, text: str) -> Prompt:
         if isinstance(voice, str):
             return prompts.named(voice, text)
-        words = self._script.plain(voice.transcript, Utterance("", "").normalization)
+        words = self._frontend.normalized(voice.transcript, Utterance("", "").normalization)
         return prompts.cloned(replace(voice, transcript=words), text)
 
     def _voice(self, utterance: Utterance) -> str | CodeVoice:

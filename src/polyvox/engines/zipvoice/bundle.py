@@ -17,7 +17,7 @@ from polyvox.errors import BundleError
 from polyvox.models.loading import StateDict, WeightsError
 from polyvox.models.zipvoice.model import ZipVoice, config_from_published, load_zipvoice
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig, load_vocos
-from polyvox.text.tokenizers.vocabulary import Vocabulary, read_vocabulary
+from polyvox.text.tokenizers.vocabulary import TokenVocabulary, read_vocabulary
 
 SPEAKER_TAGS = ("[S1]", "[S2]")
 _MAX_JSON_BYTES = 1 << 20
@@ -93,7 +93,7 @@ def load_single_speaker(folder: Path) -> ZipVoice:
 
 
 def _load_zipvoice(
-    variant: Variant, folder: Path, state: StateDict, vocabulary: Vocabulary, tags: tuple[int, int] | None
+    variant: Variant, folder: Path, state: StateDict, vocabulary: TokenVocabulary, tags: tuple[int, int] | None
 ) -> ZipVoice:
     sizes = _read_sizes(folder / "model.json").model_dump()
     config = config_from_published(
@@ -130,7 +130,7 @@ def _read_sizes(path: Path) -> _ModelSection:
     return found.model
 
 
-def _speaker_tags(variant: Variant, vocabulary: Vocabulary, folder: Path) -> tuple[int, int] | None:
+def _speaker_tags(variant: Variant, vocabulary: TokenVocabulary, folder: Path) -> tuple[int, int] | None:
     if not variant.dialogue:
         return None
     if any(tag not in vocabulary for tag in SPEAKER_TAGS):

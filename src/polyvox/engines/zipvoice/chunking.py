@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 
-from polyvox.engines.zipvoice.script import Piece
-from polyvox.text.phonemes.scripts import HAN
+from polyvox.engines.zipvoice.clauses import Clause
+from polyvox.text.characters import HAN
 from polyvox.text.spoken import Pause
 from polyvox.types import ChunkPolicy, Span
 
@@ -23,7 +23,7 @@ MIN_SHARE, MAX_SHARE = 0.5, 1.25
 class ClauseChunk:
     """Clauses that are synthesized together."""
 
-    clauses: tuple[Piece, ...]
+    clauses: tuple[Clause, ...]
 
     @property
     def text(self) -> str:
@@ -40,14 +40,14 @@ class ClauseChunk:
         return reduce(Span.cover, (clause.span for clause in self.clauses))
 
 
-def chunk_clauses(clauses: Iterable[Piece | Pause], policy: ChunkPolicy) -> Iterator[ClauseChunk | Pause]:
+def chunk_clauses(clauses: Iterable[Clause | Pause], policy: ChunkPolicy) -> Iterator[ClauseChunk | Pause]:
     """Gather clauses into chunks, reading ahead only as far as the next boundary needs; no chunk spans a pause."""
-    waiting: deque[Piece] = deque()
+    waiting: deque[Clause] = deque()
     previous: int | None = None
     for item in chain(clauses, (None,)):
-        if isinstance(item, Piece):
+        if isinstance(item, Clause):
             waiting.append(item)
-        while waiting and (not isinstance(item, Piece) or _weight(waiting) > _max_weight(policy, previous)):
+        while waiting and (not isinstance(item, Clause) or _weight(waiting) > _max_weight(policy, previous)):
             count = _next_count(waiting, policy.size(previous), _max_weight(policy, previous))
             taken = tuple(waiting.popleft() for _ in range(count))
             previous = _weight(taken)
@@ -56,7 +56,7 @@ def chunk_clauses(clauses: Iterable[Piece | Pause], policy: ChunkPolicy) -> Iter
             yield item
 
 
-def _weight(clauses: Iterable[Piece]) -> int:
+def _weight(clauses: Iterable[Clause]) -> int:
     return sum(clause.weight for clause in clauses)
 
 
@@ -65,7 +65,7 @@ def _max_weight(policy: ChunkPolicy, previous: int | None) -> float:
     return min(policy.size(previous) * MAX_SHARE, policy.maximum)
 
 
-def _next_count(clauses: deque[Piece], size: int, most: float) -> int:
+def _next_count(clauses: deque[Clause], size: int, most: float) -> int:
     """The number of clauses in the next chunk: up to the end of a sentence if one is near, else as many as fit."""
     weight, fitting, sentence = 0, 1, 0
     for count, clause in enumerate(clauses, start=1):

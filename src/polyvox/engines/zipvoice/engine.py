@@ -16,10 +16,10 @@ from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed, request_seed
 from polyvox.engines.zipvoice.cross_fade import CrossFade
+from polyvox.engines.zipvoice.frontend import TokenChunk, ZipVoiceFrontend, known_language
 from polyvox.engines.zipvoice.loading import load
 from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
-from polyvox.engines.zipvoice.reader import Reader, Reading, known_language
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings
 from polyvox.engines.zipvoice.synthesizer import ChunkRequest, SynthesizedChunk, ZipVoiceSynthesizer
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions, ZipVoiceTuning
@@ -42,7 +42,7 @@ _WARM_UP_TOKENS, _WARM_UP_FRAMES = (12, 15), 60
 class _Running:
     """The engine's parts between `start` and `close`."""
 
-    reader: Reader
+    frontend: ZipVoiceFrontend
     text_executor: DeviceExecutor
     synthesizer: ZipVoiceSynthesizer
     speaker_tags: tuple[int, int] | None
@@ -80,7 +80,7 @@ class ZipVoiceEngine:
         if self._running is None:
             return ""
         warnings = [self._running.warning]
-        if not self._running.reader.reads_like_espeak:
+        if not self._running.frontend.uses_espeak:
             warnings.append(
                 "espeak-ng is not installed: English is read by rules that differ from it in some 3 tokens of 100."
             )
@@ -92,11 +92,11 @@ class ZipVoiceEngine:
 
     async def start_with(self, networks: ZipVoiceNetworks, device: torch.device, warning: str = "") -> None:
         """Start with networks that are loaded already."""
-        reader = Reader(networks.vocabulary, self._espeak, dialogue=self._variant.dialogue)
+        frontend = ZipVoiceFrontend(networks.vocabulary, self._espeak, dialogue=self._variant.dialogue)
         synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
         text_executor = DeviceExecutor(f"{self.name}-text", 1)
-        self._running = _Running(reader, text_executor, synthesizer, networks.speaker_tags, warning)
-        await text_executor.run(lambda: reader.transcript_ids("好 yes"))  # the dictionaries take a second to load
+        self._running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning)
+        await text_executor.run(lambda: frontend.transcript_ids("好 yes"))  # the dictionaries take a second to load
         # Two at once, of different lengths: batches with padding take a code path of their own.
         requests = [self._warm_up_request(networks, tokens) for tokens in _WARM_UP_TOKENS]
         await asyncio.gather(*(synthesizer.synthesize(request, due=0.0) for request in requests))
@@ -135,7 +135,7 @@ class ZipVoiceEngine:
             following = asyncio.ensure_future(running.text_executor.run(lambda: next(items, None)))
             try:
                 made = None
-                if isinstance(item, Reading):
+                if isinstance(item, TokenChunk):
                     made = await running.synthesizer.synthesize(state.request(item), playhead.due)
                 upcoming = await following
             finally:
@@ -147,13 +147,13 @@ class ZipVoiceEngine:
         if not state.spoke:
             raise TextError("Nothing in the text can be spoken: it holds no word that the model knows.", field="input")
 
-    def _read(self, state: "_UtteranceState") -> Iterator[Reading | Pause]:
+    def _read(self, state: "_UtteranceState") -> Iterator[TokenChunk | Pause]:
         utterance = state.utterance
         language = known_language(utterance.language)
-        return self._started().reader.read(utterance.text, utterance.normalization, language, state.policy)
+        return self._started().frontend.read(utterance.text, utterance.normalization, language, state.policy)
 
     def _prepare(self, prompt: VoicePrompt) -> PreparedVoice:
-        ids = self._started().reader.transcript_ids(prompt.transcript)
+        ids = self._started().frontend.transcript_ids(prompt.transcript)
         if not ids:
             raise PromptError(
                 "The transcript of the recording holds no word that the model knows; correct it.", field="prompt_text"
@@ -215,17 +215,17 @@ class _UtteranceState:
         self._seed = request_seed(utterance.seed)
         self._requests = 0
 
-    def request(self, reading: Reading) -> ChunkRequest:
+    def request(self, tokens: TokenChunk) -> ChunkRequest:
         """The request for the next chunk; its noise depends only on the utterance's seed and the chunk's index."""
         seed = derive_seed(self._seed, "segment", self._requests)
         self._requests += 1
-        return ChunkRequest(reading.ids, self._prompt, self.utterance.speed, self._options, seed)
+        return ChunkRequest(tokens.ids, self._prompt, self.utterance.speed, self._options, seed)
 
     def chunk(
         self,
-        item: Reading | Pause,
+        item: TokenChunk | Pause,
         made: SynthesizedChunk | None,
-        upcoming: Reading | Pause | None,
+        upcoming: TokenChunk | Pause | None,
         wall_seconds: float,
     ) -> AudioChunk:
         """The audio of an item, cross-faded with the chunk before it."""
@@ -235,7 +235,7 @@ class _UtteranceState:
         else:
             assert made is not None
             pcm = self._postprocess(made.pcm, last=upcoming is None)
-            pcm = self._cross_fade.push(pcm, last=not isinstance(upcoming, Reading))
+            pcm = self._cross_fade.push(pcm, last=not isinstance(upcoming, TokenChunk))
             ids, self.spoke = item.ids, True
         span = item.span
         return self._ledger.chunk(

@@ -9,7 +9,7 @@ from torch import Tensor
 from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner
 from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput
 from polyvox.models.zipvoice.vocos import Vocos
-from polyvox.text.tokenizers.vocabulary import Vocabulary
+from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 
 
 class AcousticModel(Protocol):
@@ -30,5 +30,5 @@ class ZipVoiceNetworks:
 
     acoustic_model: AcousticModel
     vocos: Vocos
-    vocabulary: Vocabulary
+    vocabulary: TokenVocabulary
     speaker_tags: tuple[int, int] | None

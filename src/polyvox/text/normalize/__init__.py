@@ -1,4 +1,4 @@
-"""From written to spoken words, language by language."""
+"""Text normalisation: from written to spoken words, by language."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""English text as it is read aloud."""
+"""The English normaliser."""
 
 import re
 import unicodedata
@@ -52,7 +52,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 
 def _quantities(text: TrackedText, options: NormalizationOptions) -> TrackedText:
-    """What figures say together with what stands around them."""
+    """Expand figures together with their context: dates, times, money, measures."""
     text = abbreviations.read_before_figures(text)
     text = times.read(dates.read(figures.read_marked(text)))
     if options.phone_normalization:

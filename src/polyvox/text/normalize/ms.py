@@ -1,4 +1,4 @@
-"""Malay text as it is read aloud, with the English that Malaysians mix into it."""
+"""The Malay normaliser, which also handles the English that is mixed into Malay text."""
 
 import re
 import unicodedata
@@ -10,22 +10,22 @@ from polyvox.text.normalize.malay import (
     abbreviations,
     codes,
     dates,
-    dialled,
-    doubling,
-    drawn,
+    digit_groups,
+    elongation,
     figures,
-    in_english,
+    html_remains,
+    malaysian_english,
     measures,
     money,
+    reduplication,
     shortforms,
     symbols,
-    tags,
     times,
     web,
 )
-from polyvox.text.normalize.malay.kept import joined, put_back, set_aside
-from polyvox.text.normalize.malay.language import Language, Stretch, stretches
+from polyvox.text.normalize.malay.language import Language, LanguageRun, language_runs
 from polyvox.text.normalize.malay.numbers import code
+from polyvox.text.normalize.malay.passthrough import joined, mask_runs, unmask_runs
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -37,35 +37,35 @@ _VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞↉]")
 def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Figures, signs, abbreviations and the short forms of chat as words, sentence by sentence in its own language.
 
-    Other scripts and pictures stay exactly as they are.
+    Other scripts and emoji stay exactly as they are.
     """
-    text, runs = set_aside(tags.strip(text) if options.normalize else text)
+    text, runs = mask_runs(html_remains.strip(text) if options.normalize else text)
     if not options.normalize:
-        return put_back(speakable(text), runs)
-    return put_back(joined(_read(stretch, options) for stretch in stretches(fold(text))), runs)
+        return unmask_runs(speakable(text), runs)
+    return unmask_runs(joined(_read(run, options) for run in language_runs(fold(text))), runs)
 
 
-def _read(stretch: Stretch, options: NormalizationOptions) -> TrackedText:
-    """The words of one stretch; the white space around them stays, since it parts the stretch from its neighbours."""
-    if stretch.language is Language.FOREIGN:
-        return stretch.text
-    text = stretch.text
+def _read(run: LanguageRun, options: NormalizationOptions) -> TrackedText:
+    """The words of one run; the white space around them stays, since it separates the run from its neighbours."""
+    if run.language is Language.FOREIGN:
+        return run.text
+    text = run.text
     body = text.strip()
     if not body.text:
         return text
     start = len(text.text) - len(text.text.lstrip())
-    reader = _english if stretch.language is Language.ENGLISH else _malay
+    reader = _english if run.language is Language.ENGLISH else _malay
     return joined((text[:start], reader(body, options), text[start + len(body) :]))
 
 
 def _english(text: TrackedText, options: NormalizationOptions) -> TrackedText:
-    return en.normalize(in_english.read(text, options), options)
+    return en.normalize(malaysian_english.read(text, options), options)
 
 
 def _malay(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """The order matters: what has the most specific form is read first, so that later readers see only what is left."""
     text = read_tags(web.read(text, options, code))
-    text = doubling.read(drawn.read(text))
+    text = reduplication.read(elongation.read(text))
     text = dates.read_names(shortforms.read(abbreviations.read(text)))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
@@ -84,16 +84,16 @@ def _malay(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 
 def _quantities(text: TrackedText, options: NormalizationOptions) -> TrackedText:
-    """What figures say together with what stands around them."""
+    """Expand figures together with their context: dates, times, money, measures."""
     text = dates.read(figures.read_marked(figures.read_spaced(text)))
     text = times.read(figures.read_verses(text))
-    text = dialled.read_identities(text, dialled.MALAY)
+    text = digit_groups.read_identities(text, digit_groups.MALAY)
     if options.phone_normalization:
-        text = dialled.read_phones(text, dialled.MALAY)
+        text = digit_groups.read_phones(text, digit_groups.MALAY)
     text = measures.read_shares(money.read(text))
     if options.unit_normalization:
         text = measures.read(text)
-    return figures.read_parts(dialled.read_labelled(text, dialled.MALAY))
+    return figures.read_parts(digit_groups.read_labelled(text, digit_groups.MALAY))
 
 
 def _fraction_in_figures(match: re.Match[str]) -> str:

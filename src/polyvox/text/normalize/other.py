@@ -1,4 +1,4 @@
-"""Text of a language without a normaliser of its own: marks are brought into form, numbers are left to its reader."""
+"""The normaliser of all other languages: punctuation only; numbers are left to the phonemizer."""
 
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText

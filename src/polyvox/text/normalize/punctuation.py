@@ -1,6 +1,6 @@
-"""Quotes, dashes, brackets and other marks, in the forms that the voices know, for every language.
+"""Quotes, dashes, brackets and other marks in the forms that the models know, for every language.
 
-The voices' punctuation is ; : , . ! ? — … " ( ) “ ”. Apostrophes and hyphens stay inside words, line ends between
+The models' punctuation is ; : , . ! ? — … " ( ) “ ”. Apostrophes and hyphens stay inside words, line ends between
 sentences, and the private-use characters of inserts wherever they are.
 """
 
@@ -8,7 +8,8 @@ import re
 import unicodedata
 from typing import Final
 
-from polyvox.text.characters import INSERTS, INVISIBLE, SPACES
+from polyvox.text.characters import INVISIBLE, SPACES
+from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
 
 _SPACE: Final = re.compile(f"[{SPACES}]")
@@ -52,7 +53,7 @@ _OTHER_MARK: Final = re.compile("[" + "".join(_OTHER_MARKS) + "]")
 _SHORT_DASH: Final = re.compile("–")
 _SHOUTED: Final = re.compile(r"[!?][!?]+")
 _REPEATED: Final = re.compile(r"([,;:])\1+")
-_UNKNOWN: Final = re.compile(rf"[^\w\s'\"“”();:,.!?—…{INSERTS}-]|_")
+_UNKNOWN: Final = re.compile(rf"[^\w\s'\"“”();:,.!?—…{PLACEHOLDERS}-]|_")
 _LOOSE_HYPHEN: Final = re.compile(r"-(?<![^\W_]-)-*+(?!\d)|-+(?![^\W_])")
 _HOLLOW: Final = re.compile(r"\( *\)|“ *”")
 _MARK_AFTER_MARK: Final = re.compile(r"(?<=[,;:—])(?: ?[,;:—])+(?=[ \n]|$)|[,;:](?= ?[.!?…])")

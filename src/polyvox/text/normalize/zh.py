@@ -1,9 +1,9 @@
-"""Chinese text as Mandarin reads it aloud; words in Latin letters are left alone."""
+"""The Chinese (Mandarin) normaliser; words in Latin letters are left alone."""
 
 import re
 from typing import Final
 
-from polyvox.text.normalize.chinese import addresses, figures, measures, moments
+from polyvox.text.normalize.chinese import addresses, dates_times, figures, measures
 from polyvox.text.normalize.punctuation import fold, speakable, tidy
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
@@ -30,7 +30,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = addresses.read_urls(text)
     if options.phone_normalization:
         text = addresses.read_phones(text)
-    text = measures.read_money(moments.read(text))
+    text = measures.read_money(dates_times.read(text))
     text = measures.read_shares(text)
     if options.unit_normalization:
         text = measures.read_units(text)

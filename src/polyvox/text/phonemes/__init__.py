@@ -1,4 +1,4 @@
-"""Phonemes: from normalised text to the symbols that the voices were trained on."""
+"""Phonemizers: from normalised text to the phoneme symbols that the models were trained on."""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial

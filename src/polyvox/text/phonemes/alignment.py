@@ -1,4 +1,4 @@
-"""Which part of a clause's phonemes belongs to which word, where the words ran together."""
+"""Alignment of a clause's phonemes to its words, where words were joined."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,10 +7,10 @@ from typing import Final
 _MOST_GROUPS: Final = 12
 
 
-def shared_out(groups: Sequence[str], alone: Sequence[Sequence[str]]) -> list[str]:
-    """Deal the groups of phonemes of a clause out to its words, in order, so that each gets what is most like it.
+def align_to_words(groups: Sequence[str], alone: Sequence[Sequence[str]]) -> list[str]:
+    """Assign the phoneme groups of a clause to its words, in order, with the least edit distance.
 
-    `alone` holds what each word sounds like by itself. A word may get several groups, or none.
+    `alone` holds the phonemes of each word by itself. A word may get several groups, or none.
     """
     best: list[list[tuple[float, int]]] = [
         [(0.0 if not place else float("inf"), 0) for place in range(len(groups) + 1)]
@@ -34,7 +34,7 @@ def shared_out(groups: Sequence[str], alone: Sequence[Sequence[str]]) -> list[st
 
 @lru_cache(4096)
 def _distance(left: str, right: str) -> int:
-    """How many symbols differ."""
+    """Levenshtein distance."""
     row = list(range(len(right) + 1))
     for index, symbol in enumerate(left, start=1):
         previous, row = row, [index]

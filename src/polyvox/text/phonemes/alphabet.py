@@ -1,4 +1,4 @@
-"""The symbols that Kokoro's voices were trained on, and what kind each is."""
+"""The phoneme alphabet that Kokoro was trained on."""
 
 from typing import Final
 

@@ -1,10 +1,10 @@
-"""What every phonemizer offers, and what all of them share."""
+"""The phonemizer protocol, and what all phonemizers share."""
 
 import logging
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from polyvox.text.markup import Insert, Spelled
+from polyvox.text.markup import InlinePhonemes, Insert
 from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -23,14 +23,14 @@ class Phonemizer(Protocol):
     """Reads normalised text of one language; immutable, so that all sessions may share it.
 
     The words come in the order of the text, each with the span of the caller's text behind it, and their phonemes hold
-    symbols of the model's alphabet only. An insert's private-use character becomes the insert itself.
+    symbols of the model's alphabet only. An insert's placeholder becomes the insert itself.
     """
 
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]: ...
 
 
-def heard_words(phonemes: str) -> list[str]:
-    """Phonemes cut at their spaces; what is too long for a word is cut up, so that it fits into the model."""
+def split_phonemes(phonemes: str) -> list[str]:
+    """Phonemes split at spaces, and further where a word is too long for the model."""
     return [
         word[start : start + MAX_WORD_PHONEMES]
         for word in only_alphabet(phonemes).split()
@@ -40,7 +40,7 @@ def heard_words(phonemes: str) -> list[str]:
 
 def spoken_insert(insert: Insert, read: Callable[[str], str]) -> Spoken:
     """An insert as it is spoken; a word whose given phonemes the model has no symbol for is read as usual."""
-    if not isinstance(insert, Spelled):
+    if not isinstance(insert, InlinePhonemes):
         return insert
     phonemes = insert.phonemes
     for ipa, symbol in _FROM_IPA.items():

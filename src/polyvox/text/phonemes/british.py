@@ -1,4 +1,4 @@
-"""American sounds as a British speaker would say them, for names that only an American source has."""
+"""American phonemes converted to British ones, for names that only an American source has."""
 
 import re
 from typing import Final

@@ -7,10 +7,10 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, Final
 
+from polyvox.text.characters import HAN
 from polyvox.text.markup import Insert
-from polyvox.text.phonemes.base import Phonemizer, heard_words
+from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.pinyin import syllable
-from polyvox.text.phonemes.scripts import HAN
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
@@ -49,7 +49,7 @@ def han_words(text: TrackedText) -> list[SpokenWord]:
     place = 0
     for word in word_cutter().lcut(text.text):
         span = text.span(place, place + len(word))
-        words += [SpokenWord(word, sound, span, True) for sound in heard_words(_phonemes(word))]
+        words += [SpokenWord(word, sound, span, True) for sound in split_phonemes(_phonemes(word))]
         place += len(word)
     return words
 
@@ -61,7 +61,7 @@ def _number_words(text: TrackedText) -> list[SpokenWord]:
     digits = "".join(str(int(char)) for char in text.text)
     han = digits.translate(_LOOSE_DIGITS) if digits.startswith("0") else str(cn2an.an2cn(digits, "low"))
     span = text.span(0, len(text))
-    return [SpokenWord(han, sound, span, True) for sound in heard_words(_phonemes(han))]
+    return [SpokenWord(han, sound, span, True) for sound in split_phonemes(_phonemes(han))]
 
 
 def _phonemes(word: str) -> str:

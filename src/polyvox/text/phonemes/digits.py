@@ -1,4 +1,4 @@
-"""Numbers that no normaliser has spoken for: the way a string of digits is read in a name or a code."""
+"""Digits that no normaliser has expanded, read as in a name or a code."""
 
 from typing import Final
 

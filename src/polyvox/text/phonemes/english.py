@@ -1,4 +1,4 @@
-"""English text to phonemes: dictionary, inflection, heteronyms, weak forms, acronyms, and every word besides."""
+"""English text to phonemes: dictionary, inflection, heteronyms, weak forms, acronyms, and G2P for all other words."""
 
 import logging
 import re
@@ -12,14 +12,14 @@ from typing import Final
 from polyvox.text.markup import Insert
 from polyvox.text.phonemes import g2p
 from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION
-from polyvox.text.phonemes.base import heard_words, spoken_insert
+from polyvox.text.phonemes.base import split_phonemes, spoken_insert
 from polyvox.text.phonemes.folding import folded, romanised
 from polyvox.text.phonemes.heteronyms import Role, role_of
 from polyvox.text.phonemes.lexicon import Lexicon, Variant, lexicon
 from polyvox.text.phonemes.marks import punctuation, spoken_sign
 from polyvox.text.phonemes.stress import unstressed
-from polyvox.text.phonemes.tokens import Kind, Token, tokens
-from polyvox.text.phonemes.words import Setting, WordReader
+from polyvox.text.phonemes.tokens import TextToken, TokenKind, tokens
+from polyvox.text.phonemes.words import WordContext, WordPhonemizer
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
@@ -29,8 +29,8 @@ _PLAIN_WORD: Final = re.compile(r"[A-Za-z]+|\d+")
 _AS_TRAINED: Final = str.maketrans({"ɾ": "T", "ʔ": "t"})
 
 
-class Ahead(Enum):
-    """What is heard next, which decides how a weak word sounds."""
+class NextSound(Enum):
+    """The sound that follows a word, which decides its weak form."""
 
     BREAK = 0
     VOWEL = 1
@@ -42,14 +42,14 @@ class EnglishPhonemizer:
 
     def __init__(self, variant: Variant = "us") -> None:
         self._lexicon = lexicon(variant)
-        self._words = WordReader(self._lexicon, g2p.load(variant))
+        self._words = WordPhonemizer(self._lexicon, g2p.load(variant))
 
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         found = tokens(text, inserts)
         sentence = _Sentence(found)
         spoken: list[Spoken] = []
         following: int = len(text)
-        ahead = Ahead.BREAK
+        ahead = NextSound.BREAK
         for index in range(len(found) - 1, -1, -1):
             token = found[index]
             parts = self._spoken(text, sentence, index, ahead)
@@ -62,15 +62,15 @@ class EnglishPhonemizer:
         spoken.reverse()
         return spoken
 
-    def _spoken(self, text: TrackedText, sentence: "_Sentence", index: int, ahead: Ahead) -> list[Spoken]:
+    def _spoken(self, text: TrackedText, sentence: "_Sentence", index: int, ahead: NextSound) -> list[Spoken]:
         token = sentence.tokens[index]
         if token.insert is not None:
             return [_as_trained(spoken_insert(token.insert, self._plain))]
-        if token.kind is Kind.HAN:
+        if token.kind is TokenKind.HAN:
             return list(_han(text[token.start : token.end]))
-        if token.kind is Kind.FOREIGN:
+        if token.kind is TokenKind.FOREIGN:
             return self._said(text, token, _foreign_words(token.text))
-        if token.kind is Kind.MARK:
+        if token.kind is TokenKind.MARK:
             return self._mark(text, token)
         return self._said(text, token, [token.text], partial(self._run, sentence, index, ahead))
 
@@ -79,21 +79,21 @@ class EnglishPhonemizer:
         return self._words.read(run) if run.strip("'-") else ""
 
     def _said(
-        self, text: TrackedText, token: Token, words: list[str], read: Callable[[str], str] | None = None
+        self, text: TrackedText, token: TextToken, words: list[str], read: Callable[[str], str] | None = None
     ) -> list[Spoken]:
-        """One spoken word for each word that is heard apart; all point at the token's place in the text."""
+        """One spoken word for each separate word; all have the token's span."""
         span = text.span(token.start, token.end)
         spoken: list[Spoken] = [
             SpokenWord(word, sound, span, True)
             for word in words
             for phonemes in [(read or self._plain)(word)]
-            for sound in heard_words(phonemes.translate(_AS_TRAINED))
+            for sound in split_phonemes(phonemes.translate(_AS_TRAINED))
         ]
         if not spoken:
             _log.debug("nothing to say for %r", token.text)
         return spoken
 
-    def _mark(self, text: TrackedText, token: Token) -> list[Spoken]:
+    def _mark(self, text: TrackedText, token: TextToken) -> list[Spoken]:
         before, after = text.text[token.start - 1 : token.start], text.text[token.end : token.end + 1]
         sign = spoken_sign(token.text, before, after)
         if sign:
@@ -103,7 +103,7 @@ class EnglishPhonemizer:
             return [SpokenWord(symbol, symbol, text.span(token.start, token.end), False)]
         return self._said(text, token, _compatible_words(token.text[0]))
 
-    def _run(self, sentence: "_Sentence", index: int, ahead: Ahead, text: str) -> str:
+    def _run(self, sentence: "_Sentence", index: int, ahead: NextSound, text: str) -> str:
         word = self._folded(text)
         if not word.strip("'-"):
             return ""
@@ -112,7 +112,7 @@ class EnglishPhonemizer:
             return weak
         entry = self._lexicon.find(word)
         role = Role.PLAIN if isinstance(entry, str) else role_of(sentence.words, index)
-        return self._words.read(word, Setting(role, ahead is Ahead.BREAK, sentence.is_shouted))
+        return self._words.read(word, WordContext(role, ahead is NextSound.BREAK, sentence.is_shouted))
 
     def _folded(self, text: str) -> str:
         """The word in plain letters, unless it is listed with its accents; an accented end is heard."""
@@ -121,7 +121,7 @@ class EnglishPhonemizer:
         plain = folded(text)
         return f"{plain[:-1]}ay" if text[-1] in "éÉ" and self._lexicon.find(plain) is None else plain
 
-    def _weak(self, word: str, sentence: "_Sentence", index: int, ahead: Ahead) -> str:
+    def _weak(self, word: str, sentence: "_Sentence", index: int, ahead: NextSound) -> str:
         """The sound of the little words that lean on what follows them; nothing for all others."""
         lower = word.lower() if word[1:].islower() or len(word) == 1 or sentence.is_shouted else word
         if lower == "a":
@@ -130,22 +130,22 @@ class EnglishPhonemizer:
             return "ˌI"
         return _weak_form(lower, ahead, self._lexicon)
 
-    def _article_or_letter(self, word: str, sentence: "_Sentence", index: int, ahead: Ahead) -> str:
-        opens = index == 0 or sentence.tokens[index - 1].kind is Kind.MARK or sentence.is_shouted
-        if ahead is Ahead.BREAK or (word == "A" and not opens) or sentence.is_glued(index):
+    def _article_or_letter(self, word: str, sentence: "_Sentence", index: int, ahead: NextSound) -> str:
+        opens = index == 0 or sentence.tokens[index - 1].kind is TokenKind.MARK or sentence.is_shouted
+        if ahead is NextSound.BREAK or (word == "A" and not opens) or sentence.is_glued(index):
             return self._lexicon.letter("a")
         return "ɐ"
 
 
 class _Sentence:
-    """The tokens of a text, and its words in lower case for those who look around."""
+    """The tokens of a text, and its words in lower case for looking at neighbours."""
 
     __slots__ = ("is_shouted", "tokens", "words")
 
-    def __init__(self, found: Sequence[Token]) -> None:
+    def __init__(self, found: Sequence[TextToken]) -> None:
         self.tokens: Final = found
         self.words: Final = [token.text.lower().replace("’", "'") for token in found]
-        runs = [token.text for token in found if token.kind is Kind.RUN and len(token.text) > 1]
+        runs = [token.text for token in found if token.kind is TokenKind.RUN and len(token.text) > 1]
         self.is_shouted: Final = len(runs) > 2 and 3 * sum(run.isupper() for run in runs) > 2 * len(runs)
 
     def is_glued(self, index: int) -> bool:
@@ -163,7 +163,7 @@ _WEAK: Final[Mapping[str, tuple[str, str, str]]] = {
 }
 
 
-def _weak_form(word: str, ahead: Ahead, words: Lexicon) -> str:
+def _weak_form(word: str, ahead: NextSound, words: Lexicon) -> str:
     if word == "vs":
         versus = words.find("versus")
         assert isinstance(versus, str)
@@ -193,18 +193,18 @@ def _as_trained(part: Spoken) -> Spoken:
     return SpokenWord(part.text, part.phonemes.translate(_AS_TRAINED), part.span, part.space)
 
 
-def _ahead(parts: Sequence[Spoken], before: Ahead) -> Ahead:
-    """What the words to the left hear first."""
+def _ahead(parts: Sequence[Spoken], before: NextSound) -> NextSound:
+    """The sound that the words to the left are followed by."""
     first = parts[0]
     if not isinstance(first, SpokenWord):
-        return Ahead.BREAK
+        return NextSound.BREAK
     for symbol in unstressed(first.phonemes):
         if symbol in PUNCTUATION:
-            return before if symbol in '“”"()' else Ahead.BREAK
+            return before if symbol in '“”"()' else NextSound.BREAK
         if symbol in ENGLISH_VOWELS:
-            return Ahead.VOWEL
+            return NextSound.VOWEL
         if symbol in ENGLISH_CONSONANTS:
-            return Ahead.CONSONANT
+            return NextSound.CONSONANT
     return before
 
 

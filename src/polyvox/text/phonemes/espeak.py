@@ -1,4 +1,4 @@
-"""Languages that the external program espeak-ng reads: Spanish, French, Hindi, Italian, Brazilian Portuguese."""
+"""Languages phonemized by the program espeak-ng: Spanish, French, Hindi, Italian, Brazilian Portuguese."""
 
 import logging
 import re
@@ -8,9 +8,9 @@ from itertools import zip_longest
 from typing import Final
 
 from polyvox.text.markup import Insert, insert_at
-from polyvox.text.phonemes.alignment import shared_out
+from polyvox.text.phonemes.alignment import align_to_words
 from polyvox.text.phonemes.alphabet import only_alphabet
-from polyvox.text.phonemes.base import heard_words, spoken_insert
+from polyvox.text.phonemes.base import split_phonemes, spoken_insert
 from polyvox.text.phonemes.espeak_program import Espeak, cleaned
 from polyvox.text.phonemes.marks import punctuation
 from polyvox.text.spoken import Spoken, SpokenWord
@@ -42,7 +42,7 @@ class _Piece:
 
 
 class EspeakPhonemizer:
-    """Reads one language by asking espeak-ng; a clause is asked for as a whole, so that its words may run together."""
+    """One language by espeak-ng; whole clauses are phonemized, so that words may be joined."""
 
     def __init__(self, language: str, program: str) -> None:
         self._espeak: Final = Espeak(program, VOICES[language], language, tie="^")
@@ -70,7 +70,7 @@ class EspeakPhonemizer:
         for (start, end), phonemes in words.items():
             span = text.span(start, end)
             placed += [
-                (start, end, SpokenWord(text.text[start:end], sound, span, True)) for sound in heard_words(phonemes)
+                (start, end, SpokenWord(text.text[start:end], sound, span, True)) for sound in split_phonemes(phonemes)
             ]
         for piece in pieces:
             insert = insert_at(piece.text, inserts) if piece.kind == "insert" else None
@@ -87,12 +87,12 @@ class EspeakPhonemizer:
 
     def _plain(self, word: str) -> str:
         line = cleaned(word)
-        return self._ask([line])[0] if line else ""
+        return self._phonemize([line])[0] if line else ""
 
     def _sounds(self, clauses: Sequence[Sequence[str]]) -> list[list[str]]:
         """The phonemes of every word of every clause; an empty string where a word runs into its neighbour."""
         lines = [cleaned(" ".join(clause)) for clause in clauses]
-        answers = [answer.split() for answer in self._ask(lines)]
+        answers = [answer.split() for answer in self._phonemize(lines)]
         return [self._per_word(clause, answer) for clause, answer in zip(clauses, answers, strict=True)]
 
     def _per_word(self, clause: Sequence[str], answer: Sequence[str]) -> list[str]:
@@ -100,11 +100,11 @@ class EspeakPhonemizer:
             return list(answer)
         if len(clause) == 1:
             return [" ".join(answer)]
-        alone = self._ask([cleaned(word) for word in clause])
-        return shared_out(answer, [sound.split() for sound in alone])
+        alone = self._phonemize([cleaned(word) for word in clause])
+        return align_to_words(answer, [sound.split() for sound in alone])
 
-    def _ask(self, lines: Sequence[str]) -> list[str]:
-        return [_in_our_symbols(line) for line in self._espeak.ask(lines)]
+    def _phonemize(self, lines: Sequence[str]) -> list[str]:
+        return [_to_alphabet(line) for line in self._espeak.phonemize(lines)]
 
 
 def _clauses(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
@@ -148,7 +148,7 @@ def _spaced(placed: Sequence[tuple[int, int, Spoken]], text: str) -> list[Spoken
     return spoken
 
 
-def _in_our_symbols(line: str) -> str:
+def _to_alphabet(line: str) -> str:
     for theirs, ours in _SYMBOLS:
         line = line.replace(theirs, ours)
     return only_alphabet(line).strip()

@@ -1,7 +1,7 @@
-"""American English in the IPA that espeak-ng writes, read by the house's own rules: for where the program is missing.
+"""American English in espeak-ng's IPA, converted from our own phonemizer: the fall-back where the program is missing.
 
-Both write the same sounds; the house has one symbol for a diphthong or an affricate, no marks of length, and the vowel
-of `bird` with its r. In running text some three tokens of a hundred come out otherwise than the program's.
+Our alphabet has one symbol for a diphthong or an affricate, no length marks, and the vowel of `bird` with its r. In
+running text some three tokens in a hundred differ from the program's.
 """
 
 import re
@@ -48,13 +48,13 @@ _BEFORE_THE: Final = {"of": "ʌv", "in": "ɪn", "on": "ɔn", "for": "fɚ", "from
 _WITH_ARTICLE: Final = {"of": "əvə", "at": "æɾə", "for": "fɚɹə"}
 
 
-class HouseEnglish:
-    """Answers as `Espeak` does: a line of phonemes for each line of text."""
+class RuleBasedEnglish:
+    """The interface of `Espeak`: a line of phonemes for each line of text."""
 
     def __init__(self, read: Phonemizer) -> None:
         self._read = read
 
-    def ask(self, lines: Sequence[str]) -> list[str]:
+    def phonemize(self, lines: Sequence[str]) -> list[str]:
         return [self._line(line) for line in lines]
 
     def _line(self, line: str) -> str:
@@ -97,7 +97,7 @@ def _sound(word: SpokenWord, following: SpokenWord | None) -> str:
 
 
 def _by_spelling(written: str, sound: str) -> str:
-    """What the letters of a word tell beyond its sounds."""
+    """Corrections that depend on the spelling."""
     if written in _WITHOUT_STRESS:
         sound = sound.replace("ˌ", "")
     elif written in _HALF_STRESSED:

@@ -14,15 +14,15 @@ from polyvox.errors import EngineError, UnavailableError
 _log = logging.getLogger(__name__)
 _TIMEOUT_SECONDS: Final = 10.0
 _MAX_ANSWER_BYTES: Final = 1 << 20
-# What is asked at once fits into the pipe with its answer, so that neither side ever waits for the other to read.
-_MAX_QUESTION_BYTES: Final = 12_000
+# A request and its answer fit into the pipes, so that neither side ever blocks on the other.
+_MAX_REQUEST_BYTES: Final = 12_000
 
 _UNSPEAKABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2600-\u27bf\ufe00-\ufe0f\U0001f000-\U0001faff]+")
 _LANGUAGE_FLAG: Final = re.compile(r"\([a-z^-]+\)")
 
 
 class Espeak:
-    """Asks in one voice; `tie` is written between the letters of one sound, nothing where it is empty."""
+    """espeak-ng with one voice; `tie` is written between the letters of one sound."""
 
     def __init__(self, program: str, voice: str, language: str, *, tie: str = "") -> None:
         found = shutil.which(program)
@@ -31,29 +31,29 @@ class Espeak:
         self._language = language
         self._command = [found, "-q", "-b", "1", "--ipa", *([f"--tie={tie}"] if tie else []), "-v", voice]
 
-    def ask(self, lines: Sequence[str]) -> list[str]:
-        """One line of phonemes for each line of text, in as few questions as their size allows.
+    def phonemize(self, lines: Sequence[str]) -> list[str]:
+        """One line of phonemes for each line of text, in as few calls as their size allows.
 
         espeak-ng answers a line with a line as long as the line is one clause to it.
         """
         answers: list[str] = []
         waiting: list[str] = []
         for line in lines:
-            if sum(len(other.encode()) + 1 for other in (*waiting, line)) > _MAX_QUESTION_BYTES:
-                answers += self._ask_together(waiting)
+            if sum(len(other.encode()) + 1 for other in (*waiting, line)) > _MAX_REQUEST_BYTES:
+                answers += self._phonemize_batch(waiting)
                 waiting = []
             waiting.append(line)
-        return answers + (self._ask_together(waiting) if waiting else [])
+        return answers + (self._phonemize_batch(waiting) if waiting else [])
 
-    def _ask_together(self, lines: Sequence[str]) -> list[str]:
-        question = "".join(f"{line}\n" for line in lines)
-        answer = [_LANGUAGE_FLAG.sub("", line).strip() for line in self._run(question).splitlines()]
+    def _phonemize_batch(self, lines: Sequence[str]) -> list[str]:
+        request = "".join(f"{line}\n" for line in lines)
+        answer = [_LANGUAGE_FLAG.sub("", line).strip() for line in self._run(request).splitlines()]
         if len(answer) == len(lines):
             return answer
         if len(lines) == 1:
             return [" ".join(answer)]
         _log.debug("espeak-ng answered %d lines of text with %d", len(lines), len(answer))
-        return [sound for line in lines for sound in self._ask_together([line])]
+        return [sound for line in lines for sound in self._phonemize_batch([line])]
 
     def _run(self, lines: str) -> str:
         try:
@@ -82,7 +82,7 @@ class Espeak:
 
 
 def cleaned(line: str) -> str:
-    """A line without what espeak-ng stumbles over."""
+    """A line without characters that espeak-ng cannot handle."""
     return _UNSPEAKABLE.sub("", line).replace("’", "'").strip()
 
 

@@ -1,4 +1,4 @@
-"""Letters outside a to z, brought down to them: accents, ligatures, and scripts that English has no sounds for."""
+"""Folding to ASCII letters: accents, ligatures, and transliteration of other scripts."""
 
 import unicodedata
 from functools import cache

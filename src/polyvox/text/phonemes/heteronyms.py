@@ -1,4 +1,4 @@
-"""Words written alike and spoken apart: which role a word plays in its sentence, from the words around it."""
+"""Heteronyms: the part of speech of a word, from the words around it."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -29,7 +29,7 @@ from polyvox.text.phonemes.word_classes import (
 
 
 class Role(StrEnum):
-    """What a word does in its sentence; PLAIN where nothing speaks for one role, OTHER for a rarer sense."""
+    """The part of speech of a word; PLAIN where there is no evidence, OTHER for a rarer sense."""
 
     PLAIN = "plain"
     NOUN = "noun"
@@ -173,8 +173,8 @@ def _read(words: Sequence[str], index: int) -> Role:
     if left in SINGULAR_SUBJECTS:
         return Role.PAST
     near = words[max(0, index - _NEAR) : index + _NEAR]
-    told = any(word in PAST_CUES or (word.endswith("ed") and len(word) > 4) for word in near)
-    if told:
+    past = any(word in PAST_CUES or (word.endswith("ed") and len(word) > 4) for word in near)
+    if past:
         return Role.PAST
     known = left in SUBJECTS or left in ADVERBS or left in CONJUNCTIONS or left in PREPOSITIONS or _is_break(left)
     return Role.VERB if known or _is_plural(left) else Role.PAST

@@ -1,4 +1,4 @@
-"""Inflected forms of words that the dictionary has in their plain form."""
+"""Inflected forms of words whose base form is in the dictionary."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,11 +23,11 @@ _CLITICS: Final = {
     "'m": ("m", "əm"),
 }
 
-Reader = Callable[[str, bool], str | None]
+StemPhonemes = Callable[[str, bool], str | None]
 """The sound of a plain form that the dictionary has, or None; the flag asks for the verb of a heteronym."""
 
 
-def inflected(word: str, plain: Reader, variant: Variant) -> str | None:
+def inflected(word: str, plain: StemPhonemes, variant: Variant) -> str | None:
     """The sound of a word that is a known word and an ending: plural, possessive, past, -ing, or a contraction."""
     return _contraction(word, plain, variant) or _ending(word, plain, variant)
 
@@ -63,7 +63,7 @@ def _flapped(stem: str, variant: Variant) -> str:
     return stem
 
 
-def _contraction(word: str, plain: Reader, variant: Variant) -> str | None:
+def _contraction(word: str, plain: StemPhonemes, variant: Variant) -> str | None:
     for clitic, (after_vowel, after_consonant) in _CLITICS.items():
         if word.endswith(clitic) and len(word) > len(clitic):
             stem = plain(word[: -len(clitic)], True)
@@ -77,7 +77,7 @@ def _contraction(word: str, plain: Reader, variant: Variant) -> str | None:
     return None
 
 
-def _ending(word: str, plain: Reader, variant: Variant) -> str | None:
+def _ending(word: str, plain: StemPhonemes, variant: Variant) -> str | None:
     for spelling, ending in _stems(word):
         stem = plain(spelling, ending in _VERBAL)
         if stem:

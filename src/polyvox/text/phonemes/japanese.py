@@ -11,11 +11,11 @@ from itertools import zip_longest
 from threading import Lock
 from typing import Any, Final
 
-from polyvox.errors import UnavailableError
+from polyvox.errors import UnavailableError, install_hint
+from polyvox.text.characters import HAN
 from polyvox.text.markup import Insert
-from polyvox.text.phonemes.base import Phonemizer, heard_words
+from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.kana import hiragana, kana_phonemes
-from polyvox.text.phonemes.scripts import HAN
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
@@ -67,7 +67,7 @@ class JapanesePhonemizer:
             surface = "".join(part.surface for part in group)
             span = text.span(place, place + len(surface))
             place += len(surface)
-            sounds = heard_words(kana_phonemes("".join(part.reading for part in group)))
+            sounds = split_phonemes(kana_phonemes("".join(part.reading for part in group)))
             if not sounds:
                 _log.debug("no reading is known for %r", surface)
             words += [SpokenWord(surface, sound, span, True) for sound in sounds]
@@ -143,7 +143,7 @@ def _tagger() -> Any:  # noqa: ANN401
         import unidic_lite
     except ImportError as error:
         raise UnavailableError(
-            "Japanese needs a dictionary that is not installed; get it with `pip install 'polyvox[ja]'`.",
+            f"Japanese needs a dictionary that is not installed; get it with {install_hint('ja')}.",
             field="language",
         ) from error
     return fugashi.Tagger(f'-d "{unidic_lite.DICDIR}"')

@@ -1,4 +1,4 @@
-"""The pronouncing dictionaries: what each English word sounds like, by variant and part of speech."""
+"""The English pronouncing dictionaries, by variant and part of speech."""
 
 import json
 from collections.abc import Mapping

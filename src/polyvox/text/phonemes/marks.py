@@ -1,4 +1,4 @@
-"""Marks of punctuation and other signs: which the model can hear, which are words, which are silent."""
+"""Punctuation and other signs: which the model knows, which are read as words, which are silent."""
 
 from collections.abc import Mapping
 from typing import Final

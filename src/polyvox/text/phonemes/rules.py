@@ -41,7 +41,7 @@ def ruled(word: str, variant: Variant) -> str:
 
 
 def _match(word: str, place: int) -> tuple[int, str]:
-    """How many letters the best rule at a place takes, and their sound."""
+    """The number of letters that the best rule at a position takes, and their sound."""
     if _is_long(word, place):
         return 1, _LONG[word[place]]
     for size in range(min(_LONGEST, len(word) - place), 0, -1):

@@ -1,4 +1,4 @@
-"""Where the stress of a word stands, and how it grows or yields in company. A mark stands before its vowel."""
+"""Word stress, and how it changes in compounds and emphasis. A mark stands before its vowel."""
 
 from polyvox.text.phonemes.alphabet import ENGLISH_VOWELS, PRIMARY, SECONDARY, STRESSES
 
@@ -29,7 +29,7 @@ def emphasised(phonemes: str) -> str:
 
 
 def last_strongest(parts: list[str]) -> str:
-    """Letters spelled in a row: each is heard, the last carries the beat."""
+    """Letters spelled in a row: the last has the primary stress."""
     joined = weakened("".join(parts))
     before, mark, after = joined.rpartition(SECONDARY)
     return f"{before}{PRIMARY}{after}" if mark else emphasised(joined)

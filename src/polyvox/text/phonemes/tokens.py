@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from polyvox.text.characters import HAN, LATIN
 from polyvox.text.markup import Insert, insert_at
-from polyvox.text.phonemes.scripts import HAN, LATIN
 from polyvox.text.tracked import TrackedText
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     RUN = "run"  # Latin letters and digits, with what holds them together
     HAN = "han"
     FOREIGN = "foreign"  # letters of any other script
@@ -21,10 +21,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
-    """A stretch of the text, from `start` to `end`; a mark that is repeated is one token."""
+class TextToken:
+    """A token of the text, from `start` to `end`; a mark that is repeated is one token."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -54,10 +54,10 @@ _TOKEN: Final = re.compile(
 )
 
 
-def tokens(text: TrackedText, inserts: Sequence[Insert]) -> list[Token]:
+def tokens(text: TrackedText, inserts: Sequence[Insert]) -> list[TextToken]:
     """The tokens of a text in order; nothing but white space is left out."""
     whole = text.text
-    found: list[tuple[Kind, int, int]] = []
+    found: list[tuple[TokenKind, int, int]] = []
     for kind, start, end in _scan(whole):
         if found and found[-1][2] == start and _continues(found[-1][0], kind, whole[start]):
             kind, start, _ = found.pop()
@@ -65,27 +65,27 @@ def tokens(text: TrackedText, inserts: Sequence[Insert]) -> list[Token]:
     return [_token(kind, whole, start, end, inserts) for kind, start, end in found]
 
 
-def _scan(text: str) -> Iterator[tuple[Kind, int, int]]:
+def _scan(text: str) -> Iterator[tuple[TokenKind, int, int]]:
     body = len(text.rstrip())
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         if match.lastgroup != "dotted":
-            yield Kind(match.lastgroup or "mark"), start, end
+            yield TokenKind(match.lastgroup or "mark"), start, end
         elif end == body and text[end - 1] == ".":
-            yield Kind.RUN, start, end - 1
-            yield Kind.MARK, end - 1, end
+            yield TokenKind.RUN, start, end - 1
+            yield TokenKind.MARK, end - 1, end
         else:
-            yield Kind.RUN, start, end
+            yield TokenKind.RUN, start, end
 
 
-def _continues(last: Kind, kind: Kind, first: str) -> bool:
+def _continues(last: TokenKind, kind: TokenKind, first: str) -> bool:
     """Vowel signs go with the letters of another script before them, and so do further letters."""
-    if last is not Kind.FOREIGN:
+    if last is not TokenKind.FOREIGN:
         return False
-    return kind is Kind.FOREIGN or (kind is Kind.MARK and unicodedata.category(first).startswith("M"))
+    return kind is TokenKind.FOREIGN or (kind is TokenKind.MARK and unicodedata.category(first).startswith("M"))
 
 
-def _token(kind: Kind, text: str, start: int, end: int, inserts: Sequence[Insert]) -> Token:
-    insert = insert_at(text[start], inserts) if kind is Kind.INSERT else None
-    known = Kind.MARK if kind is Kind.INSERT and insert is None else kind
-    return Token(known, text[start:end], start, end, insert)
+def _token(kind: TokenKind, text: str, start: int, end: int, inserts: Sequence[Insert]) -> TextToken:
+    insert = insert_at(text[start], inserts) if kind is TokenKind.INSERT else None
+    known = TokenKind.MARK if kind is TokenKind.INSERT and insert is None else kind
+    return TextToken(known, text[start:end], start, end, insert)

@@ -1,4 +1,4 @@
-"""How one English word sounds, whatever it is: known, inflected, compound, acronym, or never seen before."""
+"""Phonemes of one English word: known, inflected, compound, acronym, or unknown."""
 
 import re
 from collections.abc import Callable
@@ -25,25 +25,25 @@ _SHORT_CAPITALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What of a word's surroundings bears on its sound."""
+class WordContext:
+    """The context of a word that its pronunciation depends on."""
 
     role: Role = Role.PLAIN
     before_break: bool = False
     shouted: bool = False
 
 
-_ALONE: Final = Setting()
+_ALONE: Final = WordContext()
 
 
 @dataclass(frozen=True, slots=True)
-class WordReader:
-    """Reads words of one variant; `unknown` is asked for lower-case words that the dictionary cannot derive."""
+class WordPhonemizer:
+    """Phonemizes words of one variant; `unknown` (G2P) takes lower-case words that the dictionary cannot derive."""
 
     lexicon: Lexicon
     unknown: Callable[[str], str]
 
-    def read(self, run: str, setting: Setting = _ALONE) -> str:
+    def read(self, run: str, setting: WordContext = _ALONE) -> str:
         """Phonemes of a run of ASCII letters, digits, hyphens and apostrophes; a space parts what is said apart."""
         if "." in run and not any(char.isdigit() for char in run):
             return spelled(run, self.lexicon)
@@ -57,7 +57,7 @@ class WordReader:
             return self._strange(run, setting)
         return self._compound(parts, setting)
 
-    def _known(self, word: str, setting: Setting) -> str | None:
+    def _known(self, word: str, setting: WordContext) -> str | None:
         """The sound of a word that the dictionary has, or from which it can be derived."""
         if not word[0].isalpha() and word[0] != "'":
             return None
@@ -71,7 +71,7 @@ class WordReader:
             return with_s(self.read(ending[1], setting), self.lexicon.variant)
         return self._inflected(word, setting)
 
-    def _capitals(self, word: str, setting: Setting) -> str | None:
+    def _capitals(self, word: str, setting: WordContext) -> str | None:
         """A word in capitals: an acronym, a shouted word, or initials."""
         entry = self.lexicon.gold.get(word)
         if entry is not None:
@@ -95,7 +95,7 @@ class WordReader:
             return emphasised(sound)
         return audible(sound) if word[0].isupper() else sound
 
-    def _inflected(self, word: str, setting: Setting) -> str | None:
+    def _inflected(self, word: str, setting: WordContext) -> str | None:
         def plain(stem: str, verb: bool) -> str | None:
             entry = self.lexicon.find(stem) if len(stem) > 1 else None
             if entry is None:
@@ -105,7 +105,7 @@ class WordReader:
         sound = inflected(word, plain, self.lexicon.variant)
         return audible(sound) if sound and word[0].isupper() else sound
 
-    def _strange(self, word: str, setting: Setting) -> str:
+    def _strange(self, word: str, setting: WordContext) -> str:
         """A word that is in no dictionary: a name in mixed case, initials, or plain letters."""
         if word.endswith("'s"):
             return self._possessive(word, setting)
@@ -118,10 +118,10 @@ class WordReader:
             return spelled(letters, self.lexicon)
         return self.unknown(letters.lower())
 
-    def _possessive(self, word: str, setting: Setting) -> str:
+    def _possessive(self, word: str, setting: WordContext) -> str:
         return with_s(self.read(_POSSESSIVE.sub("", word), setting), self.lexicon.variant)
 
-    def _camel(self, parts: list[str], setting: Setting) -> list[str]:
+    def _camel(self, parts: list[str], setting: WordContext) -> list[str]:
         """The parts of a name in mixed case; the first has the beat, or the last after Mc and O', or as initials."""
         sounds = ["mək" if part == "Mc" else self.read(part, setting) for part in parts]
         beat = len(parts) - 1 if parts[-1].isupper() or parts[0] in _LEADING_PARTS else 0
@@ -135,14 +135,14 @@ class WordReader:
                 return shorter
         return _DRAWN_OUT.sub(r"\1\1", word)
 
-    def _compound(self, parts: list[str], setting: Setting) -> str:
+    def _compound(self, parts: list[str], setting: WordContext) -> str:
         """Words joined by hyphens are one word; numbers and longer chains are said word by word."""
         sounds = [self._numeral_or_word(part, index, parts, setting) for index, part in enumerate(parts)]
         if len(parts) == 2 and all(part.isalpha() for part in parts):
             return "".join(compounded(sounds))
         return " ".join(sounds)
 
-    def _numeral_or_word(self, part: str, index: int, parts: list[str], setting: Setting) -> str:
+    def _numeral_or_word(self, part: str, index: int, parts: list[str], setting: WordContext) -> str:
         if part.isdigit():
             between = 0 < index < len(parts) - 1 and parts[index - 1].isalpha() and parts[index + 1].isalpha()
             words = ["to"] if part == "2" and between else digit_words(part)

@@ -1,4 +1,4 @@
-"""The tokens of ZipVoice: pinyin for Chinese, IPA for English, and marks that stand for themselves.
+"""ZipVoice's tokenizer: pinyin for Chinese, IPA for English, and marks as they are.
 
 `<chang2>` is a syllable that the caller spells; `[laugh]`, `[S1]` pass through as tokens.
 """
@@ -14,16 +14,16 @@ from typing import Final, Protocol
 import structlog
 
 from polyvox.errors import UnavailableError
+from polyvox.text.characters import HAN
 from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.phonemes.chinese import word_cutter
-from polyvox.text.phonemes.espeak_ipa import HouseEnglish
+from polyvox.text.phonemes.espeak_ipa import RuleBasedEnglish
 from polyvox.text.phonemes.espeak_program import Espeak, cleaned
-from polyvox.text.phonemes.scripts import HAN
 
 _log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 MARK: Final = r"<[A-Za-zÜü]{1,7}[1-5]>|\[[A-Za-z][A-Za-z0-9 _-]{0,23}\]"
-"""What a caller may write between the words: a syllable in pinyin, or a tag."""
+"""Inline marks of the caller: a syllable in pinyin, or a tag."""
 
 _PLAIN: Final = str.maketrans("，。！？；：、‘’“”⋯", ",.!?;:,''\"\"…")
 _ELLIPSIS: Final = re.compile(r"···|・・・|\.\.\.")
@@ -43,8 +43,8 @@ _LOWER_NEXT: Final = re.compile(r"\.\s+[a-z]")
 _SENTENCE_MARKS: Final = frozenset(".?!")
 
 
-class Script(StrEnum):
-    """How a segment is read."""
+class SegmentKind(StrEnum):
+    """How a segment is tokenized."""
 
     CHINESE = "zh"
     ENGLISH = "en"
@@ -53,45 +53,45 @@ class Script(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """A run of text that is read in one way."""
+class TokenizerSegment:
+    """A run of text of one kind."""
 
     text: str
-    script: Script
+    kind: SegmentKind
 
 
-class _EnglishReader(Protocol):
-    """Whoever reads English: the program that the models learned from, or the house in its place."""
+class _EnglishPhonemizer(Protocol):
+    """Phonemizes lines of English: espeak-ng, which the training data was made with, or our own rules."""
 
-    def ask(self, lines: Sequence[str]) -> list[str]: ...
+    def phonemize(self, lines: Sequence[str]) -> list[str]: ...
 
 
 class EmiliaTokenizer:
-    """Reads Chinese and English, mixed; English by the program espeak-ng, or where that is missing by the house."""
+    """Tokenizes mixed Chinese and English; English by espeak-ng, or by our own rules where it is missing."""
 
     def __init__(self, espeak: str) -> None:
         self._program = espeak
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text, among them those that a model may not know."""
+        """The tokens of a text; a model may not know all of them."""
         return [token for segment in segments(plain(text)) for token in self._read(segment)]
 
-    def _read(self, segment: Segment) -> list[str]:
-        match segment.script:
-            case Script.CHINESE:
+    def _read(self, segment: TokenizerSegment) -> list[str]:
+        match segment.kind:
+            case SegmentKind.CHINESE:
                 return chinese_tokens(segment.text)
-            case Script.PINYIN:
+            case SegmentKind.PINYIN:
                 return _syllable_tokens(segment.text[1:-1].lower())
-            case Script.TAG:
+            case SegmentKind.TAG:
                 return [segment.text]
-            case Script.ENGLISH:
+            case SegmentKind.ENGLISH:
                 return self._english_tokens(segment.text)
 
     def _english_tokens(self, text: str) -> list[str]:
         """One token for each letter of IPA; a comma keeps a space behind it, a full stop does not."""
         clauses = [(line, mark) for words, mark in _clauses(text) if (line := cleaned(words))]
         tokens: list[str] = []
-        sounds = self._english.ask([line for line, _ in clauses])
+        sounds = self._english.phonemize([line for line, _ in clauses])
         for index, ((_, mark), sound) in enumerate(zip(clauses, sounds, strict=True)):
             tokens += unicodedata.normalize("NFD", sound)
             tokens += mark
@@ -100,17 +100,17 @@ class EmiliaTokenizer:
         return tokens
 
     @property
-    def reads_like_espeak(self) -> bool:
-        """Whether English is read by the program itself."""
+    def uses_espeak(self) -> bool:
+        """Whether English is phonemized by espeak-ng."""
         return isinstance(self._english, Espeak)
 
     @cached_property
-    def _english(self) -> _EnglishReader:
+    def _english(self) -> _EnglishPhonemizer:
         try:
             return Espeak(self._program, "en-us", "en-us")
         except UnavailableError as error:
-            _log.warning("English is read by the house's rules", reason=error.message)
-            return HouseEnglish(phonemizer_for("en-us", espeak=self._program))
+            _log.warning("English is phonemized by built-in rules", reason=error.message)
+            return RuleBasedEnglish(phonemizer_for("en-us", espeak=self._program))
 
 
 def plain(text: str) -> str:
@@ -118,14 +118,14 @@ def plain(text: str) -> str:
     return _AROUND_SPEAKER.sub(r"\1", _ELLIPSIS.sub("…", text.translate(_PLAIN)))
 
 
-def segments(text: str) -> list[Segment]:
+def segments(text: str) -> list[TokenizerSegment]:
     """Runs of one script; what belongs to none goes with what is before it, or else with what follows.
 
     A text of figures and signs alone counts as English.
     """
-    found: list[Segment] = []
+    found: list[TokenizerSegment] = []
     run: list[re.Match[str]] = []
-    script: Script | None = None
+    script: SegmentKind | None = None
     for piece in _PIECE.finditer(text):
         own = _script_of(piece)
         if script is not None and own not in (None, script):
@@ -133,32 +133,34 @@ def segments(text: str) -> list[Segment]:
             run, script = [], None
         run.append(piece)
         script = script or own
-    return found + _with_marks(run, script or Script.ENGLISH)
+    return found + _with_marks(run, script or SegmentKind.ENGLISH)
 
 
-def _script_of(piece: re.Match[str]) -> Script | None:
+def _script_of(piece: re.Match[str]) -> SegmentKind | None:
     if piece["han"] or (piece["mark"] and piece["mark"].startswith("<")):
-        return Script.CHINESE
-    return Script.ENGLISH if piece["latin"] else None
+        return SegmentKind.CHINESE
+    return SegmentKind.ENGLISH if piece["latin"] else None
 
 
-def _with_marks(run: list[re.Match[str]], script: Script) -> list[Segment]:
+def _with_marks(run: list[re.Match[str]], script: SegmentKind) -> list[TokenizerSegment]:
     """A run cut at the marks in it."""
-    parts: list[Segment] = []
+    parts: list[TokenizerSegment] = []
     words = ""
     for piece in run:
         if not piece["mark"]:
             words += piece.group()
             continue
         if words:
-            parts.append(Segment(words, script))
-        parts.append(Segment(piece.group(), Script.PINYIN if piece["mark"].startswith("<") else Script.TAG))
+            parts.append(TokenizerSegment(words, script))
+        parts.append(
+            TokenizerSegment(piece.group(), SegmentKind.PINYIN if piece["mark"].startswith("<") else SegmentKind.TAG)
+        )
         words = ""
-    return [*parts, Segment(words, script)] if words else parts
+    return [*parts, TokenizerSegment(words, script)] if words else parts
 
 
 def chinese_tokens(text: str) -> list[str]:
-    """Initials and finals with the tones as they are spoken in company; other characters stand for themselves."""
+    """Initials and finals after tone sandhi; other characters are tokens of their own."""
     from pypinyin import Style, lazy_pinyin
 
     words = word_cutter().lcut(_with_figures_read(text))

@@ -1,4 +1,4 @@
-"""A model's tokens and their numbers, as its `tokens.txt` lists them."""
+"""A model's token vocabulary, from its `tokens.txt`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ _MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
-    """The numbers of a row of tokens, and those among the tokens that the model does not know."""
+class EncodedTokens:
+    """The ids of a token sequence, and the tokens that are not in the vocabulary."""
 
     ids: tuple[int, ...]
     unknown: tuple[str, ...]
 
 
-class Vocabulary:
+class TokenVocabulary:
     """Tokens by name. The pad is the model's own: a text cannot contain it."""
 
     def __init__(self, ids: Mapping[str, int]) -> None:
@@ -34,8 +34,8 @@ class Vocabulary:
     def __getitem__(self, token: str) -> int:
         return self._ids[token]
 
-    def numbered(self, tokens: Iterable[str]) -> Numbered:
-        """All tokens that the model knows, in order, and all that it does not."""
+    def encode(self, tokens: Iterable[str]) -> EncodedTokens:
+        """The ids of all known tokens, in order, and the unknown tokens."""
         ids: list[int] = []
         unknown: list[str] = []
         for token in tokens:
@@ -43,10 +43,10 @@ class Vocabulary:
                 ids.append(self._ids[token])
             else:
                 unknown.append(token)
-        return Numbered(tuple(ids), tuple(unknown))
+        return EncodedTokens(tuple(ids), tuple(unknown))
 
 
-def read_vocabulary(path: Path) -> Vocabulary:
+def read_vocabulary(path: Path) -> TokenVocabulary:
     """A file of lines `token<TAB>number`, numbered from 0 without a gap, the pad first."""
     with path.open("rb") as stream:
         content = stream.read(_MAX_BYTES + 1)
@@ -63,4 +63,4 @@ def read_vocabulary(path: Path) -> Vocabulary:
         raise BundleError(f"{path} is not a list of tokens and numbers; fetch the model again.") from error
     if sorted(ids.values()) != list(range(len(ids))) or ids.get(PAD) != 0:
         raise BundleError(f"{path} does not number its tokens from the pad on without a gap; fetch the model again.")
-    return Vocabulary(ids)
+    return TokenVocabulary(ids)

@@ -1,1 +1,1 @@
-"""How Mandarin reads figures, one kind of thing in each file."""
+"""Rules of the Chinese normaliser, by kind of expression."""

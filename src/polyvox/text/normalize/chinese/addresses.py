@@ -1,4 +1,4 @@
-"""Addresses of the web and of mail, telephone numbers, versions and other codes."""
+"""URLs, e-mail addresses, telephone numbers, versions and other codes."""
 
 import re
 from typing import Final

@@ -27,7 +27,7 @@ def dialled(digits: str) -> str:
 
 
 def cardinal(digits: str) -> str:
-    """How many. A figure too long for that, or with leading zeros, is read digit by digit."""
+    """A cardinal. A figure too long for that, or with leading zeros, is read digit by digit."""
     if len(digits) > LONGEST_CARDINAL or (len(digits) > 1 and digits[0] == "0"):
         return spelled(digits)
     words = _whole(int(digits)) or DIGITS[0]

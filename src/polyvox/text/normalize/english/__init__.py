@@ -1,1 +1,1 @@
-"""How English reads what is not written as words, one kind of thing in each file."""
+"""Rules of the English normaliser, by kind of expression."""

@@ -1,4 +1,4 @@
-"""What stands around a match, looked at over a bounded distance."""
+"""The context of a match, within a bounded distance."""
 
 import re
 from typing import Final

@@ -66,7 +66,7 @@ _NOT_PLURAL: Final = frozenset(
 
 
 def read_marked(text: TrackedText) -> TrackedText:
-    """What carries its own mark: fixed phrases, decades, years with an apostrophe or an era."""
+    """Figures with a mark of their own: fixed phrases, decades, years with an apostrophe or an era."""
     text = text.sub(_FIXED, lambda match: _FIXED_READINGS[match.group()]).sub(_VERSE, _verse).sub(_DECADE, _decade)
     text = text.sub(_SHORT_DECADE, _short_decade).sub(_SHORT_YEAR, lambda match: two_digits(int(match[1])))
     return text.sub(_ERA, _era)

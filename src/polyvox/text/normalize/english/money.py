@@ -10,7 +10,7 @@ from polyvox.text.tracked import TrackedText
 
 
 @dataclass(frozen=True, slots=True)
-class Currency:
+class EnglishCurrency:
     """The names of a currency and of its hundredth part, where it has one in use."""
 
     one: str
@@ -19,8 +19,8 @@ class Currency:
     cents: str = ""
 
 
-def _cents(name: str) -> Currency:
-    return Currency(name, name + "s", "cent", "cents")
+def _cents(name: str) -> EnglishCurrency:
+    return EnglishCurrency(name, name + "s", "cent", "cents")
 
 
 _SIGNS: Final = {
@@ -33,33 +33,33 @@ _SIGNS: Final = {
     "NZ$": _cents("New Zealand dollar"),
     "HK$": _cents("Hong Kong dollar"),
     "S$": _cents("Singapore dollar"),
-    "R$": Currency("real", "reais", "centavo", "centavos"),
+    "R$": EnglishCurrency("real", "reais", "centavo", "centavos"),
     "€": _cents("euro"),
-    "£": Currency("pound", "pounds", "penny", "pence"),
-    "¥": Currency("yen", "yen"),
-    "₹": Currency("rupee", "rupees", "paisa", "paise"),
-    "₩": Currency("won", "won"),
-    "₽": Currency("ruble", "rubles", "kopek", "kopeks"),
-    "₿": Currency("bitcoin", "bitcoins"),
-    "₺": Currency("lira", "lira"),
-    "₫": Currency("dong", "dong"),
-    "₪": Currency("shekel", "shekels"),
-    "₴": Currency("hryvnia", "hryvnias"),
-    "฿": Currency("baht", "baht"),
-    "₦": Currency("naira", "naira"),
-    "₱": Currency("peso", "pesos"),
-    "Rs.": Currency("rupee", "rupees", "paisa", "paise"),
-    "Rs": Currency("rupee", "rupees", "paisa", "paise"),
+    "£": EnglishCurrency("pound", "pounds", "penny", "pence"),
+    "¥": EnglishCurrency("yen", "yen"),
+    "₹": EnglishCurrency("rupee", "rupees", "paisa", "paise"),
+    "₩": EnglishCurrency("won", "won"),
+    "₽": EnglishCurrency("ruble", "rubles", "kopek", "kopeks"),
+    "₿": EnglishCurrency("bitcoin", "bitcoins"),
+    "₺": EnglishCurrency("lira", "lira"),
+    "₫": EnglishCurrency("dong", "dong"),
+    "₪": EnglishCurrency("shekel", "shekels"),
+    "₴": EnglishCurrency("hryvnia", "hryvnias"),
+    "฿": EnglishCurrency("baht", "baht"),
+    "₦": EnglishCurrency("naira", "naira"),
+    "₱": EnglishCurrency("peso", "pesos"),
+    "Rs.": EnglishCurrency("rupee", "rupees", "paisa", "paise"),
+    "Rs": EnglishCurrency("rupee", "rupees", "paisa", "paise"),
 }
 _CODES: Final = {
     "USD": _SIGNS["US$"],
     "EUR": _SIGNS["€"],
     "GBP": _SIGNS["£"],
     "JPY": _SIGNS["¥"],
-    "CNY": Currency("yuan", "yuan"),
-    "RMB": Currency("yuan", "yuan"),
+    "CNY": EnglishCurrency("yuan", "yuan"),
+    "RMB": EnglishCurrency("yuan", "yuan"),
     "INR": _SIGNS["₹"],
-    "CHF": Currency("Swiss franc", "Swiss francs"),
+    "CHF": EnglishCurrency("Swiss franc", "Swiss francs"),
     "CAD": _SIGNS["C$"],
     "AUD": _SIGNS["A$"],
     "NZD": _SIGNS["NZ$"],
@@ -68,11 +68,11 @@ _CODES: Final = {
     "KRW": _SIGNS["₩"],
     "RUB": _SIGNS["₽"],
     "BRL": _SIGNS["R$"],
-    "MXN": Currency("Mexican peso", "Mexican pesos"),
-    "SEK": Currency("Swedish krona", "Swedish kronor"),
-    "NOK": Currency("Norwegian krone", "Norwegian kroner"),
-    "DKK": Currency("Danish krone", "Danish kroner"),
-    "PLN": Currency("zloty", "zlotys"),
+    "MXN": EnglishCurrency("Mexican peso", "Mexican pesos"),
+    "SEK": EnglishCurrency("Swedish krona", "Swedish kronor"),
+    "NOK": EnglishCurrency("Norwegian krone", "Norwegian kroner"),
+    "DKK": EnglishCurrency("Danish krone", "Danish kroner"),
+    "PLN": EnglishCurrency("zloty", "zlotys"),
     "BTC": _SIGNS["₿"],
 }
 _SCALES: Final = {
@@ -129,7 +129,7 @@ def _sum(match: re.Match[str]) -> str:
     return " ".join(words)
 
 
-def _counted(match: re.Match[str], currency: Currency, scale: str) -> list[str]:
+def _counted(match: re.Match[str], currency: EnglishCurrency, scale: str) -> list[str]:
     """A range, a round sum or a price before its noun: one number, then the currency."""
     words = [number(_american(match["amount"]))]
     low = _SCALES.get((match.groupdict().get("low") or "").lower(), scale)
@@ -145,7 +145,7 @@ def _american(amount: str) -> str:
     return amount.replace(".", "").replace(",", ".") if amount[-3:-2] == "," else amount
 
 
-def _exact(amount: str, currency: Currency) -> str:
+def _exact(amount: str, currency: EnglishCurrency) -> str:
     whole, point, decimals = amount.replace(",", "").partition(".")
     if not point or set(decimals) == {"0"}:
         return f"{cardinal(whole or '0')} {currency.one if is_one(whole) else currency.many}"

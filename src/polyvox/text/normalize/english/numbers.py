@@ -30,7 +30,7 @@ DASH: Final = r" ?[-–—] ?"
 
 
 def cardinal(digits: str) -> str:
-    """How many: "one hundred five". A figure too long for that, or with leading zeros, is read digit by digit."""
+    """A cardinal: "one hundred five". A figure too long for that, or with leading zeros, is read digit by digit."""
     if len(digits) > LONGEST_CARDINAL:
         return spelled_in_groups(digits)
     if len(digits) > 1 and digits[0] == "0":
@@ -62,7 +62,7 @@ def _below_hundred(number: int) -> str:
 
 
 def ordinal(digits: str) -> str:
-    """Which one: "twenty first"."""
+    """An ordinal: "twenty first"."""
     head, space, last = cardinal(digits.lstrip("0") or "0").rpartition(" ")
     return head + space + _ordinal_word(last)
 

@@ -1,4 +1,4 @@
-"""Addresses of the web and of mail, handles, hashtags and file names."""
+"""URLs, e-mail addresses, handles, hashtags and file names."""
 
 import re
 from typing import Final

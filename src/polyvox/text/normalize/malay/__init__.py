@@ -1,1 +1,1 @@
-"""How Malay is read aloud, one kind of thing in each file."""
+"""Rules of the Malay normaliser, by kind of expression."""

@@ -213,7 +213,7 @@ def read(text: TrackedText) -> TrackedText:
 
 
 def read_names(text: TrackedText) -> TrackedText:
-    """What belongs to Malaysian names, in sentences of any language: of people, places and firms."""
+    """Abbreviations in Malaysian names of people, places and firms, in sentences of any language."""
     text = text.sub(_SLASHED, lambda match: SLASHED[match.group().lower()]).sub(_CHILD_OF, _child_of)
     text = text.sub(_SHORT_PLACE, lambda match: _SHORT_PLACES[match.group()]).sub(_FIRM, _firm)
     text = text.sub(_SCHOOL, lambda match: _SCHOOLS[match[1] or match[2]])

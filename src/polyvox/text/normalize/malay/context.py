@@ -1,4 +1,4 @@
-"""What stands around a match in Malay text, looked at over a bounded distance."""
+"""The context of a match in Malay text, within a bounded distance."""
 
 import re
 from typing import Final

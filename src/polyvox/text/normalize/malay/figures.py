@@ -67,7 +67,7 @@ def read_spaced(text: TrackedText) -> TrackedText:
 
 
 def read_marked(text: TrackedText) -> TrackedText:
-    """What carries its own mark: ke-, ber-, -an, and English ordinals."""
+    """Figures with a mark of their own: ke-, ber-, -an, and English ordinals."""
     text = text.sub(_BOTH, lambda match: f"{match['ke']}dua-dua{match['end'] or ''}").sub(_KE, _rank)
     text = text.sub(_PLAN, lambda match: f"Rancangan Malaysia {ordinal(match['figure'])}")
     text = text.sub(_TOGETHER, lambda match: match["ber"] + cardinal(match["figure"]))

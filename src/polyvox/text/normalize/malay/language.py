@@ -1,4 +1,4 @@
-"""Which parts of a text are Malay, which English, and which neither."""
+"""Language identification by sentence: Malay, English, or neither."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,6 @@ from typing import Final
 
 from polyvox.text.normalize.english.abbreviations import TITLES
 from polyvox.text.normalize.malay.abbreviations import NEVER_END
-from polyvox.text.normalize.malay.kept import FOREIGN
 from polyvox.text.normalize.malay.lexicon import (
     ENGLISH_LOANS,
     ENGLISH_WORDS,
@@ -18,6 +17,7 @@ from polyvox.text.normalize.malay.lexicon import (
     is_english_shape,
     is_malay_shape,
 )
+from polyvox.text.normalize.malay.passthrough import FOREIGN
 from polyvox.text.normalize.malay.shortforms import SHORT_FORMS
 from polyvox.text.tracked import TrackedText
 
@@ -29,7 +29,7 @@ class Language(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class LanguageRun:
     """Neighbouring sentences of one language."""
 
     language: Language
@@ -47,15 +47,15 @@ _WORD: Final = re.compile(r"(?<![\w@#/.'-])[A-Za-z]{1,30}+(?:'[A-Za-z]{1,3})?(?!
 _STRONG: Final = 2
 
 
-def stretches(text: TrackedText) -> list[Stretch]:
+def language_runs(text: TrackedText) -> list[LanguageRun]:
     """The text cut where its language changes; the parts, put together, are the text again."""
     ends = list(_sentence_ends(text.text))
     bounds = list(zip([0, *ends], ends, strict=False))
     verdicts = _settled([_verdict(text.text[start:end]) for start, end in bounds])
-    found: list[Stretch] = []
+    found: list[LanguageRun] = []
     for language, group in groupby(zip(verdicts, bounds, strict=True), key=lambda item: item[0]):
         spans = [bound for _, bound in group]
-        found.append(Stretch(language, text[spans[0][0] : spans[-1][1]]))
+        found.append(LanguageRun(language, text[spans[0][0] : spans[-1][1]]))
     return found
 
 
@@ -89,7 +89,7 @@ def _cuts_at_quotations(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _verdict(sentence: str) -> Language | None:
-    """The language of a sentence; None where nothing can be told."""
+    """The language of a sentence; None where there is no evidence."""
     malay, english = _evidence(sentence)
     if malay == english == 0 and FOREIGN in sentence and _WORD.search(sentence) is None:
         return Language.FOREIGN
@@ -99,7 +99,7 @@ def _verdict(sentence: str) -> Language | None:
 
 
 def _evidence(sentence: str) -> tuple[int, int]:
-    """How much speaks for Malay, and how much for English."""
+    """The weights of evidence for Malay and for English."""
     malay = english = 0
     for match in _WORD.finditer(sentence):
         word = match.group().lower()
@@ -121,9 +121,9 @@ def _english_weight(word: str) -> int:
 
 
 def _settled(verdicts: list[Language | None]) -> list[Language]:
-    """What cannot be told goes with what stands before it, at the beginning with what comes after."""
-    told = (verdict for verdict in verdicts if verdict in (Language.MALAY, Language.ENGLISH))
-    current = next(told, None) or Language.MALAY
+    """Sentences without evidence take the language before them, at the beginning that after them."""
+    known = (verdict for verdict in verdicts if verdict in (Language.MALAY, Language.ENGLISH))
+    current = next(known, None) or Language.MALAY
     settled = []
     for verdict in verdicts:
         if verdict in (Language.MALAY, Language.ENGLISH):

@@ -11,19 +11,19 @@ from polyvox.text.tracked import TrackedText
 
 
 @dataclass(frozen=True, slots=True)
-class Currency:
+class MalayCurrency:
     """The name of a currency and of its hundredth part, where that is in use."""
 
     name: str
     part: str = ""
 
 
-_RINGGIT: Final = Currency("ringgit", "sen")
-_DOLLAR: Final = Currency("dolar", "sen")
-_US_DOLLAR: Final = Currency("dolar Amerika", "sen")
-_SINGAPORE_DOLLAR: Final = Currency("dolar Singapura", "sen")
-_AUSTRALIAN_DOLLAR: Final = Currency("dolar Australia", "sen")
-_POUND: Final = Currency("paun", "peni")
+_RINGGIT: Final = MalayCurrency("ringgit", "sen")
+_DOLLAR: Final = MalayCurrency("dolar", "sen")
+_US_DOLLAR: Final = MalayCurrency("dolar Amerika", "sen")
+_SINGAPORE_DOLLAR: Final = MalayCurrency("dolar Singapura", "sen")
+_AUSTRALIAN_DOLLAR: Final = MalayCurrency("dolar Australia", "sen")
+_POUND: Final = MalayCurrency("paun", "peni")
 _SIGNS: Final = {
     "RM": _RINGGIT,
     "Rm": _RINGGIT,
@@ -33,40 +33,40 @@ _SIGNS: Final = {
     "S$": _SINGAPORE_DOLLAR,
     "A$": _AUSTRALIAN_DOLLAR,
     "AU$": _AUSTRALIAN_DOLLAR,
-    "B$": Currency("dolar Brunei", "sen"),
-    "HK$": Currency("dolar Hong Kong", "sen"),
-    "€": Currency("euro", "sen"),
+    "B$": MalayCurrency("dolar Brunei", "sen"),
+    "HK$": MalayCurrency("dolar Hong Kong", "sen"),
+    "€": MalayCurrency("euro", "sen"),
     "£": _POUND,
-    "¥": Currency("yen"),
-    "₹": Currency("rupee"),
-    "₩": Currency("won"),
-    "฿": Currency("baht"),
-    "₱": Currency("peso"),
-    "₫": Currency("dong"),
-    "Rp": Currency("rupiah"),
-    "Rp.": Currency("rupiah"),
+    "¥": MalayCurrency("yen"),
+    "₹": MalayCurrency("rupee"),
+    "₩": MalayCurrency("won"),
+    "฿": MalayCurrency("baht"),
+    "₱": MalayCurrency("peso"),
+    "₫": MalayCurrency("dong"),
+    "Rp": MalayCurrency("rupiah"),
+    "Rp.": MalayCurrency("rupiah"),
 }
 _CODES: Final = {
     "MYR": _RINGGIT,
     "USD": _US_DOLLAR,
     "SGD": _SINGAPORE_DOLLAR,
     "AUD": _AUSTRALIAN_DOLLAR,
-    "BND": Currency("dolar Brunei", "sen"),
-    "HKD": Currency("dolar Hong Kong", "sen"),
-    "NZD": Currency("dolar New Zealand", "sen"),
-    "EUR": Currency("euro", "sen"),
+    "BND": MalayCurrency("dolar Brunei", "sen"),
+    "HKD": MalayCurrency("dolar Hong Kong", "sen"),
+    "NZD": MalayCurrency("dolar New Zealand", "sen"),
+    "EUR": MalayCurrency("euro", "sen"),
     "GBP": _POUND,
-    "JPY": Currency("yen"),
-    "CNY": Currency("yuan"),
-    "RMB": Currency("yuan"),
-    "KRW": Currency("won"),
-    "THB": Currency("baht"),
-    "IDR": Currency("rupiah"),
-    "INR": Currency("rupee"),
-    "PHP": Currency("peso"),
-    "SAR": Currency("riyal"),
-    "AED": Currency("dirham"),
-    "BTC": Currency("bitcoin"),
+    "JPY": MalayCurrency("yen"),
+    "CNY": MalayCurrency("yuan"),
+    "RMB": MalayCurrency("yuan"),
+    "KRW": MalayCurrency("won"),
+    "THB": MalayCurrency("baht"),
+    "IDR": MalayCurrency("rupiah"),
+    "INR": MalayCurrency("rupee"),
+    "PHP": MalayCurrency("peso"),
+    "SAR": MalayCurrency("riyal"),
+    "AED": MalayCurrency("dirham"),
+    "BTC": MalayCurrency("bitcoin"),
 }
 SCALES: Final = {
     "k": "ribu",
@@ -154,7 +154,7 @@ def _scale(written: str | None) -> str:
     return SCALES[written.strip().rstrip(".").lower()] if written else ""
 
 
-def _exact(amount: str, currency: Currency) -> str:
+def _exact(amount: str, currency: MalayCurrency) -> str:
     """Whole units and hundredths; a single decimal is a tenth, which is ten of them."""
     whole, point, decimals = amount.replace(",", "").partition(".")
     if not point or set(decimals) == {"0"}:

@@ -14,7 +14,7 @@ _LONGEST_CODE_AS_NUMBER: Final = 2
 
 
 def cardinal(digits: str) -> str:
-    """How many: "seratus lima". A figure too long for that, or with leading zeros, is read digit by digit."""
+    """A cardinal: "seratus lima". A figure too long for that, or with leading zeros, is read digit by digit."""
     if len(digits) > LONGEST_CARDINAL:
         return spelled_in_groups(digits)
     if len(digits) > 1 and digits[0] == "0":
@@ -54,7 +54,7 @@ def _times(count: int, unit: str) -> str:
 
 
 def ordinal(digits: str) -> str:
-    """Which one: "pertama", "kedua puluh satu"."""
+    """An ordinal: "pertama", "kedua puluh satu"."""
     figure = digits.replace(",", "").lstrip("0") or "0"
     return "pertama" if figure == "1" else "ke" + cardinal(figure)
 

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from polyvox.text.characters import INSERTS
 from polyvox.text.normalize.malay.numbers import cardinal
+from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
 
 _WORDS: Final = {
@@ -46,7 +46,7 @@ _COMPARISONS: Final = {
     "==": "sama dengan",
 }
 _EMOTICON: Final = re.compile(
-    rf"(?<![^\s{INSERTS}])(?:[:;][-'^o]?[()DPpOo3/|]|[xX]D|<3+|\^[_.]?\^|[TQ]_[TQ]|-_+-|:'\(|[>][.:][<])(?![^\s.,!?{INSERTS}])"
+    rf"(?<![^\s{PLACEHOLDERS}])(?:[:;][-'^o]?[()DPpOo3/|]|[xX]D|<3+|\^[_.]?\^|[TQ]_[TQ]|-_+-|:'\(|[>][.:][<])(?![^\s.,!?{PLACEHOLDERS}])"
 )
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")

@@ -1,11 +1,11 @@
-"""Addresses of the web and of mail; their words and marks are said as in English, their figures as in the sentence."""
+"""URLs and e-mail addresses; their words and marks are read as in English, their digits as in the sentence."""
 
 import re
 from collections.abc import Callable
 from typing import Final
 
-from polyvox.text.characters import INSERTS
 from polyvox.text.normalize.english.letters import initials_as_capitals
+from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
@@ -14,7 +14,7 @@ ReadDigits = Callable[[str], str]
 _EMAIL: Final = re.compile(
     r"(?<![\w.%+-])(?:mailto:)?[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++", re.ASCII
 )
-_INSIDE: Final = rf"[^\s<>()\"“”\[\]{{}}|{INSERTS}]"
+_INSIDE: Final = rf"[^\s<>()\"“”\[\]{{}}|{PLACEHOLDERS}]"
 _LAST: Final = r"(?<![.,;:!?'’…*_~&-])"
 _URL: Final = re.compile(rf"(?<!\w)(?:(?:https?|ftp)://|www\.)(?=[^\W_]){_INSIDE}*{_LAST}", re.IGNORECASE)
 _DOMAIN: Final = re.compile(

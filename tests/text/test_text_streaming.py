@@ -1,4 +1,4 @@
-"""Text that arrives in pieces is cut where the whole of it would be, and no later than can be."""
+"""Streamed text is split where the whole text would be, and as early as that is certain."""
 
 from itertools import pairwise
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyvox.text.arriving import LONGEST, ArrivingText
+from polyvox.text.streaming import MAX_SEGMENT_CHARS, StreamSplitter
 
 TEXT = (
     'Dr. Smith paid $3.50 at 5 p.m. on Monday. "Why?" he asked... Then: silence! 你好。你好吗？好！\n\n'
@@ -14,14 +14,14 @@ TEXT = (
 )
 
 
-def cut(*pieces, **options):
-    text = ArrivingText(**options)
-    parts = [part for piece in pieces for part in text.push(piece)]
-    return parts + list(text.finish())
+def split(*pieces, **options):
+    splitter = StreamSplitter(**options)
+    segments = [segment for piece in pieces for segment in splitter.push(piece)]
+    return segments + list(splitter.finish())
 
 
 def test_sentences_are_those_of_the_whole_text():
-    assert [part.text for part in cut(TEXT)] == [
+    assert [segment.text for segment in split(TEXT)] == [
         "Dr. Smith paid $3.50 at 5 p.m. on Monday.",
         '"Why?" he asked...',
         "Then: silence!",
@@ -42,19 +42,19 @@ PROSE = st.lists(st.sampled_from(["the ", "wall, ", "it's ", "5 ", "Dr. ", "end.
 
 @settings(max_examples=60, deadline=None)
 @given(WILD | PROSE, st.lists(st.integers(0, 900), max_size=12), st.booleans())
-def test_pieces_do_not_move_the_cuts(raw, places, phrases):
+def test_splits_do_not_depend_on_how_the_text_was_sent(raw, places, phrases):
     cuts = [0, *sorted(min(place, len(raw)) for place in places), len(raw)]
     pieces = [raw[start:end] for start, end in pairwise(cuts)]
-    options = {"phrases": phrases, "longest": 80 if phrases else LONGEST}
-    parts = cut(*pieces, **options)
-    assert parts == cut(raw, **options) == cut(*raw, **options)
-    assert all(raw[part.start : part.start + len(part.text)] == part.text for part in parts)
-    assert "".join("".join(part.text for part in parts).split()) == "".join(raw.split())
-    assert all(len(part.text) < LONGEST + 64 for part in parts)
+    options = {"phrases": phrases, "max_chars": 80 if phrases else MAX_SEGMENT_CHARS}
+    segments = split(*pieces, **options)
+    assert segments == split(raw, **options) == split(*raw, **options)
+    assert all(raw[segment.start : segment.start + len(segment.text)] == segment.text for segment in segments)
+    assert "".join("".join(segment.text for segment in segments).split()) == "".join(raw.split())
+    assert all(len(segment.text) < MAX_SEGMENT_CHARS + 64 for segment in segments)
 
 
 @pytest.mark.parametrize(
-    ("arrived", "known"),
+    ("sent", "known"),
     [
         ("It rained.", []),
         ("It rained. ", []),
@@ -68,20 +68,20 @@ def test_pieces_do_not_move_the_cuts(raw, places, phrases):
         ("下雨了。他", ["下雨了。"]),
     ],
 )
-def test_a_sentence_is_given_away_once_nothing_can_change_its_end(arrived, known):
-    assert [part.text for part in ArrivingText().push(arrived)] == known
+def test_a_sentence_is_yielded_once_nothing_can_change_its_end(sent, known):
+    assert [segment.text for segment in StreamSplitter().push(sent)] == known
 
 
-def test_a_sentence_without_end_is_cut_at_a_clause_or_a_word_or_anywhere():
+def test_a_sentence_without_end_is_split_at_a_clause_or_a_word_or_anywhere():
     clause, word, none = "one two three, " * 60, "word " * 200, "x" * 900
-    assert next(iter(cut(clause))).text.endswith("three,")
-    assert 300 < len(next(iter(cut(clause))).text) <= LONGEST
-    assert {part.text[-4:] for part in cut(word)} == {"word"}
-    assert [len(part.text) for part in cut(none)] == [400, 400, 100]
+    assert next(iter(split(clause))).text.endswith("three,")
+    assert 300 < len(next(iter(split(clause))).text) <= MAX_SEGMENT_CHARS
+    assert {segment.text[-4:] for segment in split(word)} == {"word"}
+    assert [len(segment.text) for segment in split(none)] == [400, 400, 100]
 
 
 @pytest.mark.parametrize(
-    ("raw", "parts"),
+    ("raw", "segments"),
     [
         ("we saw the old man there.", ["we saw the", "old man there."]),
         ("On May 5, 2024 we saw the old man there.", ["On May 5, 2024 we saw the", "old man there."]),
@@ -91,6 +91,6 @@ def test_a_sentence_without_end_is_cut_at_a_clause_or_a_word_or_anywhere():
         ("一共3，000元。", ["一共3，000元。"]),
     ],
 )
-def test_phrases_are_cut_off_only_where_what_follows_does_not_matter(raw, parts):
-    assert [part.text for part in cut(raw, phrases=True)] == parts
-    assert [part.ends for part in cut(raw, phrases=True)] == [False] * (len(parts) - 1) + [True]
+def test_phrases_are_split_off_only_where_what_follows_does_not_matter(raw, segments):
+    assert [segment.text for segment in split(raw, phrases=True)] == segments
+    assert [segment.ends_sentence for segment in split(raw, phrases=True)] == [False] * (len(segments) - 1) + [True]

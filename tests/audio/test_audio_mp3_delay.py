@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from polyvox.audio.encode import AudioFormat, StreamEncoder
-from polyvox.audio.mp3_lead import DELAY, Lead, mp3_lead
+from polyvox.audio.mp3_delay import DELAY, Mp3Trim, mp3_trim
 
 RATE = 24_000
 
@@ -53,19 +53,19 @@ def test_speech_that_starts_at_once_loses_nothing():
 @pytest.mark.parametrize(
     ("quiet", "rate", "lead"),
     [
-        (0, 24_000, Lead(0, 0)),
-        (199, 24_000, Lead(0, 0)),
-        (200, 24_000, Lead(0, 1)),
-        (500, 24_000, Lead(300, 1)),
-        (729, 24_000, Lead(529, 1)),
-        (50_000, 24_000, Lead(529, 1)),
-        (500, 48_000, Lead(300, 0)),
-        (50_000, 48_000, Lead(1_105, 0)),
+        (0, 24_000, Mp3Trim(0, 0)),
+        (199, 24_000, Mp3Trim(0, 0)),
+        (200, 24_000, Mp3Trim(0, 1)),
+        (500, 24_000, Mp3Trim(300, 1)),
+        (729, 24_000, Mp3Trim(529, 1)),
+        (50_000, 24_000, Mp3Trim(529, 1)),
+        (500, 48_000, Mp3Trim(300, 0)),
+        (50_000, 48_000, Mp3Trim(1_105, 0)),
     ],
 )
 def test_no_more_is_left_out_than_is_quiet_or_than_is_added(quiet, rate, lead):
     loud = np.full(3_000, 0.1, np.float32)
-    assert mp3_lead(np.concatenate((np.zeros(quiet, np.float32), loud)), rate) == lead
+    assert mp3_trim(np.concatenate((np.zeros(quiet, np.float32), loud)), rate) == lead
 
 
 @pytest.mark.parametrize("length", [1, 100, 300, 700])

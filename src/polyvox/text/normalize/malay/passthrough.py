@@ -1,16 +1,17 @@
-"""What passes through untouched: other scripts, pictures, and the inserts of the caller.
+"""Runs that pass through unchanged: other scripts, emoji, and placeholders.
 
-While the text is read, each such run stands as one private-use character, which every normaliser leaves where it is.
+During normalisation each such run is masked by one private-use character, which every rule leaves in place.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
-from polyvox.text.characters import INSERTS, INVISIBLE
+from polyvox.text.characters import INVISIBLE
+from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
 
-PICTURE: Final = "\ue000"
+EMOJI: Final = "\ue000"
 FOREIGN: Final = "\ue001"
 
 # Scripts other than Latin and Greek; the letters of mathematics, which only decorate Latin ones, are left out.
@@ -20,43 +21,43 @@ _SCRIPTS: Final = (
     "\U00010000-\U0001cfff\U0001e000-\U0001efff\U00020000-\U0003ffff"
 )
 _MARKS: Final = "\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f\uff08\uff09\u300a-\u3011"
-_PICTURES: Final = (
+_EMOJI: Final = (
     "\u231a\u231b\u2328\u23cf\u23e9-\u23fa\u2600-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
     "\U0001f000-\U0001f0ff\U0001f10d-\U0001faff"
 )
 # The sign of the baht stands among the Thai letters.
 _LETTER: Final = f"(?![{INVISIBLE}฿])[{_SCRIPTS}]"
 _WORD: Final = f"(?:{_LETTER}|[\u200c\u200d])"
-_GAP: Final = f"[^A-Za-z\u00c0-\u024f\u1e00-\u1eff\n{INSERTS}{INVISIBLE}{_SCRIPTS}{_PICTURES}]"
+_GAP: Final = f"[^A-Za-z\u00c0-\u024f\u1e00-\u1eff\n{PLACEHOLDERS}{INVISIBLE}{_SCRIPTS}{_EMOJI}]"
 _FIGURE: Final = r"\d++(?:[.,]\d++)*+"
 _FOREIGN: Final = (
     rf"(?:(?<![\w.,]){_FIGURE})?{_LETTER}{_WORD}*+(?:{_GAP}++{_LETTER}{_WORD}*+)*+(?:{_FIGURE})?[{_MARKS}]*+"
 )
-_PICTURE: Final = (
-    f"[0-9#*]\ufe0f?\u20e3|[{_PICTURES}][{_PICTURES}\u200d\u20e3\ufe0e\ufe0f\U000e0020-\U000e007f]*+|[{INSERTS}]"
+_EMOJI_RUN: Final = (
+    f"[0-9#*]\ufe0f?\u20e3|[{_EMOJI}][{_EMOJI}\u200d\u20e3\ufe0e\ufe0f\U000e0020-\U000e007f]*+|[{PLACEHOLDERS}]"
 )
-_RUN: Final = re.compile(f"(?P<foreign>{_FOREIGN})|{_PICTURE}")
-_PLACE: Final = re.compile(f"[{PICTURE}{FOREIGN}]")
+_RUN: Final = re.compile(f"(?P<foreign>{_FOREIGN})|{_EMOJI_RUN}")
+_MASK: Final = re.compile(f"[{EMOJI}{FOREIGN}]")
 
 
-def set_aside(text: TrackedText) -> tuple[TrackedText, tuple[TrackedText, ...]]:
+def mask_runs(text: TrackedText) -> tuple[TrackedText, tuple[TrackedText, ...]]:
     """The text with one character for each run, and the runs in their order."""
     runs: list[TrackedText] = []
 
     def take(match: re.Match[str]) -> str:
         runs.append(text[match.start() : match.end()])
-        return PICTURE if match["foreign"] is None else FOREIGN
+        return EMOJI if match["foreign"] is None else FOREIGN
 
     # A run that is its own placeholder is left in place by `sub`, which comes to the same.
     return text.sub(_RUN, take), tuple(runs)
 
 
-def put_back(text: TrackedText, runs: Iterable[TrackedText]) -> TrackedText:
+def unmask_runs(text: TrackedText, runs: Iterable[TrackedText]) -> TrackedText:
     """The text with the runs where they were."""
     waiting = iter(runs)
     parts: list[TrackedText] = []
     done = 0
-    for match in _PLACE.finditer(text.text):
+    for match in _MASK.finditer(text.text):
         parts += (text[done : match.start()], next(waiting))
         done = match.end()
     return joined([*parts, text[done:]])

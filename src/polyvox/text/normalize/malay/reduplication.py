@@ -1,4 +1,4 @@
-"""Words doubled by a figure two, as in "budak2", "berjalan2" and "sekurang²nya"."""
+"""Reduplication written with a figure two, as in "budak2", "berjalan2" and "sekurang²nya"."""
 
 import re
 from typing import Final

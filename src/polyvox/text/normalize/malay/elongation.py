@@ -1,4 +1,4 @@
-"""Words drawn out for feeling, brought back to their spelling."""
+"""Elongated words, such as "sedihhh", in their normal spelling."""
 
 import re
 from itertools import product

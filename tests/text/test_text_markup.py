@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.errors import MarkupError
-from polyvox.text.markup import MAX_INSERTS, MAX_PHONEME_CHARS, Spelled, insert_at, parse
+from polyvox.text.markup import MAX_PHONEME_CHARS, InlinePhonemes, insert_at, parse
+from polyvox.text.placeholders import MAX_PLACEHOLDERS
 from polyvox.text.spoken import Pause
 
 
@@ -21,7 +22,7 @@ def test_phonemes_become_one_character() -> None:
     result = parse(raw)
     assert result.text.text == "Say \ue000 now."
     (insert,) = result.inserts
-    assert isinstance(insert, Spelled)
+    assert isinstance(insert, InlinePhonemes)
     assert (insert.text, insert.phonemes) == ("tomato", "təmˈɑːtoʊ")
     assert raw[insert.span.start : insert.span.end] == "tomato"
     assert raw[result.text.starts[4] : result.text.ends[4]] == "[tomato](/təmˈɑːtoʊ/)"
@@ -86,9 +87,9 @@ def test_phonemes_that_say_nothing_are_refused(written: str) -> None:
 
 
 def test_the_number_of_inserts_has_a_limit() -> None:
-    assert len(parse("[pause:1ms]" * MAX_INSERTS).inserts) == MAX_INSERTS
-    with pytest.raises(MarkupError, match=str(MAX_INSERTS)):
-        parse("[pause:1ms]" * (MAX_INSERTS + 1))
+    assert len(parse("[pause:1ms]" * MAX_PLACEHOLDERS).inserts) == MAX_PLACEHOLDERS
+    with pytest.raises(MarkupError, match=str(MAX_PLACEHOLDERS)):
+        parse("[pause:1ms]" * (MAX_PLACEHOLDERS + 1))
 
 
 def test_the_pauses_of_a_text_are_limited_together():

@@ -17,7 +17,7 @@ from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import AudioDecodeError
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.types import Pcm
-from polyvox.voices.transcribe import SAMPLE_RATE, Moonshine, Pieces, windows
+from polyvox.voices.transcribe import SAMPLE_RATE, Detokenizer, Moonshine, windows
 
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ."
@@ -85,12 +85,12 @@ def test_short_speech_is_one_window():
 
 
 @pytest.fixture
-def pieces(tmp_path: Path) -> Pieces:
+def pieces(tmp_path: Path) -> Detokenizer:
     vocabulary = {"<s>": 1, "</s>": 2, "▁Hello": 3, "▁wor": 4, "ld": 5, "<0xC3>": 6, "<0xA9>": 7, "<0x2>": 8, "▁": 9}
     special = [{"id": 1, "content": "<s>", "special": True}, {"id": 2, "content": "</s>", "special": True}]
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps({"added_tokens": special, "model": {"vocab": vocabulary}}), encoding="utf-8")
-    return Pieces.read(path)
+    return Detokenizer.read(path)
 
 
 @pytest.mark.parametrize(
@@ -112,20 +112,20 @@ def test_tokens_become_text(pieces, ids, text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", [8_000, 16_000, 24_000, 44_100])
-def test_a_sentence_is_heard_at_any_sample_rate(moonshine: Moonshine, sentence, rate):
+def test_a_sentence_is_transcribed_at_any_sample_rate(moonshine: Moonshine, sentence, rate):
     pcm = soxr.resample(sentence, RATE, rate)
     assert word_error_rate(SENTENCE, moonshine.transcribe(pcm, rate)).errors == 0
 
 
 @pytest.mark.slow
-def test_both_channels_of_a_stereo_recording_are_heard(moonshine: Moonshine, sentence):
+def test_both_channels_of_a_stereo_recording_are_transcribed(moonshine: Moonshine, sentence):
     quiet = np.zeros_like(sentence)
     heard = moonshine.transcribe(np.stack((quiet, sentence), axis=1), RATE)
     assert word_error_rate(SENTENCE, heard).errors == 0
 
 
 @pytest.mark.slow
-def test_long_speech_is_heard_to_its_end(moonshine: Moonshine, speaker: Speaker):
+def test_long_speech_is_transcribed_to_its_end(moonshine: Moonshine, speaker: Speaker):
     story = np.concatenate([speaker.say(phonemes) for phonemes in STORY.values()])
     assert len(story) / RATE > 20
     result = word_error_rate(" ".join(STORY), moonshine.transcribe(story, RATE))

@@ -170,16 +170,16 @@ def test_a_rename_to_a_taken_name_is_refused_and_to_ones_own_is_not(store):
     assert store.update(berta.id, {"name": "BERTA"}).name == "BERTA"
 
 
-def test_a_transcript_that_is_heard_does_not_overwrite_one_that_was_given(store):
+def test_a_recognised_transcript_does_not_overwrite_one_that_was_given(store):
     voices = [
         store.add(registration(str(seed), seed, transcript="", transcription=Transcription.PENDING)).record
         for seed in range(3)
     ]
     assert len(store.pending()) == 3
     store.update(voices[0].id, {"transcript": "Mine.", "transcription": Transcription.GIVEN})
-    store.heard(voices[0].id, "Theirs.")
-    store.heard(voices[1].id, "Theirs.")
-    store.heard(voices[2].id, None)
+    store.set_transcription(voices[0].id, "Theirs.")
+    store.set_transcription(voices[1].id, "Theirs.")
+    store.set_transcription(voices[2].id, None)
     assert [(store.get(voice.id).transcript, store.get(voice.id).transcription) for voice in voices] == [
         ("Mine.", Transcription.GIVEN),
         ("Theirs.", Transcription.HEARD),

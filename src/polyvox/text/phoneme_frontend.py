@@ -1,4 +1,4 @@
-"""From the caller's raw text to spoken sentences, a stretch at a time."""
+"""The text frontend of models that read phonemes: markup, normalisation, sentences, phonemes."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -7,15 +7,16 @@ from threading import Lock
 from polyvox.text import markup, split
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phonemes import phonemizer_for
+from polyvox.text.segment import sentence_blocks
 from polyvox.text.spoken import Pause, Sentence
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
-STRETCH_CHARS = 600
+BLOCK_CHARS = 600
 
 
-class Reader:
-    """Reads texts of one language aloud, on paper: markup, normalisation, sentences, phonemes."""
+class PhonemeFrontend:
+    """From raw texts of one language to sentences of phonemized words."""
 
     def __init__(self, language: str, *, espeak: str) -> None:
         self._normalize = normalizer_for(language)
@@ -24,8 +25,8 @@ class Reader:
     def read(self, raw: str, options: NormalizationOptions) -> Iterator[Sentence]:
         """Yield the sentences in order; the text is worked on only as far as it is asked for."""
         marked = markup.parse(raw)
-        for stretch in _stretches(marked.text):
-            sentences = split.sentences(self._normalize(stretch, options))
+        for block in sentence_blocks(marked.text, BLOCK_CHARS):
+            sentences = split.sentences(self._normalize(block, options))
             for sentence, following in pairwise([*sentences, None]):
                 assert sentence is not None
                 words = tuple(self._phonemize(sentence, marked.inserts))
@@ -33,31 +34,19 @@ class Reader:
                     yield Sentence(words, _paragraph_between(sentence, following, raw))
 
 
-class Readers:
-    """One reader for each language, made when it is first needed. Safe to share between threads."""
+class PhonemeFrontends:
+    """One frontend for each language, made when it is first needed. Safe to share between threads."""
 
     def __init__(self, *, espeak: str) -> None:
         self._espeak = espeak
-        self._made: dict[str, Reader] = {}
+        self._made: dict[str, PhonemeFrontend] = {}
         self._lock = Lock()
 
-    def reader(self, language: str) -> Reader:
+    def frontend(self, language: str) -> PhonemeFrontend:
         with self._lock:
             if language not in self._made:
-                self._made[language] = Reader(language, espeak=self._espeak)
+                self._made[language] = PhonemeFrontend(language, espeak=self._espeak)
             return self._made[language]
-
-
-def _stretches(text: TrackedText) -> Iterator[TrackedText]:
-    """Runs of whole sentences of a few hundred characters, so that a long text starts to speak at once."""
-    start = end = 0
-    for sentence in split.sentences(text):
-        end += len(sentence)
-        if end - start >= STRETCH_CHARS:
-            yield text[start:end]
-            start = end
-    if end > start:
-        yield text[start:end]
 
 
 def _paragraph_between(sentence: TrackedText, following: TrackedText | None, raw: str) -> bool:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyvox.errors import UnknownVoiceError
-from polyvox.voices.mixing import Part, parse_mix
+from polyvox.voices.mixing import MixTerm, parse_mix
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_any_text_parses_or_is_refused(expression):
         parts = parse_mix(expression)
     except UnknownVoiceError:
         return
-    assert all(isinstance(part, Part) for part in parts)
+    assert all(isinstance(part, MixTerm) for part in parts)

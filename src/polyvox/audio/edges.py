@@ -1,4 +1,4 @@
-"""Edges of speech: where it begins and ends in a stretch of samples, and edges that do not click."""
+"""Edges of speech in a chunk: where it begins and ends, and fades against clicks."""
 
 import numpy as np
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_voice_hostile_doors import ADDRESSES, NAMES
+from test_voices_hostile_doors import ADDRESSES, NAMES
 
 from helpers.cloning import CloneEngine
 from helpers.fakes import tone_service

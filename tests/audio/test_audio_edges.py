@@ -1,6 +1,6 @@
 import numpy as np
 
-from polyvox.audio.seam import speech_span, with_faded_edges
+from polyvox.audio.edges import speech_span, with_faded_edges
 
 RATE = 24_000
 

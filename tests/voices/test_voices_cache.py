@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from polyvox.types import PreparedVoice
-from polyvox.voices.cache import BoundedCache, PreparedFiles
+from polyvox.voices.cache import BoundedCache, PreparedVoiceFiles
 from polyvox.voices.recordings import prompt_digest
 
 
@@ -42,7 +42,7 @@ def prepared(seed, engine="tone", size=1_000):
 
 @pytest.fixture
 def files(tmp_path, bench):
-    return PreparedFiles(
+    return PreparedVoiceFiles(
         tmp_path / "prepared", max_bytes=10_000, max_age=60.0, observer=bench.observe, clock=lambda: bench.now
     )
 
@@ -137,7 +137,7 @@ def test_prepared_voices_come_back_from_the_disk_as_they_were(files, bench):
 
 def test_objects_are_never_written(files):
     voice = PreparedVoice("tone", prompt_digest("a" * 64, ""), {"odd": np.array([{}], dtype=object)})
-    with pytest.raises(ValueError, match="objects"):
+    with pytest.raises(ValueError, match="object arrays"):
         files.write(voice)
 
 

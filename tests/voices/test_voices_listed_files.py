@@ -54,7 +54,7 @@ def test_nothing_else_is_read(folder, tmp_path, path):
     assert str(tmp_path) not in caught.value.message
 
 
-def test_what_exists_outside_is_not_told(folder, tmp_path):
+def test_what_exists_outside_is_not_disclosed(folder, tmp_path):
     with pytest.raises(InvalidRequestError) as exists:
         read(tmp_path / "secret.wav", folder)
     with pytest.raises(InvalidRequestError) as absent:

@@ -1,10 +1,10 @@
-"""What Malaysians write in English sentences, made ready for the English reader."""
+"""Malaysian expressions in English sentences, made ready for the English normaliser."""
 
 import re
 from typing import Final
 
 from polyvox.text.normalize.english.numbers import DASH, NUMBER, NUMBER_END, cardinal, code, number
-from polyvox.text.normalize.malay import abbreviations, dialled, web
+from polyvox.text.normalize.malay import abbreviations, digit_groups, web
 from polyvox.text.normalize.malay.dates import day_first
 from polyvox.text.normalize.malay.figures import names_road
 from polyvox.text.tracked import TrackedText
@@ -27,10 +27,10 @@ def read(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Ringgit, dates with the day first, Malaysian telephones, identity cards, addresses and names."""
     text = web.read(text, options, code)
     text = abbreviations.read_names(text).sub(_SLASHED, _slashed).sub(_ROAD, _road)
-    text = dialled.read_identities(text, dialled.ENGLISH)
+    text = digit_groups.read_identities(text, digit_groups.ENGLISH)
     if options.phone_normalization:
-        text = dialled.read_phones(text, dialled.ENGLISH)
-    text = dialled.read_labelled(text.sub(_RINGGIT, _ringgit), dialled.ENGLISH)
+        text = digit_groups.read_phones(text, digit_groups.ENGLISH)
+    text = digit_groups.read_labelled(text.sub(_RINGGIT, _ringgit), digit_groups.ENGLISH)
     return text.sub(_SEN, lambda match: f"{cardinal(match[1])} sen")
 
 

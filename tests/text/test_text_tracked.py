@@ -71,7 +71,7 @@ def test_slices_and_strips_keep_their_places() -> None:
     assert len(text) == 8
 
 
-def test_an_empty_stretch_has_no_span() -> None:
+def test_an_empty_text_has_no_span() -> None:
     with pytest.raises(ValueError):
         TrackedText.of("abc").span(1, 1)
 

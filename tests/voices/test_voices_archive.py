@@ -151,8 +151,8 @@ def hostile_samples(pcm: np.ndarray, rate: int = RATE) -> tuple[dict, bytes]:
     [
         (*hostile_samples(np.zeros(100)), "0.0 seconds"),
         (*hostile_samples(np.zeros(3 * RATE)), "3.0 seconds"),
-        (*hostile_samples(np.full(RATE, np.nan)), "no samples"),
-        (*hostile_samples(np.full(RATE, 1e30)), "no samples"),
+        (*hostile_samples(np.full(RATE, np.nan)), "NaN"),
+        (*hostile_samples(np.full(RATE, 1e30)), "NaN"),
         (*hostile_samples(np.zeros(RATE), rate=1), "sample rate of 1 Hz"),
         (*hostile_samples(np.zeros(RATE), rate=4_000_000), "out of range"),
         (*hostile_samples(np.zeros(10_000_000)), "too large"),
