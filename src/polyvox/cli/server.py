@@ -14,8 +14,7 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
-from polyvox.api.hosts import KnownNames
-from polyvox.cli.hall import build_service
+from polyvox.cli.local_service import build_service
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import UnavailableError, install_hint
@@ -55,10 +54,9 @@ def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], En
 async def _serve(service: SpeechService, listener: socket.socket) -> None:
     """Load first, so that a model that is not there is a plain error and not a server that answers 503."""
     settings = service.settings
-    voices = VoiceService.beside(service)
-    app = create_app(service, voices)
-    if not settings.api_keys and _is_loopback(settings.host):
-        app.add_middleware(KnownNames, names=settings.allowed_hosts)
+    voices = VoiceService.for_service(service)
+    private = not settings.api_keys and _is_loopback(settings.host)
+    app = create_app(service, voices, allowed_hosts=settings.allowed_hosts if private else None)
     http = _http_server(app, listener, settings)
     grpc, greeting = _grpc_server(service, voices), f"Polyvox speaks at {_url(listener)}"
     if grpc is not None and settings.grpc_port is not None:

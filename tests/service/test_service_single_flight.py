@@ -1,10 +1,10 @@
-"""Work that several wait for is done once, and goes on as long as one of them waits."""
+"""Work that several callers wait for runs once, and goes on as long as one of them waits."""
 
 import asyncio
 
 import pytest
 
-from polyvox.service.sharing import Shared
+from polyvox.service.single_flight import SingleFlight
 
 pytestmark = pytest.mark.anyio
 
@@ -29,29 +29,29 @@ class Work:
         return self.begun
 
 
-async def test_those_who_wait_for_one_key_share_its_result():
-    shared, work = Shared(), Work()
+async def test_callers_with_one_key_share_its_result():
+    shared, work = SingleFlight(), Work()
     waiting = [asyncio.create_task(shared.run("key", work)) for _ in range(5)]
     await work.under_way.wait()
     work.go_on.set()
     assert await asyncio.gather(*waiting) == [1] * 5
 
 
-async def test_another_key_is_other_work():
-    shared, work = Shared(), Work()
+async def test_another_key_runs_its_own_work():
+    shared, work = SingleFlight(), Work()
     work.go_on.set()
     assert sorted(await asyncio.gather(shared.run("a", work), shared.run("b", work))) in ([1, 2], [2, 2])
     assert work.begun == 2
 
 
-async def test_who_comes_later_has_it_done_again():
-    shared, work = Shared(), Work()
+async def test_a_later_call_runs_the_work_again():
+    shared, work = SingleFlight(), Work()
     work.go_on.set()
     assert [await shared.run("key", work), await shared.run("key", work)] == [1, 2]
 
 
-async def test_a_failure_is_everyones():
-    shared, begun = Shared(), asyncio.Event()
+async def test_an_exception_reaches_every_caller():
+    shared, begun = SingleFlight(), asyncio.Event()
 
     async def fail():
         begun.set()
@@ -62,8 +62,8 @@ async def test_a_failure_is_everyones():
     assert [str(result) for result in results] == ["no"] * 3
 
 
-async def test_one_who_leaves_does_not_disturb_the_others():
-    shared, work = Shared(), Work()
+async def test_a_cancelled_caller_does_not_disturb_the_others():
+    shared, work = SingleFlight(), Work()
     leaving, staying = (asyncio.create_task(shared.run("key", work)) for _ in range(2))
     await work.under_way.wait()
     leaving.cancel()
@@ -73,8 +73,8 @@ async def test_one_who_leaves_does_not_disturb_the_others():
     assert work.cancelled == 0
 
 
-async def test_when_the_last_has_left_the_work_stops_and_can_begin_anew():
-    shared, work = Shared(), Work()
+async def test_the_work_is_cancelled_with_its_last_caller_and_can_run_again():
+    shared, work = SingleFlight(), Work()
     waiting = [asyncio.create_task(shared.run("key", work)) for _ in range(2)]
     await work.under_way.wait()
     for task in waiting:
@@ -87,8 +87,8 @@ async def test_when_the_last_has_left_the_work_stops_and_can_begin_anew():
     assert await again == 2
 
 
-async def test_closing_stops_what_is_under_way():
-    shared, work = Shared(), Work()
+async def test_closing_cancels_running_work():
+    shared, work = SingleFlight(), Work()
     waiting = asyncio.create_task(shared.run("key", work))
     await work.under_way.wait()
     await shared.close()

@@ -1,4 +1,4 @@
-"""Saying what a recording says, in another voice."""
+"""The convert request kind: a recording in another voice."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from polyvox.errors import InvalidRequestError
 from polyvox.service.delivery import closing
 from polyvox.types import AudioChunk, Utterance, VoicePrompt
 
-_MOST_STRETCH = 2.0
-"""How much longer than its source a conversion can get, beside what the speed makes of it."""
+_MAX_STRETCH = 2.0
+"""How much longer than its source a conversion can get at speed 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
-    """An act: `source` gives the recording, checked, when the request's turn has come."""
+class ConvertRecording:
+    """Convert a recording to the utterance's voice; `source` loads and checks it once the request is admitted."""
 
     source: Callable[[], Awaitable[VoicePrompt]]
     max_seconds: float
@@ -25,14 +25,14 @@ class Conversion:
         return 0
 
     @property
-    def longest(self) -> float:
-        return _MOST_STRETCH * self.max_seconds * max(1.0, 1.0 / self.speed)
+    def max_audio_seconds(self) -> float:
+        return _MAX_STRETCH * self.max_seconds * max(1.0, 1.0 / self.speed)
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         _converting(engine)
         engine.check(utterance)
 
-    async def perform(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
+    async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
         speech = _converting(engine).convert(await self.source(), utterance)
         async with closing(speech):
             async for chunk in speech:
@@ -40,7 +40,7 @@ class Conversion:
 
 
 def cannot_convert(model: str) -> InvalidRequestError:
-    """The refusal of a model that only speaks texts."""
+    """The error for a model that only speaks text."""
     return InvalidRequestError(
         f"The model {model!r} cannot convert recordings; choose one whose capabilities in GET /v1/models say it can.",
         field="model",

@@ -1,4 +1,4 @@
-"""What callers of CosyVoice's servers ask for, whichever of them they call: a text, and a voice in one of its modes."""
+"""Requests of CosyVoice's servers, HTTP and gRPC: a text, and a voice in one of CosyVoice's modes."""
 
 import asyncio
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from polyvox.voices.references import InlineVoice, RegisteredVoice, UrlVoice, pa
 
 _SYSTEM = "You are a helpful assistant."
 _END_OF_PROMPT = "<|endofprompt|>"
-_CARRIED = ("url+", "base64+", "data:")
+_REFERENCE_PREFIXES = ("url+", "base64+", "data:")
 
 
 @dataclass(frozen=True, slots=True)
-class Inference:
-    """One request: in a voice that is named, or in that of a recording.
+class CosyVoiceRequest:
+    """One request: in a named voice, or in that of a recording.
 
     A recording with its transcript is continued (`zero_shot`); without one only its sound is used (`cross_lingual`),
     also where an instruction says how to speak (`instruct2`).
@@ -34,25 +34,29 @@ class Inference:
     speed: float = 1.0
     sample_rate: int | None = None
 
-    def request(self, door: str, settings: Settings, voices: VoiceService, owner: str) -> SpeechRequest:
-        """The same in the hall's words."""
+    def speech_request(self, door: str, settings: Settings, voices: VoiceService, owner: str) -> SpeechRequest:
+        """The same as a request of the service."""
         speaker = self.speaker or settings.default_voice
-        words = self._words()
+        words = self._transcript()
         utterance = Utterance(
-            text=unframed(self.text),
+            text=strip_system_prompt(self.text),
             voice=speaker,
             speed=self.speed,
-            instructions=bare_instruction(self.instruction or "") or None,
+            instructions=strip_instruction(self.instruction or "") or None,
             tuning={} if words is None else {"zero_shot": 1.0},
         )
-        cast = partial(
-            voices.casting.cast, self.recording or RegisteredVoice(speaker), owner, transcript=words, wordless=not words
+        resolve_voice = partial(
+            voices.resolver.resolve,
+            self.recording or RegisteredVoice(speaker),
+            owner,
+            transcript=words,
+            wordless=not words,
         )
-        return SpeechRequest(utterance, sample_rate=self.sample_rate, door=door, cast=cast)
+        return SpeechRequest(utterance, sample_rate=self.sample_rate, door=door, resolve_voice=resolve_voice)
 
-    def _words(self) -> str | None:
-        """What is said in the recording. Where a transcript is sent it has to hold words, for it chooses the mode."""
-        words = unframed(self.transcript or "")
+    def _transcript(self) -> str | None:
+        """The transcript; where one is sent it must hold words, since it selects the mode."""
+        words = strip_system_prompt(self.transcript or "")
         if self.recording is not None and self.transcript is not None and not words.strip():
             raise PromptError(
                 "The transcript of the recording holds no words; send what is said in it.", field="prompt_text"
@@ -60,19 +64,19 @@ class Inference:
         return words or None
 
 
-def unframed(text: str) -> str:
-    """A text without what callers of version 3 have to put before it; the engine adds it by itself."""
+def strip_system_prompt(text: str) -> str:
+    """A text without the system prompt that callers of version 3 put before it; the engine adds it itself."""
     return text.removeprefix(_SYSTEM + _END_OF_PROMPT)
 
 
-def bare_instruction(instruction: str) -> str:
-    """An instruction without what callers of versions 2 and 3 have to put around it."""
+def strip_instruction(instruction: str) -> str:
+    """An instruction without the markers that callers of versions 2 and 3 put around it."""
     return instruction.strip().removesuffix(_END_OF_PROMPT).removeprefix(_SYSTEM).strip()
 
 
-async def named_recording(named: str, settings: Settings, field: str) -> InlineVoice | UrlVoice:
-    """A recording that a text stands for: carried in it, at an address, or in a file that the settings let be read."""
-    if named[:8].lower().startswith(_CARRIED):
+async def read_recording(named: str, settings: Settings, field: str) -> InlineVoice | UrlVoice:
+    """The recording that a field names: inline data, a URL, or a file in `recording_dirs`."""
+    if named[:8].lower().startswith(_REFERENCE_PREFIXES):
         read = partial(parse_reference, max_bytes=settings.prompt_max_bytes, field=field)
         reference = await off_the_loop(named, read)
         assert isinstance(reference, InlineVoice | UrlVoice)

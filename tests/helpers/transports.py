@@ -1,4 +1,4 @@
-"""A line to replicas in this very process, on which everything is pickled as between processes."""
+"""A transport to replicas in this process that pickles everything, as between processes."""
 
 import pickle
 from collections.abc import AsyncGenerator
@@ -11,10 +11,10 @@ from polyvox.deploy.replica import EngineReplica
 from polyvox.engines.base import Engine
 
 
-class PickledLine:
-    """Fulfils `Line`. The first `losses` calls lose their replica, streams when `after` items have come.
+class PickledTransport:
+    """Implements `Transport`. The first `losses` calls lose their replica, streams after `after` items.
 
-    `calls` holds the method, the arguments as they arrived and the voice of every call.
+    `calls` holds the method, the unpickled arguments and the voice of every call.
     """
 
     def __init__(self, replica: EngineReplica, *, losses: int = 0, after: int = 0) -> None:
@@ -27,7 +27,7 @@ class PickledLine:
         arrived = self._sent(method, arguments, voice)
         if self._lost():
             raise ReplicaLostError
-        return _over(await getattr(self._replica, method)(*arrived))
+        return _pickled(await getattr(self._replica, method)(*arrived))
 
     async def stream(self, method: str, *arguments: object, voice: str = "") -> AsyncGenerator[object, None]:
         items = getattr(self._replica, method)(*self._sent(method, arguments, voice))
@@ -36,13 +36,13 @@ class PickledLine:
             async for item in items:
                 if left == 0:
                     raise ReplicaLostError
-                yield _over(item)
+                yield _pickled(item)
                 left = None if left is None else left - 1
         finally:
             await items.aclose()
 
     def _sent(self, method: str, arguments: tuple[object, ...], voice: str) -> tuple[Any, ...]:
-        arrived: tuple[Any, ...] = _over(arguments)
+        arrived: tuple[Any, ...] = _pickled(arguments)
         self.calls.append((method, arrived, voice))
         return arrived
 
@@ -51,7 +51,7 @@ class PickledLine:
         return self._losses >= 0
 
 
-def _over(thing: Any) -> Any:
+def _pickled(thing: Any) -> Any:
     return pickle.loads(pickle.dumps(thing))
 
 
@@ -64,10 +64,10 @@ async def replica_of(engine: Engine, settings: Settings | None = None, **options
     return replica
 
 
-async def remote(engine: Engine, **losses: int) -> tuple[RemoteEngine, PickledLine]:
-    """An engine behind a line, and the line."""
+async def remote(engine: Engine, **losses: int) -> tuple[RemoteEngine, PickledTransport]:
+    """A remote engine, and its transport."""
     replica = await replica_of(engine)
-    line = PickledLine(replica, **losses)
-    made = remote_engine(await replica.describe(), line)
+    transport = PickledTransport(replica, **losses)
+    made = remote_engine(await replica.describe(), transport)
     await made.start()
-    return made, line
+    return made, transport

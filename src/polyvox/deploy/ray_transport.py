@@ -1,4 +1,4 @@
-"""The way to an engine's replicas over Ray Serve."""
+"""The transport to an engine's replicas over Ray Serve."""
 
 import asyncio
 import time
@@ -16,29 +16,29 @@ from ray.serve.handle import DeploymentHandle
 from polyvox.deploy.remote_engine import ReplicaLostError
 from polyvox.errors import OverloadedError, UnavailableError
 
-_REMEMBERED = 64
+_RECENT_DURATIONS = 64
 _MIN_RETRY_SECONDS = 1.0
 
 
-class ServeLine:
-    """Fulfils `Line` with a handle of Ray Serve's.
+class RayTransport:
+    """Implements `Transport` with a Ray Serve deployment handle.
 
-    Every call is made in an empty context: Serve would otherwise take it for a part of the request in whose course it
-    was made and end it with that request, though others may wait for the same answer.
+    Every call is made in an empty context: Serve would otherwise cancel it with the request that made it, though others
+    may wait for the same answer.
     """
 
     def __init__(self, model: str, handle: DeploymentHandle[Any]) -> None:
         self._model = model
         self._handle = handle
-        self._durations: deque[float] = deque(maxlen=_REMEMBERED)
+        self._durations: deque[float] = deque(maxlen=_RECENT_DURATIONS)
 
     async def ask(self, method: str, *arguments: object, voice: str = "") -> object:
-        with self._translated():
+        with self._typed_errors():
             return await self._call(method, arguments, voice, stream=False)
 
     async def stream(self, method: str, *arguments: object, voice: str = "") -> AsyncGenerator[object, None]:
         began = time.monotonic()
-        with self._translated():
+        with self._typed_errors():
             response = self._call(method, arguments, voice, stream=True)
             try:
                 async for item in response:
@@ -54,18 +54,18 @@ class ServeLine:
         return Context().run(call, *arguments)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _typed_errors(self) -> Iterator[None]:
         try:
             yield
         except BackPressureError as error:
-            usual = sum(self._durations) / len(self._durations) if self._durations else 0.0
-            seconds = max(_MIN_RETRY_SECONDS, usual)
+            mean = sum(self._durations) / len(self._durations) if self._durations else 0.0
+            seconds = max(_MIN_RETRY_SECONDS, mean)
             raise OverloadedError(
                 f"The queue of the model {self._model!r} is full; try again in {seconds:.0f} s.", retry_after=seconds
             ) from error
         except DeploymentUnavailableError as error:
             raise UnavailableError(
-                f"The model {self._model!r} could not be deployed; `serve status` says why."
+                f"The model {self._model!r} could not be deployed; run `serve status` for the cause."
             ) from error
         except (RayActorError, grpc.aio.AioRpcError, RequestCancelledError) as error:
             raise ReplicaLostError from error
@@ -73,4 +73,4 @@ class ServeLine:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            raise ReplicaLostError from error  # a replica that is shut down cancels what it was asked
+            raise ReplicaLostError from error  # a replica that shuts down cancels its calls

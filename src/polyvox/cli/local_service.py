@@ -1,4 +1,4 @@
-"""A speech service of this process's own, from the settings."""
+"""A speech service in this process, built from the settings."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -18,7 +18,7 @@ def build_service(settings: Settings, engines: Mapping[str, Callable[[Settings],
 
 @asynccontextmanager
 async def running_service(settings: Settings) -> AsyncIterator[SpeechService]:
-    """A service that can speak with the default model, and is closed when the block ends."""
+    """A started service whose default model is available; closed when the block ends."""
     service = build_service(settings, Catalog.installed().factories)
     await service.start()
     try:

@@ -1,4 +1,4 @@
-"""The voice store as the hall uses it: opened when there is something in it, off the event loop, each to their own."""
+"""The voice store for the event loop: opened lazily, run on threads, with visibility by owner."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,11 +17,11 @@ _THREADS = 4
 Result = TypeVar("Result")
 
 
-class Shelf:
+class AsyncVoiceStore:
     """The voices in one folder, and who may see which.
 
-    Everyone sees the house's voices besides their own; only the owner changes one or hears its recording. The folder is
-    made for the first voice that is registered, by this process or another.
+    Everyone sees the shared voices besides their own; only the owner may change one or get its recording. The folder is
+    created with the first voice that is registered, by this process or another.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,25 +36,25 @@ class Shelf:
         await asyncio.to_thread(self._executor.close)
 
     async def run(self, fn: Callable[[], Result]) -> Result:
-        """Call something that blocks."""
+        """Run a blocking call on a thread."""
         return await self._executor.run(fn)
 
-    async def store(self) -> VoiceStore:
-        """The store, made if there is none."""
+    async def opened(self) -> VoiceStore:
+        """The store, created if there is none."""
         async with self._opening:
             if self._store is None:
                 self._store = await self.run(partial(VoiceStore, self._folder))
             return self._store
 
-    async def store_if_any(self) -> VoiceStore | None:
-        """The store, or None as long as nobody has registered anything."""
+    async def opened_if_any(self) -> VoiceStore | None:
+        """The store, or None as long as no voice was ever registered."""
         if self._store is None and not await self.run(self._folder.exists):
             return None
-        return await self.store()
+        return await self.opened()
 
     async def find(self, name: str, owner: str) -> VoiceRecord | None:
-        """A voice by its name or id, if this owner sees it: their own before the house's."""
-        store = await self.store_if_any()
+        """A voice by name or id, if visible to this owner: their own before a shared one."""
+        store = await self.opened_if_any()
         if store is None:
             return None
         if is_voice_id(name):
@@ -63,17 +63,19 @@ class Shelf:
         return await self.run(partial(_first_named, store, visible_to(owner), name))
 
     async def get(self, voice_id: str, owner: str) -> VoiceRecord:
-        """The voice of an id; NotFoundError if this owner sees none."""
+        """The voice of an id; NotFoundError if it is not visible to this owner."""
         record = await self.find(voice_id, owner) if is_voice_id(voice_id) else None
         if record is None:
             raise NotFoundError("There is no voice of this id; GET /v1/voices lists yours.", field="id")
         return record
 
     async def owned(self, voice_id: str, owner: str) -> VoiceRecord:
-        """The voice of an id, if it is this owner's to change."""
+        """The voice of an id; ForbiddenError if it belongs to another owner."""
         record = await self.get(voice_id, owner)
         if record.owner != owner:
-            raise ForbiddenError("This voice belongs to the house; the server's command line alone changes it.")
+            raise ForbiddenError(
+                "This voice is shared by all keys; change it on the server with the command polyvox voices."
+            )
         return record
 
 
@@ -81,10 +83,10 @@ def _first_named(store: VoiceStore, owners: tuple[str, ...], name: str) -> Voice
     try:
         possible = voice_name(name)
     except InvalidRequestError:
-        return None  # no voice is called like that
+        return None  # no voice can have this name
     return next((record for owner in owners if (record := store.find(owner, possible)) is not None), None)
 
 
 def visible_to(owner: str) -> tuple[str, ...]:
-    """The owners whose voices this one may speak with."""
+    """The owners whose voices this one may use."""
     return (owner,) if owner == SHARED_OWNER else (owner, SHARED_OWNER)

@@ -1,4 +1,4 @@
-"""Work that several callers wait for is done once."""
+"""Runs work that several callers wait for once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 Result = TypeVar("Result")
 
 
-class Shared(Generic[Result]):
-    """Runs one task per key. Callers who come while it runs wait for the same task.
+class SingleFlight(Generic[Result]):
+    """Runs one task per key; callers that come while it runs wait for the same task.
 
-    A caller who leaves does not disturb the others; when the last one has left, the work is cancelled.
+    A caller that is cancelled does not disturb the others; when the last one is, the task is cancelled.
     """
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class Shared(Generic[Result]):
         self._waiting: dict[str, int] = {}
 
     async def run(self, key: str, work: Callable[[], Awaitable[Result]]) -> Result:
-        """The work's result, or its failure, for everyone who waits for it."""
+        """The result or the exception of the work, for every caller that waits for it."""
         task = self._running.get(key)
         if task is None or task.cancelling():
             task = self._running[key] = asyncio.create_task(_awaited(work))
@@ -44,7 +44,7 @@ class Shared(Generic[Result]):
         if self._running.get(key) is task:
             del self._running[key], self._waiting[key]
         if not task.cancelled():
-            task.exception()  # it may be that nobody is left to whom it could be raised
+            task.exception()  # retrieved here, since no caller may be left
 
 
 async def _awaited(work: Callable[[], Awaitable[Result]]) -> Result:

@@ -1,4 +1,4 @@
-"""Speech from a text that is still arriving: when it starts, what it depends on, and what it refuses."""
+"""The stream-in request kind: when speech starts, what it depends on, and what is refused."""
 
 import asyncio
 from dataclasses import replace
@@ -11,9 +11,9 @@ from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError, UnknownVoiceError
 from polyvox.installation import load_settings
-from polyvox.service.arriving import Arriving
 from polyvox.service.session import SessionState
 from polyvox.service.speech import SpeechRequest
+from polyvox.service.stream_in import SpeakStream
 from polyvox.types import Span, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,7 @@ async def in_pieces(*pieces):
 
 def request(pieces, *, max_chars=1000, speed=1.0, voice="low", **options):
     utterance = Utterance("", voice, speed=speed)
-    return SpeechRequest(utterance, door="test", act=Arriving(pieces, max_chars, speed), **options)
+    return SpeechRequest(utterance, door="test", kind=SpeakStream(pieces, max_chars, speed), **options)
 
 
 async def spoken(service, asked):
@@ -148,8 +148,8 @@ async def test_kokoro_speaks_sentences_as_they_are_completed(models_dir):
     await engine.start()
 
     async def heard(*pieces):
-        act = Arriving(in_pieces(*pieces), 100)
-        return [chunk async for chunk in act.perform(engine, Utterance("", "af_heart"))]
+        kind = SpeakStream(in_pieces(*pieces), 100)
+        return [chunk async for chunk in kind.synthesize(engine, Utterance("", "af_heart"))]
 
     try:
         whole, by_letter = await heard(text), await heard(*text)

@@ -1,4 +1,4 @@
-"""What travels between the doors and an engine in another process. Errors travel as values and arrive as themselves."""
+"""Messages between the doors and an engine in another process. Errors are sent as values and raised on arrival."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ _ERRORS = {error.__name__: error for error in STATUS}
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A typed error, taken apart: exceptions that need more than their message do not survive pickling."""
+class ErrorMessage:
+    """A typed error as plain fields: exceptions that need more than their message do not survive pickling."""
 
     kind: str
     message: str
@@ -22,13 +22,13 @@ class Failure:
     retry_after: float = 0.0
 
     @classmethod
-    def of(cls, error: PolyvoxError) -> "Failure":
+    def of(cls, error: PolyvoxError) -> "ErrorMessage":
         kind = next(listed.__name__ for listed in type(error).__mro__ if listed in STATUS)
         retry_after = error.retry_after if isinstance(error, OverloadedError) else 0.0
         return cls(kind, error.message, error.field, retry_after)
 
     def error(self) -> PolyvoxError:
-        """The error as it was raised; one that this release does not know is the engine's."""
+        """The error as it was raised; EngineError where this release does not know its class."""
         kind = _ERRORS.get(self.kind, EngineError)
         if kind is OverloadedError:
             return OverloadedError(self.message, retry_after=self.retry_after)
@@ -36,8 +36,8 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """What the doors need to know of an engine before anybody speaks. `reason` says why it cannot, where it cannot."""
+class EngineProfile:
+    """What the doors need to know of an engine. `reason` says why it is not available, where it is not."""
 
     name: str
     capabilities: Capabilities
@@ -48,8 +48,8 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
-    """A chunk on its way, with what the engine's batches cost since the last one left."""
+class ChunkMessage:
+    """A chunk, with the reports of the engine's batches since the last one."""
 
     chunk: AudioChunk
     reports: tuple[BatchReport, ...] = ()
@@ -57,47 +57,47 @@ class Parcel:
 
 
 @dataclass(frozen=True, slots=True)
-class VoiceWanted:
-    """The answer to a voice named by its digest that this process does not hold: send it whole."""
+class VoiceMissing:
+    """The response to a voice digest that this replica does not hold: send the whole voice."""
 
 
 @dataclass(frozen=True, slots=True)
-class PromisedVoice(PreparedVoice):
-    """A voice that the engine's own process will make, by one of its methods that take no time."""
+class DeferredVoice(PreparedVoice):
+    """A voice that the replica makes, by one of the engine's cheap methods."""
 
     method: str = ""
     arguments: tuple[Any, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of_codes(cls, engine: str, codes: Sequence[int], transcript: str) -> "PromisedVoice":
+    def of_codes(cls, engine: str, codes: Sequence[int], transcript: str) -> "DeferredVoice":
         digest = _digest("codes", *map(str, codes), transcript)
         return cls(engine, digest, {}, "voice_of_codes", (tuple(codes), transcript))
 
     @classmethod
-    def of_two(cls, engine: str, first: PreparedVoice, second: PreparedVoice) -> "PromisedVoice":
+    def of_two(cls, engine: str, first: PreparedVoice, second: PreparedVoice) -> "DeferredVoice":
         digest = _digest("duet", first.digest, second.digest)
         return cls(engine, digest, {}, "duet", (_plain(first), _plain(second)))
 
 
-def packed(utterance: Utterance) -> Utterance:
+def picklable(utterance: Utterance) -> Utterance:
     """The utterance in types that can be pickled."""
     prepared = utterance.prepared
     return replace(utterance, tuning=dict(utterance.tuning), prepared=None if prepared is None else _plain(prepared))
 
 
 def by_digest(utterance: Utterance) -> Utterance:
-    """The utterance with no more of its voice than the name of its content."""
+    """The utterance with only the digest of its voice."""
     assert utterance.prepared is not None
     return replace(utterance, prepared=PreparedVoice(utterance.prepared.engine, utterance.prepared.digest, {}))
 
 
-def is_only_named(voice: PreparedVoice) -> bool:
-    """Whether the voice itself stayed behind."""
-    return not voice.arrays and not isinstance(voice, PromisedVoice)
+def is_digest_only(voice: PreparedVoice) -> bool:
+    """Whether only the digest of the voice was sent."""
+    return not voice.arrays and not isinstance(voice, DeferredVoice)
 
 
 def _plain(voice: PreparedVoice) -> PreparedVoice:
-    return voice if isinstance(voice, PromisedVoice) else replace(voice, arrays=dict(voice.arrays))
+    return voice if isinstance(voice, DeferredVoice) else replace(voice, arrays=dict(voice.arrays))
 
 
 def _digest(*parts: str) -> str:

@@ -1,3 +1,5 @@
+"""The proxy of an engine in other processes."""
+
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -9,8 +11,8 @@ import pytest
 from helpers.cloning import CloneEngine
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, tone_service
 from helpers.serving import called
-from helpers.wires import remote
-from polyvox.deploy.wire import is_only_named
+from helpers.transports import remote
+from polyvox.deploy.messages import is_digest_only
 from polyvox.engines.base import Coded, Converting, Duetting, Mixing, Phonemizing, Reading
 from polyvox.errors import PromptError, UnavailableError, UnknownVoiceError
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
@@ -25,7 +27,7 @@ async def chunks_of(engine, utterance=HELLO):
     return [chunk async for chunk in engine.speak(utterance)]
 
 
-async def test_speech_from_afar_is_that_of_the_engine_chunk_by_chunk():
+async def test_a_remote_engine_streams_the_same_chunks():
     there, _ = await remote(ToneEngine())
     here = ToneEngine()
     for far, near in zip(await chunks_of(there), await chunks_of(here), strict=True):
@@ -34,7 +36,7 @@ async def test_speech_from_afar_is_that_of_the_engine_chunk_by_chunk():
         assert (far.words, far.tokens, far.sample_rate) == (near.words, near.tokens, near.sample_rate)
 
 
-async def test_it_looks_like_the_engine():
+async def test_a_remote_engine_has_the_engines_name_capabilities_and_voices():
     there, _ = await remote(ToneEngine("flute"))
     assert (there.name, there.capabilities) == ("flute", ToneEngine("flute").capabilities)
     assert list(there.voices) == list(ToneEngine().voices)
@@ -50,7 +52,7 @@ async def test_it_looks_like_the_engine():
         ({"input": "Hello.", "voice": "low", "speed": 9}, 400),
     ],
 )
-async def test_the_doors_answer_alike_wherever_the_engine_is(body, status):
+async def test_the_doors_answer_alike_for_a_local_and_a_remote_engine(body, status):
     there, _ = await remote(ToneEngine())
     answers = []
     for engine in (ToneEngine(), there):
@@ -71,31 +73,31 @@ async def test_closing_the_speech_ends_it_at_the_engine():
     assert (engine.speaking, engine.closed) == (0, 1)
 
 
-async def test_a_replica_lost_before_the_first_chunk_is_no_loss():
-    there, line = await remote(ToneEngine(), losses=1)
+async def test_a_replica_lost_before_the_first_chunk_is_replaced_by_another():
+    there, transport = await remote(ToneEngine(), losses=1)
     assert len(await chunks_of(there)) == 3
-    assert [method for method, _, _ in line.calls] == ["speak", "speak"]
+    assert [method for method, _, _ in transport.calls] == ["speak", "speak"]
 
 
-async def test_a_replica_lost_in_mid_speech_breaks_it_off():
-    there, line = await remote(ToneEngine(), losses=1, after=2)
+async def test_a_replica_lost_in_mid_stream_ends_the_stream_with_an_error():
+    there, transport = await remote(ToneEngine(), losses=1, after=2)
     chunks = there.speak(HELLO)
     assert [(await anext(chunks)).index for _ in range(2)] == [0, 1]
     with pytest.raises(UnavailableError, match="has ended"):
         await anext(chunks)
-    assert len(line.calls) == 1
+    assert len(transport.calls) == 1
 
 
-async def test_a_request_that_brings_replicas_down_does_not_go_round_them_all():
-    there, line = await remote(ToneEngine(), losses=9)
-    with pytest.raises(UnavailableError, match="one after another"):
+async def test_a_request_that_crashes_replicas_is_not_sent_to_all_of_them():
+    there, transport = await remote(ToneEngine(), losses=9)
+    with pytest.raises(UnavailableError, match="replicas of the model 'tone' keep failing"):
         await chunks_of(there)
-    with pytest.raises(UnavailableError, match="one after another"):
+    with pytest.raises(UnavailableError, match="replicas of the model 'tone' keep failing"):
         await there.prepare(PROMPT)
-    assert len(line.calls) == 4
+    assert len(transport.calls) == 4
 
 
-async def test_only_what_the_engine_can_do_besides_can_be_asked_of_it():
+async def test_a_remote_engine_supports_exactly_the_protocols_of_its_engine():
     plain, _ = await remote(PlainToneEngine())
     assert not isinstance(plain, Phonemizing | Mixing | Coded | Converting | Duetting | Reading)
     full, _ = await remote(ToneEngine())
@@ -110,33 +112,33 @@ async def test_only_what_the_engine_can_do_besides_can_be_asked_of_it():
         await asyncio.to_thread(full.mixed_voice, "flute")
 
 
-async def test_a_prepared_voice_is_sent_once_and_named_after_that():
+async def test_a_prepared_voice_is_sent_once_and_by_its_digest_after_that():
     engine = CloneEngine()
-    there, line = await remote(engine)
+    there, transport = await remote(engine)
     voice = await there.prepare(PROMPT)
     utterance = replace(HELLO, prepared=voice)
     spoken = await chunks_of(there, utterance)
     assert np.array_equal(spoken[0].pcm, (await chunks_of(engine, utterance))[0].pcm)
-    method, (arrived, _), routed_by = line.calls[-1]
+    method, (arrived, _), routed_by = transport.calls[-1]
     assert (method, routed_by) == ("speak", voice.digest)
-    assert is_only_named(arrived.prepared)
-    assert {call[2] for call in line.calls} == {voice.digest}
+    assert is_digest_only(arrived.prepared)
+    assert {call[2] for call in transport.calls} == {voice.digest}
 
 
 async def test_a_replica_that_does_not_hold_the_voice_is_sent_it():
     engine = CloneEngine()
     voice = await engine.prepare(PROMPT)
-    there, line = await remote(engine)
+    there, transport = await remote(engine)
     utterance = replace(HELLO, prepared=voice)
     await chunks_of(there, utterance)
     await chunks_of(there, utterance)
-    assert [is_only_named(arguments[0].prepared) for _, arguments, _ in line.calls] == [False, True]
-    line._replica._voices.clear()
+    assert [is_digest_only(arguments[0].prepared) for _, arguments, _ in transport.calls] == [False, True]
+    transport._replica._voices.clear()
     assert len(await chunks_of(there, utterance)) == 3
-    assert [is_only_named(arguments[0].prepared) for _, arguments, _ in line.calls[2:]] == [True, False]
+    assert [is_digest_only(arguments[0].prepared) for _, arguments, _ in transport.calls[2:]] == [True, False]
 
 
-async def test_a_voice_is_prepared_once_by_a_replica_whoever_asks():
+async def test_a_replica_prepares_a_voice_once():
     engine = CloneEngine()
     there, _ = await remote(engine)
     first, second = await there.prepare(PROMPT), await there.prepare(PROMPT)
@@ -172,7 +174,7 @@ class DuetEngine(ToneEngine):
         return super().speak(utterance)
 
 
-async def test_a_voice_of_codes_is_made_and_checked_where_the_engine_is():
+async def test_a_voice_from_codes_is_made_and_checked_by_the_replica():
     engine = DuetEngine()
     there, _ = await remote(engine)
     await chunks_of(there, replace(HELLO, prepared=there.voice_of_codes([1, 2], "Hi.")))
@@ -181,7 +183,7 @@ async def test_a_voice_of_codes_is_made_and_checked_where_the_engine_is():
         await chunks_of(there, replace(HELLO, prepared=there.voice_of_codes([99], "Hi.")))
 
 
-async def test_two_voices_are_joined_where_the_engine_is():
+async def test_a_dialogue_voice_is_made_by_the_replica():
     engine = DuetEngine()
     there, _ = await remote(engine)
     first = PreparedVoice("tone", "a", {"codes": np.array([1])})
@@ -191,7 +193,7 @@ async def test_two_voices_are_joined_where_the_engine_is():
     assert [voice.arrays["both"].tolist() for voice in engine.spoke_with] == [[1, 2], [1, 2]]
 
 
-async def test_a_recording_is_converted_from_afar():
+async def test_a_recording_is_converted_by_the_replica():
     engine = DuetEngine()
     there, _ = await remote(engine)
     assert isinstance(there, Converting)
@@ -200,7 +202,7 @@ async def test_a_recording_is_converted_from_afar():
     assert len(chunks) == 3
 
 
-async def test_what_batches_cost_is_counted_at_the_doors():
+async def test_batch_reports_are_counted_by_the_doors():
     there, _ = await remote(BusyEngine(burn=0.001))
     reports = []
     there.observe(reports.append)

@@ -1,4 +1,4 @@
-"""Speaking a text while it is still arriving."""
+"""The stream-in request kind: speak a text while it is still arriving."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -6,21 +6,21 @@ from dataclasses import replace
 
 from polyvox.engines.base import Engine, Reading
 from polyvox.errors import TextError
-from polyvox.service.act import longest_speech
 from polyvox.service.delivery import closing
-from polyvox.service.sequel import Sequel
+from polyvox.service.joining import UtteranceJoiner
+from polyvox.service.request_kind import max_speech_seconds
 from polyvox.text.streaming import StreamSegment, StreamSplitter
 from polyvox.types import AudioChunk, Utterance
 
-_ANY_TEXT = "a"
-"""Stands for the text that nobody knows yet when the rest of a request is checked."""
+_PLACEHOLDER_TEXT = "a"
+"""In place of the text, which is not known yet when the rest of a request is checked."""
 
 
-class Arriving:
-    """An act: the pieces, put together, are the text. It may be performed once.
+class SpeakStream:
+    """Speak the concatenated pieces; may be synthesized once.
 
-    An engine that can speaks along with the pieces; another is given sentence by sentence, each as soon as it is known
-    to be complete. How the text was cut into pieces does not change what is heard.
+    An engine that supports it speaks along with the pieces; any other is given sentence by sentence, each as soon as it
+    is known to be complete. How the text was cut into pieces does not change the audio.
     """
 
     def __init__(self, pieces: AsyncIterator[str], max_chars: int, speed: float = 1.0) -> None:
@@ -34,16 +34,18 @@ class Arriving:
         return self._chars
 
     @property
-    def longest(self) -> float:
-        return longest_speech(self._max_chars, self._speed)
+    def max_audio_seconds(self) -> float:
+        return max_speech_seconds(self._max_chars, self._speed)
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
-        engine.check(replace(utterance, text=_ANY_TEXT))
+        engine.check(replace(utterance, text=_PLACEHOLDER_TEXT))
 
-    async def perform(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
+    async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
         async with aclosing(self._counted()) as pieces:
             speech = (
-                engine.read(utterance, pieces) if isinstance(engine, Reading) else _by_part(engine, utterance, pieces)
+                engine.read(utterance, pieces)
+                if isinstance(engine, Reading)
+                else _by_sentence(engine, utterance, pieces)
             )
             async with closing(speech):
                 async for chunk in speech:
@@ -62,22 +64,22 @@ class Arriving:
                 yield piece
 
 
-async def _by_part(engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]) -> AsyncGenerator[AudioChunk]:
-    """The speech of each sentence behind that of the one before, as one utterance."""
-    sequel = Sequel()
-    async with aclosing(_parts(pieces)) as parts:
-        async for part in parts:
+async def _by_sentence(engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]) -> AsyncGenerator[AudioChunk]:
+    """Speak each sentence after the one before, as one utterance."""
+    joiner = UtteranceJoiner()
+    async with aclosing(_sentences(pieces)) as sentences:
+        async for part in sentences:
             sentence = replace(utterance, text=part.text)
             engine.check(sentence)
-            sequel.begin()
+            joiner.begin()
             speech = engine.speak(sentence)
             async with closing(speech):
                 async for chunk in speech:
-                    yield sequel.placed(chunk, part.in_whole)
+                    yield joiner.append(chunk, part.in_whole)
 
 
-async def _parts(pieces: AsyncGenerator[str]) -> AsyncGenerator[StreamSegment]:
-    """The sentences that have anything in them to be spoken."""
+async def _sentences(pieces: AsyncGenerator[str]) -> AsyncGenerator[StreamSegment]:
+    """Yield the sentences that hold anything to speak."""
     text = StreamSplitter()
     async for piece in pieces:
         for part in text.push(piece):

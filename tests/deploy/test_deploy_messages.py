@@ -1,18 +1,20 @@
+"""Messages between the doors and the replicas."""
+
 import pickle
 
 import pytest
 
-from polyvox.deploy.wire import Failure, PromisedVoice
+from polyvox.deploy.messages import DeferredVoice, ErrorMessage
 from polyvox.errors import STATUS, EngineError, OverloadedError, PolyvoxError, TextError
 
 
 @pytest.mark.parametrize("kind", STATUS)
-def test_every_error_arrives_as_itself(kind):
+def test_every_error_keeps_its_class(kind):
     if kind is OverloadedError:
         raised = OverloadedError("Later.", retry_after=7.5)
     else:
         raised = kind("This will not do.", field="input")
-    arrived = pickle.loads(pickle.dumps(Failure.of(raised))).error()
+    arrived = pickle.loads(pickle.dumps(ErrorMessage.of(raised))).error()
     assert type(arrived) is kind
     assert (arrived.message, arrived.field) == (raised.message, raised.field)
     assert getattr(arrived, "retry_after", None) == getattr(raised, "retry_after", None)
@@ -22,17 +24,17 @@ def test_a_subclass_that_only_the_engine_has_arrives_as_its_nearest_listed_class
     class StrangeTextError(TextError):
         pass
 
-    assert type(Failure.of(StrangeTextError("Strange.")).error()) is TextError
+    assert type(ErrorMessage.of(StrangeTextError("Strange.")).error()) is TextError
 
 
-def test_an_error_of_another_release_is_the_engines():
-    error = Failure("NewKindOfError", "Something new.").error()
+def test_an_unknown_error_class_becomes_an_engine_error():
+    error = ErrorMessage("NewKindOfError", "Something new.").error()
     assert type(error) is EngineError
     assert isinstance(error, PolyvoxError)
 
 
-def test_the_same_codes_and_words_have_the_same_digest_and_others_another():
-    one = PromisedVoice.of_codes("speechlm", [1, 2, 3], "Hello.")
-    assert one.digest == PromisedVoice.of_codes("speechlm", (1, 2, 3), "Hello.").digest
+def test_the_digest_of_a_voice_from_codes_depends_on_codes_and_transcript():
+    one = DeferredVoice.of_codes("speechlm", [1, 2, 3], "Hello.")
+    assert one.digest == DeferredVoice.of_codes("speechlm", (1, 2, 3), "Hello.").digest
     others = [([1, 2], "3Hello."), ([1, 23], "Hello."), ([1, 2, 3], "Hello")]
-    assert all(PromisedVoice.of_codes("speechlm", codes, words).digest != one.digest for codes, words in others)
+    assert all(DeferredVoice.of_codes("speechlm", codes, words).digest != one.digest for codes, words in others)

@@ -1,4 +1,4 @@
-"""What every gRPC call passes on its way to its service: the key, a place among the calls at once, its errors' form."""
+"""Handlers of gRPC methods: each checks the key, takes a slot, and turns errors into statuses."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,50 +19,50 @@ from polyvox.voices.records import SHARED_OWNER
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 Handler = Callable[[Any, Call], Awaitable[Message | None]]
-"""Answers a call. What streams back is sent by the call itself; another answer is what the handler returns."""
+"""Answers a call. It sends the messages of a stream through the call, and returns the one of a unary call."""
 
 
-class Reception:
-    """Lets calls in. Those that stream speech back count against `grpc_max_calls`."""
+class MethodHandlers:
+    """Makes the handlers of services. Calls that stream speech back count against `grpc_max_calls`."""
 
-    def __init__(self, hall: SpeechService) -> None:
-        settings = hall.settings
-        self._hall = hall
+    def __init__(self, service: SpeechService) -> None:
+        settings = service.settings
+        self._service = service
         self._keys = Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None
-        self._places = Admission(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
+        self._slots = Admission(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
 
-    def service(self, name: str, handlers: Mapping[str, Handler], *, is_open: bool = False) -> object:
-        """What the server is to be given for a service: a handler for each of its calls.
+    def service(self, name: str, handlers: Mapping[str, Handler], *, public: bool = False) -> object:
+        """The generic handler of a service, to be added to the server.
 
-        One that `is_open` asks for no key and always has room.
+        A `public` one needs no key and no slot.
         """
         methods = methods_of(name)
         return grpc.method_handlers_generic_handler(
-            name, {call: self._handler(methods[call], handler, is_open) for call, handler in handlers.items()}
+            name, {call: self._handler(methods[call], handler, public) for call, handler in handlers.items()}
         )
 
-    def _handler(self, method: Method, handler: Handler, is_open: bool) -> object:
+    def _handler(self, method: Method, handler: Handler, public: bool) -> object:
         makers = {
             (False, False): grpc.unary_unary_rpc_method_handler,
             (False, True): grpc.unary_stream_rpc_method_handler,
             (True, True): grpc.stream_stream_rpc_method_handler,
         }
         return makers[method.client_streaming, method.server_streaming](
-            self._received(method, handler, is_open), response_serializer=lambda message: message.SerializeToString()
+            self._wrapped(method, handler, public), response_serializer=lambda message: message.SerializeToString()
         )
 
-    def _received(
-        self, method: Method, handler: Handler, is_open: bool
+    def _wrapped(
+        self, method: Method, handler: Handler, public: bool
     ) -> Callable[[Any, Context], Awaitable[Message | None]]:
-        speaks = method.server_streaming and not is_open
+        speaks = method.server_streaming and not public
         kind = class_of(method.input_type)
 
         async def receive(request: bytes | AsyncIterator[bytes], context: Context) -> Message | None:
-            call = Call(context, self._hall.settings.stall_seconds)
+            call = Call(context, self._service.settings.stall_seconds)
             try:
-                if not is_open:
+                if not public:
                     call.owner = self._owner(context)
-                with self._place(speaks=speaks):
+                with self._slot(speaks=speaks):
                     message = _read(request, kind) if isinstance(request, bytes) else _read_all(request, kind)
                     return await handler(message, call)
             except PolyvoxError as error:
@@ -80,14 +80,14 @@ class Reception:
         return self._keys.owner(str(given.get("authorization", "")).encode().decode("latin-1"))
 
     @contextmanager
-    def _place(self, *, speaks: bool) -> Iterator[None]:
-        if self._places is None or not speaks:
+    def _slot(self, *, speaks: bool) -> Iterator[None]:
+        if self._slots is None or not speaks:
             yield
             return
         try:
-            ticket = self._places.enter()
+            ticket = self._slots.enter()
         except OverloadedError as error:
-            self._hall.metrics.failed(error)
+            self._service.metrics.failed(error)
             raise
         try:
             yield
@@ -96,7 +96,7 @@ class Reception:
 
 
 def _read(data: bytes, kind: MessageType) -> Message:
-    """A message from the wire. gRPC itself would call one that cannot be read the server's fault."""
+    """Parse a message here: gRPC itself would report one that cannot be parsed as the server's fault."""
     try:
         return kind.FromString(data)
     except DecodeError as error:

@@ -1,6 +1,6 @@
-"""Who is meant by a request's voice, and how an engine comes to speak like that."""
+"""Resolves the voice of a request: an engine's own, a registered one, a mix, or a recording that comes with it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,10 +9,9 @@ import numpy as np
 from polyvox.config import Settings
 from polyvox.engines.base import Coded, Duetting, Engine, Styled
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
-from polyvox.service.cloning import Clone
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
-from polyvox.service.shelf import Shelf
+from polyvox.service.voice_store import AsyncVoiceStore
 from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.fitted import FittedStyle, fitted_style
 from polyvox.voices.mixing import MixTerm, parse_mix
@@ -23,24 +22,37 @@ from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoic
 
 
 @dataclass(frozen=True, slots=True)
-class _Share:
-    """A fitted voice's part in a mix."""
+class ResolvedVoice:
+    """A voice that is found but not prepared yet; `label` is its name in logs.
+
+    `prepare` is called once the request is admitted, with the engine that will speak. A `fitted` voice is a style of
+    that engine, which need not support cloning.
+    """
+
+    label: str
+    prepare: Callable[[Engine], Awaitable[PreparedVoice]]
+    fitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _FittedShare:
+    """A fitted voice and its share of a mix."""
 
     share: float
     record: VoiceRecord
     style: FittedStyle
 
 
-class Casting:
-    """Finds the voice for a request; what is costly about it waits until the request's turn has come."""
+class VoiceResolver:
+    """Finds the voice of a request; preparing it, which is costly, waits until the request is admitted."""
 
-    def __init__(self, settings: Settings, registry: Registry, shelf: Shelf, prompts: Prompts) -> None:
+    def __init__(self, settings: Settings, registry: Registry, store: AsyncVoiceStore, prompts: Prompts) -> None:
         self._settings = settings
         self._registry = registry
-        self._shelf = shelf
+        self._store = store
         self._prompts = prompts
 
-    async def cast(
+    async def resolve(
         self,
         reference: VoiceReference,
         owner: str,
@@ -49,32 +61,33 @@ class Casting:
         transcript: str | None = None,
         wordless: bool = False,
         pairs: bool = True,
-    ) -> Clone | None:
-        """The voice that a request for speech means, or None if it is for the engine to know.
+    ) -> ResolvedVoice | None:
+        """Resolve a voice reference, or return None where the engine resolves the name itself.
 
-        An engine's own voice goes before a registered one of the same name. `transcript` is what is said in the
-        recording, and goes before what is stored. `wordless` is for a recording that comes along: only its sound is
-        wanted, and an engine that needs no more is not told its words. With `pairs`, `anna,bert` are two voices to a
-        model for dialogues.
+        An engine's own voice goes before a registered one of the same name. `transcript` is the transcript of the
+        recording and overrides the stored one. With `wordless`, a recording that comes with the request is given to an
+        engine that needs no transcript without one. With `pairs`, `anna,bert` are two voices to a model for dialogues.
         """
         engine = self._registry.engine(model)
         text = None if transcript is None else transcript_text(transcript, "prompt_text")
         if isinstance(reference, RegisteredVoice):
-            clone = await self._registered(reference.name, owner, engine, text)
-            if clone is None and pairs and engine.capabilities.dialogue and reference.name.count(",") == 1:
+            registered = await self._registered(reference.name, owner, engine, text)
+            if registered is None and pairs and engine.capabilities.dialogue and reference.name.count(",") == 1:
                 return await self._pair(reference.name, owner, engine, text)
-            return clone
+            return registered
         self._registry.check_cloning(engine)
         if isinstance(reference, UploadedVoice):
             raise InvalidRequestError("'voice' names an uploaded file, but none came with the request.", field="voice")
         if not self._settings.allow_inline and isinstance(reference, InlineVoice):
             raise ForbiddenError("This server takes no recordings in requests for speech; register the voice first.")
         label = "url" if isinstance(reference, UrlVoice) else "inline"
-        unheard = wordless and engine.capabilities.wordless
-        return Clone(label, lambda engine: self._prepare_taken(reference, "" if unheard else text or None, engine))
+        untranscribed = wordless and engine.capabilities.wordless
+        return ResolvedVoice(
+            label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine)
+        )
 
-    def coded(self, codes: Sequence[int], transcript: str) -> Clone:
-        """A voice that comes as the tokens of a codec."""
+    def from_codes(self, codes: Sequence[int], transcript: str) -> ResolvedVoice:
+        """A voice given as codec tokens."""
         text = transcript_text(transcript, "prompt_text")
 
         async def prepare(engine: Engine) -> PreparedVoice:
@@ -82,43 +95,43 @@ class Casting:
                 raise InvalidRequestError(f"The model {engine.name!r} does not take a voice's tokens.", field="model")
             return engine.voice_of_codes(codes, text)
 
-        return Clone("codes", prepare)
+        return ResolvedVoice("codes", prepare)
 
-    async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> Clone | None:
+    async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice | None:
         if any(voice.id == name for voice in engine.voices):
             return None
-        record = await self._shelf.find(name, owner)
+        record = await self._store.find(name, owner)
         if record is None:
             if is_voice_id(name):
                 raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
             return await self._mixed(name, owner, engine) if isinstance(engine, Styled) else None
         if isinstance(engine, Styled) and (style := fitted_style(record.report)) and style.model == engine.name:
-            return self._styled([_Share(1.0, record, style)], ())
+            return self._styled([_FittedShare(1.0, record, style)], ())
         self._registry.check_cloning(engine)
-        return Clone(record.id, lambda engine: self._prepare_registered(record, text, engine))
+        return ResolvedVoice(record.id, lambda engine: self._prepare_registered(record, text, engine))
 
-    async def _mixed(self, expression: str, owner: str, engine: Engine) -> Clone | None:
-        """A mix in which fitted voices take part; None where there is none: it is for the engine to know."""
+    async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
+        """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
         try:
             parts = parse_mix(expression)
         except UnknownVoiceError:
             return None
         own = {voice.id for voice in engine.voices}
-        fitted: list[_Share] = []
+        fitted: list[_FittedShare] = []
         plain: list[MixTerm] = []
         for part in parts:
-            record = None if part.voice in own else await self._shelf.find(part.voice, owner)
+            record = None if part.voice in own else await self._store.find(part.voice, owner)
             style = None if record is None else fitted_style(record.report)
             if record is None:
                 plain.append(part)
             elif style is None or style.model != engine.name:
                 self._registry.check_cloning(engine)
             else:
-                fitted.append(_Share(part.share, record, style))
+                fitted.append(_FittedShare(part.share, record, style))
         return self._styled(fitted, plain) if fitted else None
 
-    def _styled(self, fitted: Sequence["_Share"], plain: Sequence[MixTerm]) -> Clone:
-        """Fitted voices, each a mix of its own and an offset, and voices of the engine's, as one of the kind."""
+    def _styled(self, fitted: Sequence[_FittedShare], plain: Sequence[MixTerm]) -> ResolvedVoice:
+        """Fitted voices, each a mix plus an offset, and voices of the engine, as one fitted voice."""
         parts = [
             MixTerm(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)
         ] + list(plain)
@@ -126,35 +139,35 @@ class Casting:
 
         async def prepare(engine: Engine) -> PreparedVoice:
             assert isinstance(engine, Styled)
-            store = await self._shelf.store()
+            voices = await self._store.opened()
             for one in fitted:
-                await self._shelf.run(partial(store.touch, one.record))
+                await self._store.run(partial(voices.touch, one.record))
             return engine.styled_voice(parts, offset, fitted[0].record.language)
 
-        return Clone("+".join(one.record.id for one in fitted), prepare, styled=True)
+        return ResolvedVoice("+".join(one.record.id for one in fitted), prepare, fitted=True)
 
-    async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> Clone:
+    async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice:
         """Two registered voices, the first for `[S1]` and the second for `[S2]`."""
         if text:
             raise InvalidRequestError(
-                "'prompt_text' is for one voice; with two, each is spoken with what it was registered with.",
+                "'prompt_text' is for one voice; leave it out with two, which keep their registered transcripts.",
                 field="prompt_text",
             )
-        clones: list[Clone] = []
+        both: list[ResolvedVoice] = []
         for name in names.split(","):
-            clone = await self._registered(name.strip(), owner, engine, None)
-            if clone is None:
+            resolved = await self._registered(name.strip(), owner, engine, None)
+            if resolved is None:
                 raise UnknownVoiceError(
                     f"There is no voice {name.strip()[:80]!r}; GET /v1/voices lists yours.", field="voice"
                 )
-            clones.append(clone)
-        first, second = clones
+            both.append(resolved)
+        first, second = both
 
         async def prepare(engine: Engine) -> PreparedVoice:
             assert isinstance(engine, Duetting)
             return engine.duet(await first.prepare(engine), await second.prepare(engine))
 
-        return Clone(f"{first.label}+{second.label}", prepare)
+        return ResolvedVoice(f"{first.label}+{second.label}", prepare)
 
     async def _prepare_taken(
         self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine
@@ -170,17 +183,17 @@ class Casting:
         return await self._prompts.prepared(engine, digest, prompt)
 
     async def _prepare_registered(self, record: VoiceRecord, text: str | None, engine: Engine) -> PreparedVoice:
-        store = await self._shelf.store()
+        voices = await self._store.opened()
         transcript = text or record.transcript
         if record.transcription is Transcription.PENDING and not transcript:
-            pcm, rate = await self._shelf.run(partial(store.recording, record))
+            pcm, rate = await self._store.run(partial(voices.recording, record))
             transcript = await self._prompts.transcript(record.audio_digest, pcm, rate)
         digest = prompt_digest(record.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
-            pcm, rate = await self._shelf.run(partial(store.recording, record))
+            pcm, rate = await self._store.run(partial(voices.recording, record))
             return VoicePrompt(pcm, rate, transcript, digest)
 
         voice = await self._prompts.prepared(engine, digest, prompt)
-        await self._shelf.run(partial(store.touch, record))
+        await self._store.run(partial(voices.touch, record))
         return voice

@@ -1,4 +1,4 @@
-"""What listens to recordings: is it speech, what is said, who speaks. Each network is loaded when first needed."""
+"""Networks for recordings: speech detection, transcription, speaker embedding. Each is loaded on first use."""
 
 import threading
 from collections.abc import Callable
@@ -12,45 +12,45 @@ from polyvox.config import Settings
 from polyvox.errors import AudioDecodeError, BundleError, UnavailableError
 from polyvox.types import Pcm, Span
 from polyvox.voices.records import Embedding
-from polyvox.voices.similarity import BUNDLE as SPEAKERS
+from polyvox.voices.similarity import BUNDLE as SPEAKER_BUNDLE
 from polyvox.voices.similarity import SpeakerEncoder
 from polyvox.voices.transcribe import Moonshine
 from polyvox.voices.vad import SileroVad
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-SPEECH = "silero-vad"
-WORDS = "moonshine-base"
+VAD_BUNDLE = "silero-vad"
+ASR_BUNDLE = "moonshine-base"
 
 Loaded = TypeVar("Loaded")
 
 
-class Ears:
-    """The networks for recordings. Methods block and may be called from any thread.
+class Transcriber:
+    """Detects speech, transcribes and embeds speakers. Methods block and are thread-safe.
 
     A model that is not installed is looked for again at the next call, so that pulling it needs no restart.
     """
 
     def __init__(self, settings: Settings) -> None:
         folder = settings.models_dir
-        self._detector = _Late(lambda: SileroVad(_bundle(SPEECH, folder, "To check a recording")))
-        self._recogniser = _Late(lambda: Moonshine(_bundle(WORDS, folder, "To do without a transcript")))
-        self._encoder = _Late(lambda: SpeakerEncoder(open_bundle(SPEAKERS, folder)))
+        self._detector = _Lazy(lambda: SileroVad(_bundle(VAD_BUNDLE, folder, "To check a recording")))
+        self._recogniser = _Lazy(lambda: Moonshine(_bundle(ASR_BUNDLE, folder, "To do without a transcript")))
+        self._encoder = _Lazy(lambda: SpeakerEncoder(open_bundle(SPEAKER_BUNDLE, folder)))
 
     def speech(self, pcm: Pcm, rate: int) -> list[Span]:
-        """Where somebody speaks."""
+        """Spans of speech, in samples."""
         return self._detector.get().speech(pcm, rate)
 
-    def check_words(self) -> None:
+    def check_available(self) -> None:
         """Raise the typed error if `transcribe` could not work."""
         self._recogniser.get()
 
     def transcribe(self, pcm: Pcm, rate: int) -> str:
-        """What is said, in English."""
+        """The transcript; English only."""
         return self._recogniser.get().transcribe(pcm, rate)
 
     def embed(self, pcm: Pcm, rate: int) -> Embedding | None:
-        """How the speaker sounds; None for too short a recording, and where the model for that is not installed."""
+        """The speaker embedding; None for too short a recording, or where its model is not installed."""
         try:
             return self._encoder.get().embed(pcm, rate)
         except (BundleError, AudioDecodeError) as error:
@@ -58,8 +58,8 @@ class Ears:
             return None
 
 
-class _Late(Generic[Loaded]):
-    """Something large that is loaded once, when it is first asked for."""
+class _Lazy(Generic[Loaded]):
+    """A large object that is loaded once, on first use."""
 
     def __init__(self, load: Callable[[], Loaded]) -> None:
         self._load = load
@@ -74,7 +74,7 @@ class _Late(Generic[Loaded]):
 
 
 def _bundle(name: str, folder: Path, purpose: str) -> Bundle:
-    """An installed bundle; where it is missing, a sentence without the server's folders in it."""
+    """Open an installed bundle; the error for callers does not show the server's folders."""
     try:
         return open_bundle(name, folder)
     except BundleError as error:

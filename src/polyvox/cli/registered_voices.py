@@ -1,4 +1,4 @@
-"""Registered voices as a command works on them: in the folder itself, whosever they are, also while servers run."""
+"""Registered voices for the commands: all owners, directly in the folder, also while servers run."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -9,11 +9,11 @@ from typing import Any
 
 from polyvox.api.auth import owner_of
 from polyvox.bundles.validate import open_bundle
-from polyvox.cli.hall import build_service
+from polyvox.cli.local_service import build_service
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError
-from polyvox.service.ears import Ears
+from polyvox.service.transcriber import Transcriber
 from polyvox.service.voices import Registered, Transcribe, VoiceService
 from polyvox.types import Pcm
 from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
@@ -30,10 +30,12 @@ from polyvox.voices.store import VoiceStore
 
 @contextmanager
 def opened(settings: Settings, *, make: bool = False) -> Iterator[VoiceStore]:
-    """The store; where there is none it is made, or the voices are said to be missing."""
+    """Open the store; where there is none it is created with `make`, else NotFoundError."""
     folder = settings.data_dir / "voices"
     if not make and not folder.exists():
-        raise NotFoundError(f"No voice is registered in {settings.data_dir}; add one with: polyvox voices add")
+        raise NotFoundError(
+            f"No voice is registered in {settings.data_dir}; add one with: polyvox voices add NAME FILE"
+        )
     store = VoiceStore(folder)
     try:
         yield store
@@ -42,7 +44,7 @@ def opened(settings: Settings, *, make: bool = False) -> Iterator[VoiceStore]:
 
 
 def listed(settings: Settings, query: VoiceQuery) -> list[VoiceRecord]:
-    """The voices that a query asks for; none where nothing was ever registered."""
+    """The voices of a query; none where nothing was ever registered."""
     if not (settings.data_dir / "voices").exists():
         return []
     with opened(settings) as store:
@@ -50,7 +52,7 @@ def listed(settings: Settings, query: VoiceQuery) -> list[VoiceRecord]:
 
 
 def found(store: VoiceStore, reference: str) -> VoiceRecord:
-    """A voice by its id, or by its name if only one owner has given it."""
+    """A voice by its id, or by its name if only one owner has a voice of that name."""
     if is_voice_id(reference):
         record = store.get(reference)
         matches = [] if record is None else [record]
@@ -66,11 +68,11 @@ def found(store: VoiceStore, reference: str) -> VoiceRecord:
 
 
 def register(settings: Settings, file: Path, details: VoiceDetails, owner: str, *, replacing: bool) -> Registered:
-    """Take a recording in and keep it, with all the checks that a server makes."""
+    """Register a recording as a voice, with all checks that a server makes."""
     data = read_recording(file, settings.prompt_max_bytes)
 
     async def registered() -> Registered:
-        voices = VoiceService.beside(build_service(settings, Catalog.installed().factories))
+        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories))
         try:
             return await voices.register(
                 InlineVoice(data), details, owner, transcribe=Transcribe.INLINE, replacing=replacing
@@ -82,7 +84,7 @@ def register(settings: Settings, file: Path, details: VoiceDetails, owner: str, 
 
 
 def removed(store: VoiceStore, settings: Settings, reference: str) -> dict[str, Any]:
-    """Delete a voice; what went with it. Servers on the folder drop what they hold of it within a minute."""
+    """Delete a voice; returns what was deleted with it. Running servers drop their caches of it within a minute."""
     record = found(store, reference)
     gone = store.remove(record.id)
     prepared = 0
@@ -92,7 +94,7 @@ def removed(store: VoiceStore, settings: Settings, reference: str) -> dict[str, 
 
 
 def export(store: VoiceStore, references: Iterable[str], path: Path) -> int:
-    """Write voices into one file; all of them where none is named."""
+    """Write voices to one archive; all of them where none is named."""
     records = [found(store, reference) for reference in references]
     if not records:
         records = list(store.page(VoiceQuery(newest_first=False, limit=MAX_VOICES + 1)).voices)
@@ -102,7 +104,7 @@ def export(store: VoiceStore, references: Iterable[str], path: Path) -> int:
 
 
 def import_voices(store: VoiceStore, settings: Settings, path: Path, owner: str, *, replacing: bool) -> list[str]:
-    """Register the voices of an exported file: all of them, or none if one will not do. Returns their names."""
+    """Register the voices of an archive: all of them, or none if one is refused. Returns their names."""
     limits = PromptLimits.of(settings)
     names = [voice.name for voice in read_archive(path, limits, owner)]
     taken = [name for name in names if store.find(owner, name) is not None]
@@ -110,38 +112,38 @@ def import_voices(store: VoiceStore, settings: Settings, path: Path, owner: str,
         raise ConflictError(
             f"There is a voice {taken[0]!r} already; rename it, or import with --replace.", field="name"
         )
-    ears = Ears(settings)
+    transcriber = Transcriber(settings)
     for voice in read_archive(path, limits, owner):
-        known = replace(voice, embedding=ears.embed(voice.pcm, voice.sample_rate))
+        known = replace(voice, embedding=transcriber.embed(voice.pcm, voice.sample_rate))
         store.add(known, replacing=replacing, limit=settings.max_voices)
     return names
 
 
 def embedding_of(settings: Settings, which: str) -> Embedding:
-    """How a registered voice sounds, or the speaker of a recording."""
+    """The speaker embedding of a registered voice or of a recording."""
     path = Path(which)
     if path.is_file():
         data = read_recording(path, settings.prompt_max_bytes)
         pcm, rate = asyncio.run(decode_bounded(data, PromptLimits.of(settings)))
-        return _heard(settings, pcm, rate)
+        return _embedded(settings, pcm, rate)
     with opened(settings) as store:
         record = found(store, which)
         if record.embedding is not None:
             return record.embedding
-        return _heard(settings, *store.recording(record))
+        return _embedded(settings, *store.recording(record))
 
 
 def owner_named(key: str | None) -> str:
-    """The owner that a key stands for; the house without one."""
+    """The owner of a key; without a key, the owner of the voices that everyone may use."""
     return SHARED_OWNER if key is None else owner_of(key)
 
 
 def described(record: VoiceRecord) -> dict[str, Any]:
-    """A voice as the commands print it."""
+    """The fields of a voice that the commands print."""
     return {
         "id": record.id,
         "name": record.name,
-        "owner": record.owner or "house",
+        "owner": record.owner or "everyone",
         "transcript": record.transcript,
         "transcription": str(record.transcription),
         "language": record.language,
@@ -156,7 +158,7 @@ def described(record: VoiceRecord) -> dict[str, Any]:
     }
 
 
-def _heard(settings: Settings, pcm: Pcm, rate: int) -> Embedding:
+def _embedded(settings: Settings, pcm: Pcm, rate: int) -> Embedding:
     return SpeakerEncoder(open_bundle(BUNDLE, settings.models_dir)).embed(pcm, rate)
 
 
@@ -169,7 +171,7 @@ def _prepared_files(settings: Settings) -> PreparedVoiceFiles:
     )
 
 
-def read_recording(path: Path, most_bytes: int) -> bytes:
-    """A file, no further than the first byte that is too many."""
+def read_recording(path: Path, max_bytes: int) -> bytes:
+    """Read a file, at most one byte beyond the limit."""
     with path.open("rb") as source:
-        return source.read(most_bytes + 1)
+        return source.read(max_bytes + 1)
