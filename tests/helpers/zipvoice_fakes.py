@@ -9,7 +9,7 @@ import torch
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner
-from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput, initial_states
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput, initial_states
 from polyvox.text.tokenizers.vocabulary import read_vocabulary
 
 TOKENS = Path(__file__).parents[1] / "golden" / "zipvoice_frontend" / "tokens.txt"
@@ -24,13 +24,13 @@ class FakeAcousticModel:
 
     def start(
         self, inputs: Sequence[ZipVoiceInput], noise: Sequence[torch.Tensor], options: Sequence[SolverOptions]
-    ) -> list[FlowState]:
+    ) -> list[SolverState]:
         self.inputs += inputs
         return initial_states(inputs, [torch.zeros(row.frames, BINS) for row in inputs], noise, options)
 
     def step(
-        self, states: Sequence[FlowState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
-    ) -> list[FlowState]:
+        self, states: Sequence[SolverState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
+    ) -> list[SolverState]:
         self.steps += 1
         return [state.advance(torch.zeros(())) for state in states]
 

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput
 from polyvox.models.zipvoice.model import ZipVoice, config_from_published, load_zipvoice
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig, load_vocos
 
@@ -64,7 +64,7 @@ def vocos() -> Vocos:
     return load_vocos(config, golden("vocos", "weights_tiny"))
 
 
-def sample_start(variant: str, name: str) -> list[FlowState]:
+def sample_start(variant: str, name: str) -> list[SolverState]:
     """The states of one of the original's whole samples before the first step."""
     case, tensors = manifest(variant)["cases"][name], golden(variant, name)
     prompts = [
@@ -79,7 +79,7 @@ def sample_start(variant: str, name: str) -> list[FlowState]:
     return zipvoice(variant).start(lines, noise, [solver] * len(lines))
 
 
-def solved(variant: str, flows: list[FlowState]) -> list[FlowState]:
+def solved(variant: str, flows: list[SolverState]) -> list[SolverState]:
     """The states after the last step; each leaves the batch when it is done."""
     while unfinished := [index for index, flow in enumerate(flows) if not flow.done]:
         stepped = zipvoice(variant).step([flows[index] for index in unfinished])

@@ -9,7 +9,7 @@ import torch
 from helpers.zipvoice_golden import DISTILLED, STEREO, difference, golden, seeded, solved, vocos, zipvoice
 from polyvox.engines.zipvoice.parallel_calls import ParallelCalls
 from polyvox.models.zipvoice.batching import group_by_length
-from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput, time_schedule
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput, time_schedule
 from polyvox.models.zipvoice.zipformer import PaddingMask
 
 ROUNDING = 1e-5
@@ -20,7 +20,7 @@ def random_flow(variant, frames, seed, step, guidance):
     config, generator = zipvoice(variant).config, seeded(seed)
     mel, speech = (torch.randn(frames, config.features, generator=generator) for _ in range(2))
     text = torch.randn(frames, config.bins, generator=generator)
-    return FlowState(mel, text, speech, frames // 3, time_schedule(5, 0.5), guidance, step)
+    return SolverState(mel, text, speech, frames // 3, time_schedule(5, 0.5), guidance, step)
 
 
 @VARIANTS

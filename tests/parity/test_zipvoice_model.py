@@ -24,8 +24,8 @@ from helpers.zipvoice_golden import (
 )
 from polyvox.models.loading import WeightsError
 from polyvox.models.zipvoice.flow import (
-    FlowState,
     SolverOptions,
+    SolverState,
     ZipVoiceInput,
     target_frames,
     time_schedule,
@@ -63,7 +63,7 @@ def recorded_flows(variant, guidance=None, time=None):
     step = golden(variant, "fm_step")
     scales = step.get("guidance_scale", torch.zeros(2)) if guidance is None else [guidance, guidance]
     return [
-        FlowState(
+        SolverState(
             step["x"][row][:frames],
             step["text_condition"][row][:frames],
             step["speech_condition"][row][:frames],

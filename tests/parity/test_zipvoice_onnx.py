@@ -12,7 +12,7 @@ import torch
 from helpers.zipvoice_golden import difference, seeded
 from polyvox.engines.zipvoice.onnx_networks import OnnxZipVoice
 from polyvox.errors import BundleError
-from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput, token_indices
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput, token_indices
 from polyvox.models.zipvoice.model import PAD
 
 BINS, VOCABULARY = 4, 12
@@ -95,7 +95,7 @@ def test_graphs_are_called_so_that_their_lengths_are_the_networks(
     row = ZipVoiceInput(range(1, 1 + tokens), range(2, 2 + prompt_tokens), prompt, speed)
     noise = torch.randn(row.frames, BINS, generator=seeded(2))
     solvers = [SolverOptions(4, 3.0), SolverOptions(2, 1.0, shift=1.0)]
-    flows: list[FlowState] = graphs.start([row, row], [noise, noise], solvers)
+    flows: list[SolverState] = graphs.start([row, row], [noise, noise], solvers)
     for flow, solver in zip(flows, solvers, strict=True):
         while not flow.done:
             (flow,) = graphs.step([flow])

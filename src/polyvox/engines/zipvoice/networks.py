@@ -7,7 +7,7 @@ from typing import Protocol
 from torch import Tensor
 
 from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner
-from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput
 from polyvox.models.zipvoice.vocos import Vocos
 from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 
@@ -17,11 +17,11 @@ class AcousticModel(Protocol):
 
     def start(
         self, inputs: Sequence[ZipVoiceInput], noise: Sequence[Tensor], options: Sequence[SolverOptions]
-    ) -> list[FlowState]: ...
+    ) -> list[SolverState]: ...
 
     def step(
-        self, states: Sequence[FlowState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
-    ) -> list[FlowState]: ...
+        self, states: Sequence[SolverState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
+    ) -> list[SolverState]: ...
 
 
 @dataclass(frozen=True, slots=True)

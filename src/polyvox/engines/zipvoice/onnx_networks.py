@@ -9,7 +9,7 @@ from torch import Tensor
 
 from polyvox.errors import BundleError
 from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner
-from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput, initial_states
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput, initial_states
 from polyvox.runtime.executors.ort import OrtGraph, open_graph
 
 _TEXT_INPUTS = ("tokens", "prompt_tokens", "prompt_features_len", "speed")
@@ -26,13 +26,13 @@ class OnnxZipVoice:
 
     def start(
         self, inputs: Sequence[ZipVoiceInput], noise: Sequence[Tensor], options: Sequence[SolverOptions]
-    ) -> list[FlowState]:
+    ) -> list[SolverState]:
         """States before the first step; the noise of each row is [frames, features]."""
         return initial_states(inputs, [self._text_condition(row) for row in inputs], noise, options)
 
     def step(
-        self, states: Sequence[FlowState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
-    ) -> list[FlowState]:
+        self, states: Sequence[SolverState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
+    ) -> list[SolverState]:
         """Advance each row by one step; a call is one row whatever the budget, on ONNX Runtime's own threads."""
         return [state.advance(self._velocity(state)) for state in states]
 
@@ -57,7 +57,7 @@ class OnnxZipVoice:
             raise BundleError(f"The text graph made {condition.shape[1]} frames, not {row.frames}.")
         return torch.from_numpy(condition[0])
 
-    def _velocity(self, state: FlowState) -> Tensor:
+    def _velocity(self, state: SolverState) -> Tensor:
         (velocity,) = self._decoder.run(
             ("v",),
             {

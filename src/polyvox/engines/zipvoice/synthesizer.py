@@ -15,7 +15,7 @@ from polyvox.engines.zipvoice.parallel_calls import ParallelCalls
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner, ItemT, run_batched
-from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm
@@ -55,7 +55,7 @@ class SynthesizedChunk:
 class _Timed:
     """A state or samples, and this request's share of the device's time for it."""
 
-    value: FlowState | Pcm
+    value: SolverState | Pcm
     seconds: float
 
 
@@ -71,7 +71,7 @@ class ZipVoiceSynthesizer:
         self._parallel = ParallelCalls(min(torch.get_num_threads(), _CPU_BATCH)) if cpu else None
         self._runner: CallRunner = SEQUENTIAL if self._parallel is None else self._parallel
 
-        def stage(name: str, work: Callable[[list[ItemT]], Sequence[FlowState | Pcm]]) -> Stage[ItemT, _Timed]:
+        def stage(name: str, work: Callable[[list[ItemT]], Sequence[SolverState | Pcm]]) -> Stage[ItemT, _Timed]:
             return Stage(
                 f"zipvoice-{name}",
                 lambda items: _run_timed(work, items),
@@ -81,14 +81,14 @@ class ZipVoiceSynthesizer:
             )
 
         self._encode: Stage[ChunkRequest, _Timed] = stage("encode", self._encode_batch)
-        self._step: Stage[FlowState, _Timed] = stage("step", self._step_batch)
-        self._vocode: Stage[FlowState, _Timed] = stage("vocode", self._vocode_batch)
+        self._step: Stage[SolverState, _Timed] = stage("step", self._step_batch)
+        self._vocode: Stage[SolverState, _Timed] = stage("vocode", self._vocode_batch)
 
     async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
         """Synthesize a chunk; `due` is its deadline, by which the stages order their work."""
         made = await self._encode(request, due)
         seconds = made.seconds
-        while isinstance(made.value, FlowState):
+        while isinstance(made.value, SolverState):
             state = made.value
             made = await (self._vocode(state, due) if state.done else self._step(state, due))
             seconds += made.seconds
@@ -101,7 +101,7 @@ class ZipVoiceSynthesizer:
         if self._parallel is not None:
             await asyncio.to_thread(self._parallel.close)
 
-    def _encode_batch(self, requests: list[ChunkRequest]) -> list[FlowState]:
+    def _encode_batch(self, requests: list[ChunkRequest]) -> list[SolverState]:
         inputs = [
             ZipVoiceInput(
                 request.tokens, request.prompt.tokens, self._tensor(request.prompt.mel) * FEATURE_SCALE, request.speed
@@ -111,10 +111,10 @@ class ZipVoiceSynthesizer:
         noise = [self._noise(request.seed, row) for request, row in zip(requests, inputs, strict=True)]
         return self._networks.acoustic_model.start(inputs, noise, [request.solver for request in requests])
 
-    def _step_batch(self, states: list[FlowState]) -> list[FlowState]:
+    def _step_batch(self, states: list[SolverState]) -> list[SolverState]:
         return self._networks.acoustic_model.step(states, self._frames_per_call, self._runner)
 
-    def _vocode_batch(self, states: list[FlowState]) -> list[Pcm]:
+    def _vocode_batch(self, states: list[SolverState]) -> list[Pcm]:
         channels = states[0].mel.shape[1] // BINS
         mels = [mel for state in states for mel in torch.split(state.generated / FEATURE_SCALE, BINS, dim=1)]
         lengths = [len(mel) for mel in mels]
@@ -133,7 +133,7 @@ class ZipVoiceSynthesizer:
         return torch.randn(row.frames, row.prompt.shape[1], generator=generator).to(self._device)
 
 
-def _run_timed(work: Callable[[list[ItemT]], Sequence[FlowState | Pcm]], items: list[ItemT]) -> list[_Timed]:
+def _run_timed(work: Callable[[list[ItemT]], Sequence[SolverState | Pcm]], items: list[ItemT]) -> list[_Timed]:
     started = time.perf_counter()
     with torch.inference_mode():
         made = work(items)

@@ -34,7 +34,7 @@ class SolverOptions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FlowState:
+class SolverState:
     """One row between two steps of the solver.
 
     `mel` and `speech_condition` are [frames, features], `text_condition` is [frames, bins].
@@ -61,7 +61,7 @@ class FlowState:
         """The mel without the prompt's part, [frames, features]."""
         return self.mel[self.prompt_frames :]
 
-    def advance(self, velocity: Tensor) -> "FlowState":
+    def advance(self, velocity: Tensor) -> "SolverState":
         """The state after one Euler step along `velocity`."""
         delta = self.times[self.step + 1] - self.time
         return replace(self, mel=self.mel + velocity * delta, step=self.step + 1)
@@ -72,7 +72,7 @@ def initial_states(
     text_conditions: Sequence[Tensor],
     noise: Sequence[Tensor],
     options: Sequence[SolverOptions],
-) -> list[FlowState]:
+) -> list[SolverState]:
     """States before the first step; the noise of each row is [frames, features]."""
     states = []
     for row, text_condition, start, solver in zip(inputs, text_conditions, noise, options, strict=True):
@@ -81,7 +81,7 @@ def initial_states(
         if start.shape != speech_condition.shape:
             raise ValueError(f"The noise is {tuple(start.shape)}, not {tuple(speech_condition.shape)}.")
         times = time_schedule(solver.steps, solver.shift)
-        states.append(FlowState(start, text_condition, speech_condition, len(row.prompt), times, solver.guidance))
+        states.append(SolverState(start, text_condition, speech_condition, len(row.prompt), times, solver.guidance))
     return states
 
 

@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 from polyvox.models.loading import StateDict, load, under
 from polyvox.models.lookup import lookup
 from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner, run_batched
-from polyvox.models.zipvoice.flow import FlowState, SolverOptions, ZipVoiceInput, initial_states, token_indices
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput, initial_states, token_indices
 from polyvox.models.zipvoice.zipformer import PaddingMask, Zipformer, ZipformerConfig, swoosh_r, zipformer_state
 
 PAD = 0
@@ -98,13 +98,13 @@ class ZipVoice(nn.Module):
 
     def start(
         self, inputs: Sequence[ZipVoiceInput], noise: Sequence[Tensor], options: Sequence[SolverOptions]
-    ) -> list[FlowState]:
+    ) -> list[SolverState]:
         """States before the first step; the noise of each row is [frames, features]."""
         return initial_states(inputs, self.text_conditions(inputs), noise, options)
 
     def step(
-        self, states: Sequence[FlowState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
-    ) -> list[FlowState]:
+        self, states: Sequence[SolverState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
+    ) -> list[SolverState]:
         """Advance each row by one step; rows may differ in length, time and guidance.
 
         Rows of similar length share calls of the decoder of at most `frames_per_call` frames, which `runner` runs: on a
@@ -136,7 +136,7 @@ class ZipVoice(nn.Module):
         return [row[: length + 1] for row, length in zip(rows, lengths, strict=True)]
 
     def velocities(
-        self, states: Sequence[FlowState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
+        self, states: Sequence[SolverState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
     ) -> list[Tensor]:
         """The guided velocity of each row, [frames, features]."""
         rows = [
