@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 
-from polyvox.engines.base import Engine
+from polyvox.engines.base import Engine, SupportsStreamingText
 from polyvox.errors import TextError
 from polyvox.service.delivery import closing
 from polyvox.service.joining import UtteranceJoiner

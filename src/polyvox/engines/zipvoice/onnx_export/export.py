@@ -1,4 +1,4 @@
-"""A ZipVoice model for PyTorch as one of ONNX graphs, in full and in 8-bit precision."""
+"""Export of a PyTorch model folder to a folder of ONNX graphs, in full and in 8-bit precision."""
 
 import logging
 import shutil
@@ -10,8 +10,8 @@ from types import MappingProxyType
 import onnx
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from polyvox.engines.zipvoice.bundle import load_speaking_alone
-from polyvox.engines.zipvoice.drawn_zipvoice import decoder_graph, text_graph
+from polyvox.engines.zipvoice.bundle import load_single_speaker
+from polyvox.engines.zipvoice.onnx_export.graphs import decoder_graph, text_graph
 from polyvox.errors import BundleError, InvalidRequestError
 from polyvox.models.zipvoice.model import ZipVoice
 
@@ -22,54 +22,54 @@ _GRAPHS: MappingProxyType[str, Callable[[ZipVoice], onnx.ModelProto]] = MappingP
 
 
 def export(folder: Path, to: Path, *, int8: bool) -> list[Path]:
-    """Write the graphs of the base or the distilled model in `folder`, and what goes with them, into a new folder."""
+    """Export the base or the distilled model in `folder` to a new folder; returns the files written."""
     if to.exists():
         raise InvalidRequestError(f"{to} exists already; name a folder that does not.", field="to")
-    network = load_speaking_alone(folder)
+    network = load_single_speaker(folder)
     written: list[Path] = []
-    with _made(to) as making:
+    with _new_folder(to) as part:
         for name in _COPIED:
-            written.append(Path(shutil.copyfile(folder / name, making / name)))
-        written += write_graphs(network, making, int8=int8)
+            written.append(Path(shutil.copyfile(folder / name, part / name)))
+        written += write_graphs(network, part, int8=int8)
     return [to / path.name for path in written]
 
 
 def write_graphs(network: ZipVoice, folder: Path, *, int8: bool) -> list[Path]:
-    """The network's two graphs as files of a folder, and if asked both in 8-bit precision as well."""
+    """Write the network's two graphs into a folder, and if asked both in 8-bit precision as well."""
     written = []
-    for name, drawn in _GRAPHS.items():
+    for name, build in _GRAPHS.items():
         path = folder / f"{name}.onnx"
-        onnx.save(drawn(network), path)
-        written += [path, _quantised(path)] if int8 else [path]
+        onnx.save(build(network), path)
+        written += [path, _quantize(path)] if int8 else [path]
     return written
 
 
 @contextmanager
-def _made(folder: Path) -> Iterator[Path]:
-    """A folder that has its name only once it is whole."""
-    making = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(making, ignore_errors=True)
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """A folder that gets its name only once it is complete."""
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
     try:
-        making.mkdir(parents=True)
-        yield making
-        making.rename(folder)
+        part.mkdir(parents=True)
+        yield part
+        part.rename(folder)
     except OSError as error:
         raise BundleError(f"{folder} could not be written: {error.strerror or error}.") from error
     finally:
-        shutil.rmtree(making, ignore_errors=True)
+        shutil.rmtree(part, ignore_errors=True)
 
 
-def _quantised(path: Path) -> Path:
-    """The graph beside it whose products with weights are of 8-bit numbers; one scale for each column of a weight."""
+def _quantize(path: Path) -> Path:
+    """Write the graph with int8 weights beside it; one scale for each column of a weight."""
     target = path.with_name(f"{path.stem}_int8.onnx")
-    with _without_advice():
+    with _without_preprocessing_advice():
         quantize_dynamic(path, target, op_types_to_quantize=["MatMul"], weight_type=QuantType.QInt8, per_channel=True)
     return target
 
 
 @contextmanager
-def _without_advice() -> Iterator[None]:
-    """ONNX Runtime recommends a step before quantising, by the root logger; it is of no use to graphs drawn by hand."""
+def _without_preprocessing_advice() -> Iterator[None]:
+    """Drop ONNX Runtime's advice, by the root logger, to preprocess a graph first: these have nothing to fold."""
     root = logging.getLogger()
 
     def other(record: logging.LogRecord) -> bool:

@@ -1,4 +1,4 @@
-"""ONNX graphs in the place of the network: asked by the published interface, at every speed, one row at a time.
+"""ONNX graphs in place of the network: called by the published interface, at every speed, one row at a time.
 
 The graphs here have that interface and its rule of lengths, and so little arithmetic that it can be checked by hand.
 """
@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from helpers.zipvoice_golden import difference, seeded
-from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
+from polyvox.engines.zipvoice.onnx_networks import OnnxZipVoice
 from polyvox.errors import BundleError
-from polyvox.models.zipvoice.model import PAD, Flow, Line, Solver, token_places
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput, token_indices
+from polyvox.models.zipvoice.model import PAD
 
 BINS, VOCABULARY = 4, 12
 HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
@@ -69,12 +70,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def followed(line: Line, noise: torch.Tensor, solver: Solver) -> torch.Tensor:
-    """What the graphs' arithmetic leads to, in plain steps."""
-    tokens = torch.tensor([*line.prompt_tokens, *line.tokens, PAD])
-    text = table()[tokens[token_places(len(tokens) - 1, line.frames)]]
-    speech = torch.zeros(line.frames, BINS)
-    speech[: len(line.prompt)] = line.prompt
+def solve_by_hand(row: ZipVoiceInput, noise: torch.Tensor, solver: SolverOptions) -> torch.Tensor:
+    """The result of the graphs' arithmetic, step by step."""
+    tokens = torch.tensor([*row.prompt_tokens, *row.tokens, PAD])
+    text = table()[tokens[token_indices(len(tokens) - 1, row.frames)]]
+    speech = torch.zeros(row.frames, BINS)
+    speech[: len(row.prompt)] = row.prompt
     mel, time = noise, 0.0
     for index in range(solver.steps):
         upto = (index + 1) / solver.steps
@@ -86,28 +87,28 @@ def followed(line: Line, noise: torch.Tensor, solver: Solver) -> torch.Tensor:
 
 @pytest.mark.parametrize("speed", [0.5, 0.77, 1.0, 1.3, 2.0])
 @pytest.mark.parametrize(("tokens", "prompt_tokens", "frames"), [(7, 3, 20), (1, 5, 31), (11, 6, 23)])
-def test_lines_are_asked_for_so_that_graph_and_network_agree(
+def test_graphs_are_called_so_that_their_lengths_are_the_networks(
     folder: Path, speed: float, tokens: int, prompt_tokens: int, frames: int
 ) -> None:
-    graphs = ZipVoiceGraphs(folder, int8=False, threads=1)
+    graphs = OnnxZipVoice(folder, int8=False, threads=1)
     prompt = torch.randn(frames, BINS, generator=seeded(1))
-    line = Line(range(1, 1 + tokens), range(2, 2 + prompt_tokens), prompt, speed)
-    noise = torch.randn(line.frames, BINS, generator=seeded(2))
-    solvers = [Solver(4, 3.0), Solver(2, 1.0, shift=1.0)]
-    flows: list[Flow] = graphs.start([line, line], [noise, noise], solvers)
+    row = ZipVoiceInput(range(1, 1 + tokens), range(2, 2 + prompt_tokens), prompt, speed)
+    noise = torch.randn(row.frames, BINS, generator=seeded(2))
+    solvers = [SolverOptions(4, 3.0), SolverOptions(2, 1.0, shift=1.0)]
+    flows: list[SolverState] = graphs.start([row, row], [noise, noise], solvers)
     for flow, solver in zip(flows, solvers, strict=True):
         while not flow.done:
             (flow,) = graphs.step([flow])
-        assert difference(flow.spoken, followed(line, noise, solver)[frames:]) <= 1e-3
+        assert difference(flow.generated, solve_by_hand(row, noise, solver)[frames:]) <= 1e-3
 
 
 def test_a_graph_of_something_else_is_refused(folder: Path) -> None:
     (folder / "fm_decoder.onnx").replace(folder / "text_encoder.onnx")
     with pytest.raises(BundleError, match="fetch the model again"):
-        ZipVoiceGraphs(folder, int8=False, threads=1)
+        OnnxZipVoice(folder, int8=False, threads=1)
 
 
 def test_a_broken_graph_is_refused(folder: Path) -> None:
     (folder / "text_encoder_int8.onnx").write_bytes(b"no graph")
     with pytest.raises(BundleError, match="cannot be opened as a graph"):
-        ZipVoiceGraphs(folder, int8=True, threads=1)
+        OnnxZipVoice(folder, int8=True, threads=1)

@@ -1,13 +1,11 @@
-"""Where ZipVoice's texts are cut."""
+"""Chunk boundaries of ZipVoice's texts."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.clauses import Clause, clauses, parse
-from polyvox.engines.zipvoice.joining import Joiner
-from polyvox.engines.zipvoice.plan import Chunk, cut
 from polyvox.text.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.types import ChunkPolicy, NormalizationOptions
@@ -15,13 +13,14 @@ from polyvox.types import ChunkPolicy, NormalizationOptions
 POLICY = ChunkPolicy(40, 2.0, 250)
 
 
-def planned(text: str, *, dialogue: bool = False) -> list[Chunk | Pause]:
-    return list(cut(clauses(parse(text), NormalizationOptions(), None, dialogue=dialogue), POLICY))
+def planned(text: str, *, dialogue: bool = False) -> list[ClauseChunk | Pause]:
+    return list(chunk_clauses(clauses(parse(text), NormalizationOptions(), None, dialogue=dialogue), POLICY))
 
 
 def texts(text: str, *, dialogue: bool = False) -> list[str]:
     return [
-        item.text if isinstance(item, Chunk) else f"({item.seconds} s)" for item in planned(text, dialogue=dialogue)
+        item.text if isinstance(item, ClauseChunk) else f"({item.seconds} s)"
+        for item in planned(text, dialogue=dialogue)
     ]
 
 
@@ -37,14 +36,14 @@ def test_dashes_and_dots_become_marks_that_the_model_knows() -> None:
 def test_figures_are_spelled_out_and_marks_left_alone() -> None:
     script = parse("It is 5 <chang2> [laugh] long")
     chunk = planned("It is 5 <chang2> [laugh] long")[0]
-    assert isinstance(chunk, Chunk)
+    assert isinstance(chunk, ClauseChunk)
     assert list(script.unmasked(chunk.text)) == ["It is five <chang2> [laugh] long."]
 
 
 def test_given_phonemes_stand_apart() -> None:
     script = parse("A [tomato](/təmˈɑːtoʊ/) here")
     chunk = planned("A [tomato](/təmˈɑːtoʊ/) here")[0]
-    assert isinstance(chunk, Chunk)
+    assert isinstance(chunk, ClauseChunk)
     before, spelled, after = script.unmasked(chunk.text)
     assert (before, after) == ("A ", " here.")
     assert isinstance(spelled, InlinePhonemes)
@@ -75,8 +74,8 @@ def test_a_sentence_without_end_is_cut_all_the_same(text: str) -> None:
     chunks = planned(text)
     assert len(chunks) > 1
     for chunk in chunks:
-        assert isinstance(chunk, Chunk)
-        assert sum(piece.weight for piece in chunk.pieces) <= POLICY.maximum
+        assert isinstance(chunk, ClauseChunk)
+        assert sum(piece.weight for piece in chunk.clauses) <= POLICY.maximum
 
 
 @given(st.text(alphabet=st.sampled_from("ab ,.;!?—…你好5$[]<>S12\n"), max_size=120), st.booleans())
@@ -87,25 +86,3 @@ def test_clauses_run_in_the_order_of_the_text(text: str, dialogue: bool) -> None
         assert item.span.start >= place or not isinstance(item, Clause)
         place = item.span.start
         assert item.span.end <= len(text)
-
-
-def test_seams_are_laid_over_each_other() -> None:
-    joiner = Joiner(4)
-    first = joiner.push(np.ones(10, np.float32), last=False)
-    second = joiner.push(np.zeros(10, np.float32), last=True)
-    np.testing.assert_array_equal(first, np.ones(6))
-    np.testing.assert_allclose(second[:4], np.linspace(1, 0, 4))
-    assert len(second) == 10
-
-
-@given(st.lists(st.integers(0, 12), min_size=1, max_size=6), st.integers(1, 2))
-def test_a_joiner_loses_only_what_it_lays_over(lengths: list[int], channels: int) -> None:
-    joiner = Joiner(4)
-    shape = () if channels == 1 else (channels,)
-    parts = [
-        joiner.push(np.ones((length, *shape), np.float32), last=index == len(lengths) - 1)
-        for index, length in enumerate(lengths)
-    ]
-    joined = np.concatenate(parts)
-    np.testing.assert_allclose(joined, 1.0, atol=1e-6)
-    assert sum(lengths) - 4 * (len(lengths) - 1) <= len(joined) <= sum(lengths)
