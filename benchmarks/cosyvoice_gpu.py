@@ -38,11 +38,11 @@ from polyvox.models.hift.filter import HiftFilter
 from polyvox.models.hift.model import Hift, HiftConfig, HiftParts
 from polyvox.models.hift.source import Pitch, Source
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.placement import PRECISIONS, Placement
 from polyvox.runtime.stage import Stage
-from polyvox.runtime.tokens import Limits
+from polyvox.runtime.tokens import GenerationLimits
 from polyvox.types import ChunkPolicy, PreparedVoice
 
 TOKENS_PER_SECOND = 25
@@ -134,9 +134,9 @@ class _SetLength(PieceMaker):
         super().__init__(recipe, decoder, source, stage)
         self._tokens = tokens
 
-    def limits(self, text_ids: int) -> Limits:
+    def limits(self, text_ids: int) -> GenerationLimits:
         usual = super().limits(text_ids)
-        return Limits(most=self._tokens, banned=usual.ends)
+        return GenerationLimits(max_tokens=self._tokens, banned_tokens=usual.stop_tokens)
 
 
 async def streams(
@@ -145,7 +145,9 @@ async def streams(
     """Speak once for each load and time each chunk; the `recorder` captures the language model's steps."""
     lm_device, device = DeviceExecutor("lm", 1), DeviceExecutor("sound", 1)
     decoder = CosyVoiceDecoder(networks.lm)
-    source, _ = await shared_lm(decoder, LmSizes(slots=1, capacity=4096), sampling_of(recipe), lm_device, recorder)
+    source, _ = await shared_lm(
+        decoder, LmSchedulerConfig(slots=1, capacity=4096), sampling_of(recipe), lm_device, recorder
+    )
     stage = Stage[Hop, Timed]("sound", lambda hops: sounded(networks.sound, hops), executor=device)
     for load in loads:
         maker = _SetLength(recipe, decoder, source, stage, int(load.seconds * TOKENS_PER_SECOND))

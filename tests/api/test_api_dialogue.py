@@ -166,7 +166,7 @@ class DuetEngine(CloneEngine):
     def capabilities(self) -> Capabilities:
         return replace(super().capabilities, dialogue=True)
 
-    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+    def dialogue_voice(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
         self.duets.append((first.digest, second.digest))
         return PreparedVoice(self.name, f"{first.digest}+{second.digest}", {})
 

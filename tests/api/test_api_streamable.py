@@ -238,7 +238,7 @@ async def test_bad_values_are_refused_by_name_and_nothing_is_left(client, field,
     answer = await client.post(SPEECH, json=ASKED | {field: value})
     assert answer.status_code == 400
     assert error_of(answer)["param"] == field
-    assert client.service.registry.engine("speechlm")._running.source.busy == 0
+    assert client.service.registry.engine("speechlm")._running.source.running == 0
 
 
 # Cloning
@@ -325,7 +325,7 @@ async def test_what_is_wrong_with_a_form_is_said(client, changes, files, field):
         answer = await client.post(CLONE, data=form, files=files)
     assert answer.status_code == 400, answer.text
     assert error_of(answer)["param"] == field
-    assert client.service.registry.engine("speechlm")._running.source.busy == 0
+    assert client.service.registry.engine("speechlm")._running.source.running == 0
 
 
 async def test_a_page_of_another_origin_cannot_send_the_form(client):

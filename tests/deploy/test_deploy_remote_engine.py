@@ -13,7 +13,14 @@ from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, tone_service
 from helpers.serving import called
 from helpers.transports import remote
 from polyvox.deploy.messages import is_digest_only
-from polyvox.engines.base import Coded, Converting, Duetting, Mixing, Phonemizing, Reading
+from polyvox.engines.base import (
+    SupportsCodes,
+    SupportsConversion,
+    SupportsDialogue,
+    SupportsMixing,
+    SupportsPhonemes,
+    SupportsStreamingText,
+)
 from polyvox.errors import PromptError, UnavailableError, UnknownVoiceError
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 
@@ -99,11 +106,19 @@ async def test_a_request_that_crashes_replicas_is_not_sent_to_all_of_them():
 
 async def test_a_remote_engine_supports_exactly_the_protocols_of_its_engine():
     plain, _ = await remote(PlainToneEngine())
-    assert not isinstance(plain, Phonemizing | Mixing | Coded | Converting | Duetting | Reading)
+    assert not isinstance(
+        plain,
+        SupportsPhonemes
+        | SupportsMixing
+        | SupportsCodes
+        | SupportsConversion
+        | SupportsDialogue
+        | SupportsStreamingText,
+    )
     full, _ = await remote(ToneEngine())
-    assert isinstance(full, Phonemizing)
-    assert isinstance(full, Mixing)
-    assert not isinstance(full, Coded)
+    assert isinstance(full, SupportsPhonemes)
+    assert isinstance(full, SupportsMixing)
+    assert not isinstance(full, SupportsCodes)
     phonemes = await asyncio.to_thread(full.phonemize, "Hi", "en-us")
     assert phonemes == ToneEngine().phonemize("Hi", "en-us")
     mixed = await asyncio.to_thread(full.mixed_voice, "low+high")
@@ -156,14 +171,14 @@ class DuetEngine(ToneEngine):
     def check(self, utterance):
         """Any voice will do."""
 
-    def voice_of_codes(self, codes, transcript):
+    def voice_from_codes(self, codes, transcript):
         if max(codes) > 9:
             raise PromptError("Those are none of the codec's tokens.", field="reference_codes")
         return PreparedVoice(self.name, "codes", {"codes": np.array(codes)})
 
-    def duet(self, first, second):
+    def dialogue_voice(self, first, second):
         return PreparedVoice(
-            self.name, "duet", {"both": np.concatenate([*first.arrays.values(), *second.arrays.values()])}
+            self.name, "dialogue_voice", {"both": np.concatenate([*first.arrays.values(), *second.arrays.values()])}
         )
 
     def convert(self, source, utterance) -> AsyncIterator[AudioChunk]:
@@ -177,17 +192,17 @@ class DuetEngine(ToneEngine):
 async def test_a_voice_from_codes_is_made_and_checked_by_the_replica():
     engine = DuetEngine()
     there, _ = await remote(engine)
-    await chunks_of(there, replace(HELLO, prepared=there.voice_of_codes([1, 2], "Hi.")))
+    await chunks_of(there, replace(HELLO, prepared=there.voice_from_codes([1, 2], "Hi.")))
     assert engine.spoke_with[0].arrays["codes"].tolist() == [1, 2]
     with pytest.raises(PromptError, match="none of the codec's"):
-        await chunks_of(there, replace(HELLO, prepared=there.voice_of_codes([99], "Hi.")))
+        await chunks_of(there, replace(HELLO, prepared=there.voice_from_codes([99], "Hi.")))
 
 
 async def test_a_dialogue_voice_is_made_by_the_replica():
     engine = DuetEngine()
     there, _ = await remote(engine)
     first = PreparedVoice("tone", "a", {"codes": np.array([1])})
-    both = there.duet(first, there.voice_of_codes([2], "Hi."))
+    both = there.dialogue_voice(first, there.voice_from_codes([2], "Hi."))
     await chunks_of(there, replace(HELLO, prepared=both))
     await chunks_of(there, replace(HELLO, prepared=both))
     assert [voice.arrays["both"].tolist() for voice in engine.spoke_with] == [[1, 2], [1, 2]]
@@ -196,7 +211,7 @@ async def test_a_dialogue_voice_is_made_by_the_replica():
 async def test_a_recording_is_converted_by_the_replica():
     engine = DuetEngine()
     there, _ = await remote(engine)
-    assert isinstance(there, Converting)
+    assert isinstance(there, SupportsConversion)
     chunks = [chunk async for chunk in there.convert(PROMPT, replace(HELLO, text=""))]
     assert engine.heard[0].text == "Some words."
     assert len(chunks) == 3

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from helpers.tiny_cosyvoice import FRONTEND, GOLDEN, prompt, tiny_model
-from polyvox.engines.base import Converting
+from polyvox.engines.base import SupportsConversion
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.listening import Listener
 from polyvox.engines.cosyvoice.loading import load_model
@@ -57,7 +57,7 @@ async def test_speech_tokens_of_the_recording_are_sounded_in_the_voice(tmp_path,
         return step(self, tokens, state, final=final)
 
     async with running(tmp_path, version) as engine:
-        assert isinstance(engine, Converting)
+        assert isinstance(engine, SupportsConversion)
         assert engine.capabilities.conversion
         voice = await engine.prepare(prompt())
         own = engine._running.model.listener.speech(prompt("", 2.0))

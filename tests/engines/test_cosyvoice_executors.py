@@ -26,14 +26,14 @@ from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.flow import Flow, FlowPrompt
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.lm_scheduler import LmSizes
+from polyvox.runtime.lm_scheduler import LmSchedulerConfig
 from polyvox.runtime.placement import Placement
-from polyvox.runtime.tokens import Limits, Prompt, Sampling
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 from polyvox.types import ChunkPolicy, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
-SIZES = LmSizes(slots=4, capacity=512)
+SIZES = LmSchedulerConfig(slots=4, capacity=512)
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ async def drawn(source, decoder, sampling, count=4):
 
     async def one(seed):
         prompt = Prompt(ids=decoder.prompt(range(10, 20 + seed), ()))
-        rule = Sampling(sampling.temperature, sampling.top_k, sampling.top_p, seed=seed, repeat_window=10)
-        async with source.generate(prompt, rule, Limits(20 + 5 * seed)) as stream:
+        rule = SamplingParams(sampling.temperature, sampling.top_k, sampling.top_p, seed=seed, repeat_window=10)
+        async with source.generate(prompt, rule, GenerationLimits(20 + 5 * seed)) as stream:
             return [token async for token in stream]
 
     return await asyncio.gather(*(one(seed) for seed in range(count)))
@@ -191,10 +191,14 @@ async def test_the_least_length_is_kept_or_is_the_originals(model, version, devi
     speech = recipe.lm.speech
     ours = PieceMaker(recipe, decoder, source, None).limits(10)
     theirs = PieceMaker(recipe, decoder, source, None, original=True).limits(10)
-    assert (ours.least, ours.most, ours.ends) == (theirs.least, theirs.most, theirs.ends)
-    assert ours.held == ours.ends == frozenset(range(speech.speech, speech.rows))
-    assert theirs.held == {speech.speech}
-    assert (speech.eos in theirs.held) is (version == 2)
+    assert (ours.min_tokens, ours.max_tokens, ours.stop_tokens) == (
+        theirs.min_tokens,
+        theirs.max_tokens,
+        theirs.stop_tokens,
+    )
+    assert ours.held_tokens == ours.stop_tokens == frozenset(range(speech.speech, speech.rows))
+    assert theirs.held_tokens == {speech.speech}
+    assert (speech.eos in theirs.held_tokens) is (version == 2)
     await source.close()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.tiny_cosyvoice import FRONTEND, prompt, tiny_model
-from polyvox.engines.base import Reading
+from polyvox.engines.base import SupportsStreamingText
 from polyvox.engines.cosyvoice.casting import Cast, Mode
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
@@ -20,7 +20,7 @@ from polyvox.engines.cosyvoice.turns import Turns
 from polyvox.errors import EngineError, TextError
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
-from polyvox.runtime.tokens import Limits, Sampling, TokenStream
+from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
 from polyvox.types import NormalizationOptions, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -51,7 +51,7 @@ def utterance(voice="spk_a", **more):
 
 
 async def said(engine, pieces, asked):
-    async with aclosing(engine.read(asked, pieces)) as chunks:
+    async with aclosing(engine.speak_stream(asked, pieces)) as chunks:
         return [chunk async for chunk in chunks]
 
 
@@ -84,7 +84,7 @@ async def test_the_sound_is_the_same_however_the_text_was_cut(tmp_path):
 @pytest.mark.usefixtures("plain_sound")
 async def test_how_the_text_was_cut_into_pieces_is_not_heard(tmp_path, version):
     async with running(tmp_path, version) as engine:
-        assert isinstance(engine, Reading)
+        assert isinstance(engine, SupportsStreamingText)
         asked = utterance(prepared=await engine.prepare(prompt()))
         whole = await said(engine, in_pieces(TEXT, len(TEXT)), asked)
         other = said(engine, in_pieces("er.", 3), utterance(seed=1))
@@ -107,7 +107,7 @@ async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
         await more.wait()
         yield LONGER[40:]
 
-    async with running(tmp_path, version) as engine, aclosing(engine.read(utterance(), typing())) as chunks:
+    async with running(tmp_path, version) as engine, aclosing(engine.speak_stream(utterance(), typing())) as chunks:
         first = await asyncio.wait_for(anext(chunks), 60)
         assert len(first.pcm) > 0
         more.set()
@@ -145,9 +145,9 @@ async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
         await asyncio.Event().wait()
 
     async with running(tmp_path, version, cosyvoice_streams=1) as engine:
-        async with aclosing(engine.read(utterance(), endless())) as chunks:
+        async with aclosing(engine.speak_stream(utterance(), endless())) as chunks:
             await asyncio.wait_for(anext(chunks), 60)
-        assert engine._running.source.busy == 0
+        assert engine._running.source.running == 0
         assert await asyncio.wait_for(said(engine, in_pieces("er.", 9), utterance()), 60)
 
 
@@ -184,11 +184,11 @@ async def test_what_breaks_the_pieces_reaches_the_listener_behind_what_was_said(
 
     async with running(tmp_path, 3) as engine:
         for error, seen in ((TextError("Too long."), TextError), (RuntimeError("lost"), EngineError)):
-            async with aclosing(engine.read(utterance(), broken(error))) as chunks:
+            async with aclosing(engine.speak_stream(utterance(), broken(error))) as chunks:
                 assert len((await anext(chunks)).pcm)
                 with pytest.raises(seen):
                     _ = [chunk async for chunk in chunks]
-        assert engine._running.source.busy == 0
+        assert engine._running.source.running == 0
 
 
 class TestPhrases:
@@ -262,7 +262,7 @@ class Scripted:
         finally:
             self.open_sequences -= 1
 
-    def go_on(self, prompt, limits):
+    def extend(self, prompt, limits):
         self.asked.append((prompt.ids, limits))
         stream = TokenStream()
         stream.push(self.turns.pop(0)[: limits.most])
@@ -284,14 +284,14 @@ class Plain:
 
 class TestTurns:
     def turns(self, source, most=20):
-        return Turns(source, Plain(), lambda ids: Limits(most * ids, 2 * ids, frozenset(range(300, 303))))
+        return Turns(source, Plain(), lambda ids: GenerationLimits(most * ids, 2 * ids, frozenset(range(300, 303))))
 
     async def spoken(self, source, phrases, role, vocabulary, most=20):
         async def arriving():
             for ids in phrases:
                 yield ids
 
-        async with self.turns(source, most).tokens(role.bistream(vocabulary), arriving(), Sampling()) as stream:
+        async with self.turns(source, most).tokens(role.bistream(vocabulary), arriving(), SamplingParams()) as stream:
             tokens = [token async for token in stream]
         assert source.open_sequences == 0
         return tokens

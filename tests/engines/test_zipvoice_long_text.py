@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from helpers.cloning import Studio, opened
-from helpers.humming_networks import humming
+from helpers.zipvoice_fakes import fake_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.frontend import ZipVoiceFrontend
-from polyvox.engines.zipvoice.networks import Networks
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.installation import load_settings
 from polyvox.service.speech import SpeechRequest
@@ -44,7 +44,7 @@ class WatchedFrontend(ZipVoiceFrontend):
 class WatchedEngine(ZipVoiceEngine):
     """Counts the samples that it has made and that somebody still holds."""
 
-    def __init__(self, networks: Networks) -> None:
+    def __init__(self, networks: ZipVoiceNetworks) -> None:
         super().__init__(VARIANTS["zipvoice_distill"], load_settings(espeak="no-such-program"))
         self._networks = networks
         self.held = self.most_held = 0
@@ -94,7 +94,7 @@ async def test_fifty_thousand_characters_stream_in_bounded_memory(
     tmp_path: Path, reader: list[WatchedFrontend]
 ) -> None:
     assert len(TEXT) >= 50_000
-    networks, _ = humming()
+    networks, _ = fake_networks()
     engine = WatchedEngine(networks)
     shown: Any = engine
     studio = Studio(tmp_path, shown, session_buffer=BUFFER)

@@ -23,7 +23,7 @@ from polyvox.engines.cosyvoice.front_graphs import FrontGraphs
 from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
 from polyvox.models.cosyvoice.flow import FlowMeans, FlowPrompt
 from polyvox.models.cosyvoice.noise import flow_noise
-from polyvox.runtime.executors.graphs import bucket_for
+from polyvox.runtime.executors.cuda_graphs import bucket_for
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 SIZES, EXTENTS = (50, 100, 200), (256, 512)

@@ -226,7 +226,7 @@ class StyledEngine(ToneEngine):
         async for chunk in super().speak(replace(utterance, voice="low") if utterance.prepared else utterance):
             yield chunk
 
-    def styled_voice(self, mix, offset, language):
+    def voice_from_style(self, mix, offset, language):
         self.asked.append(({part.voice: part.share for part in mix}, offset, language))
         return PreparedVoice(self.name, "", {})
 

@@ -55,9 +55,9 @@ def test_the_slots_of_a_stage_are_reported_also_when_nothing_runs(metrics: Metri
     def value(name: str) -> float | None:
         return metrics.registry.get_sample_value(name, {"stage": "decode"})
 
-    metrics.batch(BatchReport("decode", 3, 0.0, 0.02, busy=5, places=8))
+    metrics.batch(BatchReport("decode", 3, 0.0, 0.02, running=5, slots=8))
     assert (value("polyvox_stage_busy"), value("polyvox_stage_places")) == (5, 8)
-    metrics.batch(BatchReport("decode", 0, 0.0, 0.0, busy=0, places=8))
+    metrics.batch(BatchReport("decode", 0, 0.0, 0.0, running=0, slots=8))
     assert (value("polyvox_stage_busy"), value("polyvox_stage_batch_size_count")) == (0, 1)
 
 

@@ -43,7 +43,7 @@ def compared(chunks):
 class Parrot(ToneEngine):
     """Reads along: one chunk for each character, as soon as it is there."""
 
-    async def read(self, utterance, pieces):
+    async def speak_stream(self, utterance, pieces):
         assert utterance.text == ""
         index = 0
         async for piece in pieces:

@@ -71,12 +71,12 @@ class DeferredVoice(PreparedVoice):
     @classmethod
     def of_codes(cls, engine: str, codes: Sequence[int], transcript: str) -> "DeferredVoice":
         digest = _digest("codes", *map(str, codes), transcript)
-        return cls(engine, digest, {}, "voice_of_codes", (tuple(codes), transcript))
+        return cls(engine, digest, {}, "voice_from_codes", (tuple(codes), transcript))
 
     @classmethod
     def of_two(cls, engine: str, first: PreparedVoice, second: PreparedVoice) -> "DeferredVoice":
-        digest = _digest("duet", first.digest, second.digest)
-        return cls(engine, digest, {}, "duet", (_plain(first), _plain(second)))
+        digest = _digest("dialogue_voice", first.digest, second.digest)
+        return cls(engine, digest, {}, "dialogue_voice", (_plain(first), _plain(second)))
 
 
 def picklable(utterance: Utterance) -> Utterance:

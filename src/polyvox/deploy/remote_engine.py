@@ -21,7 +21,7 @@ from polyvox.deploy.messages import (
     by_digest,
     picklable,
 )
-from polyvox.engines.base import Coded, Converting, Duetting, Mixing, Phonemizing
+from polyvox.engines.base import SupportsCodes, SupportsConversion, SupportsDialogue, SupportsMixing, SupportsPhonemes
 from polyvox.errors import UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
@@ -175,43 +175,43 @@ class RemoteEngine:
         return UnavailableError(f"The replicas of the model {self.name!r} keep failing; try again in a moment.")
 
 
-class _Phonemizing(RemoteEngine):
+class _WithPhonemes(RemoteEngine):
     def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
         return cast(tuple[str, list[int]], self._blocking(self._ask(tuple, "phonemize", text, language)))
 
 
-class _Mixing(RemoteEngine):
+class _WithMixing(RemoteEngine):
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
         return self._blocking(self._ask(np.ndarray, "mixed_voice", expression))
 
 
-class _Coded(RemoteEngine):
-    def voice_of_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
+class _WithCodes(RemoteEngine):
+    def voice_from_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
         """The voice, unchecked; the replica checks it before the first chunk."""
         return DeferredVoice.of_codes(self.name, codes, transcript)
 
 
-class _Duetting(RemoteEngine):
-    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+class _WithDialogue(RemoteEngine):
+    def dialogue_voice(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
         return DeferredVoice.of_two(self.name, first, second)
 
 
-class _Converting(RemoteEngine):
+class _WithConversion(RemoteEngine):
     async def convert(self, source: VoicePrompt, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         async with aclosing(self._chunks("convert", utterance, source)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
 
-# `Reading` is not among them: text that is still arriving would have to find its way to the one replica that speaks.
-# The service then sends sentence by sentence.
+# `SupportsStreamingText` is not among them: text that is still arriving would have to find its way to the one replica
+# that speaks it. The service then sends sentence by sentence.
 _ABILITIES: MappingProxyType[type, type[RemoteEngine]] = MappingProxyType(
     {
-        Phonemizing: _Phonemizing,
-        Mixing: _Mixing,
-        Coded: _Coded,
-        Duetting: _Duetting,
-        Converting: _Converting,
+        SupportsPhonemes: _WithPhonemes,
+        SupportsMixing: _WithMixing,
+        SupportsCodes: _WithCodes,
+        SupportsDialogue: _WithDialogue,
+        SupportsConversion: _WithConversion,
     }
 )
 

@@ -26,7 +26,16 @@ from polyvox.deploy.messages import (
 )
 from polyvox.deploy.remote_engine import abilities_of
 from polyvox.deploy.watchdog import Watchdog
-from polyvox.engines.base import Cautioned, Coded, Converting, Duetting, Engine, Mixing, Observed, Phonemizing
+from polyvox.engines.base import (
+    Engine,
+    SupportsCodes,
+    SupportsConversion,
+    SupportsDialogue,
+    SupportsMixing,
+    SupportsObserver,
+    SupportsPhonemes,
+    SupportsWarning,
+)
 from polyvox.engines.spec import EngineSpec
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
 from polyvox.runtime.stage import BatchReport
@@ -138,7 +147,7 @@ class EngineReplica:
         """Stream the recording in the utterance's voice; an error is the last item."""
 
         def speech(engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
-            assert isinstance(engine, Converting)
+            assert isinstance(engine, SupportsConversion)
             return engine.convert(source, utterance)
 
         async with aclosing(self._stream(speech, utterance, session)) as items:
@@ -164,14 +173,14 @@ class EngineReplica:
 
     async def phonemize(self, text: str, language: str) -> tuple[str, list[int]] | ErrorMessage:
         async def made(engine: Engine) -> tuple[str, list[int]]:
-            assert isinstance(engine, Phonemizing)
+            assert isinstance(engine, SupportsPhonemes)
             return await asyncio.to_thread(engine.phonemize, text, language)
 
         return await self._call(made)
 
     async def mixed_voice(self, expression: str) -> npt.NDArray[np.float32] | ErrorMessage:
         async def made(engine: Engine) -> npt.NDArray[np.float32]:
-            assert isinstance(engine, Mixing)
+            assert isinstance(engine, SupportsMixing)
             return await asyncio.to_thread(engine.mixed_voice, expression)
 
         return await self._call(made)
@@ -194,7 +203,7 @@ class EngineReplica:
 
     async def _started(self, settings: Settings) -> Engine:
         engine = self._spec.make(self._model, settings)
-        if isinstance(engine, Observed):
+        if isinstance(engine, SupportsObserver):
             engine.observe(self._reports.append)
         try:
             await engine.start()
@@ -205,7 +214,7 @@ class EngineReplica:
 
     @property
     def _warning(self) -> str:
-        own = self._engine.warning if isinstance(self._engine, Cautioned) else ""
+        own = self._engine.warning if isinstance(self._engine, SupportsWarning) else ""
         return self._fallback or own
 
     async def _stream(
@@ -297,13 +306,13 @@ class EngineReplica:
 
 
 def _make_deferred(engine: Engine, voice: DeferredVoice) -> PreparedVoice:
-    if voice.method == "voice_of_codes" and isinstance(engine, Coded):
-        return engine.voice_of_codes(*voice.arguments)
-    if voice.method == "duet" and isinstance(engine, Duetting):
+    if voice.method == "voice_from_codes" and isinstance(engine, SupportsCodes):
+        return engine.voice_from_codes(*voice.arguments)
+    if voice.method == "dialogue_voice" and isinstance(engine, SupportsDialogue):
         first, second = (
             _make_deferred(engine, part) if isinstance(part, DeferredVoice) else part for part in voice.arguments
         )
-        return engine.duet(first, second)
+        return engine.dialogue_voice(first, second)
     raise InvalidRequestError(f"The model {engine.name!r} cannot make such a voice.", field="voice")
 
 

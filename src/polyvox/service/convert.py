@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 
-from polyvox.engines.base import Converting, Engine
+from polyvox.engines.base import Engine, SupportsConversion
 from polyvox.errors import InvalidRequestError
 from polyvox.service.delivery import closing
 from polyvox.types import AudioChunk, Utterance, VoicePrompt
@@ -47,7 +47,7 @@ def cannot_convert(model: str) -> InvalidRequestError:
     )
 
 
-def _converting(engine: Engine) -> Converting:
-    if not isinstance(engine, Converting):
+def _converting(engine: Engine) -> SupportsConversion:
+    if not isinstance(engine, SupportsConversion):
         raise cannot_convert(engine.name)
     return engine

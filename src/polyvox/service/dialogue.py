@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from polyvox.config import Settings
-from polyvox.engines.base import Duetting, Engine
+from polyvox.engines.base import Engine, SupportsDialogue
 from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
 from polyvox.service.delivery import closing
@@ -56,7 +56,7 @@ class DialogueScript:
 
     def segments(self, engine: Engine, prepared: Mapping[str, object]) -> list[DialogueSegment]:
         """Pairs of voices where the engine supports them and all voices are prepared, else single turns."""
-        can_pair = engine.capabilities.dialogue and isinstance(engine, Duetting)
+        can_pair = engine.capabilities.dialogue and isinstance(engine, SupportsDialogue)
         if can_pair and all(turn.voice in prepared for turn in self.turns):
             return pair_segments(self.turns, self.pause or 0.0)
         return turn_segments(self.turns)
@@ -145,8 +145,8 @@ class SpeakDialogue:
     ) -> tuple[str, PreparedVoice | None]:
         """Name and prepared voice of a segment's voices; None in place of the latter for an engine's own voice."""
         if len(voices) == len(SPEAKERS):
-            assert isinstance(engine, Duetting)
-            return "+".join(self.resolved[voice].label for voice in voices), engine.duet(
+            assert isinstance(engine, SupportsDialogue)
+            return "+".join(self.resolved[voice].label for voice in voices), engine.dialogue_voice(
                 *(prepared[voice] for voice in voices)
             )
         (voice,) = voices

@@ -115,9 +115,9 @@ class Metrics:
             self._batch_size.labels(report.stage).observe(report.size)
             self._batch_wait.labels(report.stage).observe(report.wait_seconds)
             self._batch_run.labels(report.stage).observe(report.run_seconds)
-        if report.places:
-            self._places.labels(report.stage).set(report.places)
-            self._busy.labels(report.stage).set(report.busy)
+        if report.slots:
+            self._places.labels(report.stage).set(report.slots)
+            self._busy.labels(report.stage).set(report.running)
 
     def voice_cache(self, kind: str, event: CacheEvent) -> None:
         """Observer of the caches of recordings and prepared voices."""

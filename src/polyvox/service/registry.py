@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.base import Cautioned, Engine, Observed
+from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
 from polyvox.types import Capabilities, Voice
@@ -129,7 +129,7 @@ class Registry:
         found: dict[str, str] = {}
         for name, entry in self._entries.items():
             engine = entry.engine
-            if entry.available and isinstance(engine, Cautioned) and engine.warning:
+            if entry.available and isinstance(engine, SupportsWarning) and engine.warning:
                 found[name] = engine.warning
         return found
 
@@ -141,7 +141,7 @@ class Registry:
         began = time.monotonic()
         try:
             entry.engine = engine = self._factories[name](self._settings)
-            if observer is not None and isinstance(engine, Observed):
+            if observer is not None and isinstance(engine, SupportsObserver):
                 engine.observe(observer)
             await engine.start()
         except PolyvoxError as error:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, Mixing, Phonemizing
+from polyvox.engines.base import Engine, SupportsMixing, SupportsPhonemes
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError, status_of
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
@@ -127,14 +127,14 @@ class SpeechService:
         """The phonemes and token ids of a text, for a model that works with them."""
         self._check_text(text)
         engine = self._engine(model)
-        if not isinstance(engine, Phonemizing):
+        if not isinstance(engine, SupportsPhonemes):
             raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
         return await self._executor.run(partial(engine.phonemize, text, language))
 
     async def mixed_voice(self, expression: str, model: str | None = None) -> npt.NDArray[np.float32]:
         """The blend of voices named by a mix expression, as an array."""
         engine = self._engine(model)
-        if not isinstance(engine, Mixing):
+        if not isinstance(engine, SupportsMixing):
             raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
         return await self._executor.run(partial(engine.mixed_voice, expression))
 

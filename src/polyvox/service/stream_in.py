@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 
-from polyvox.engines.base import Engine, Reading
+from polyvox.engines.base import Engine, SupportsStreamingText
 from polyvox.errors import TextError
 from polyvox.service.delivery import closing
 from polyvox.service.joining import UtteranceJoiner
@@ -43,8 +43,8 @@ class SpeakStream:
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
         async with aclosing(self._counted()) as pieces:
             speech = (
-                engine.read(utterance, pieces)
-                if isinstance(engine, Reading)
+                engine.speak_stream(utterance, pieces)
+                if isinstance(engine, SupportsStreamingText)
                 else _by_sentence(engine, utterance, pieces)
             )
             async with closing(speech):

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from polyvox.config import Settings
-from polyvox.engines.base import Coded, Duetting, Engine, Styled
+from polyvox.engines.base import Engine, SupportsCodes, SupportsDialogue, SupportsStyle
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
@@ -91,9 +91,9 @@ class VoiceResolver:
         text = transcript_text(transcript, "prompt_text")
 
         async def prepare(engine: Engine) -> PreparedVoice:
-            if not isinstance(engine, Coded):
+            if not isinstance(engine, SupportsCodes):
                 raise InvalidRequestError(f"The model {engine.name!r} does not take a voice's tokens.", field="model")
-            return engine.voice_of_codes(codes, text)
+            return engine.voice_from_codes(codes, text)
 
         return ResolvedVoice("codes", prepare)
 
@@ -104,8 +104,8 @@ class VoiceResolver:
         if record is None:
             if is_voice_id(name):
                 raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
-            return await self._mixed(name, owner, engine) if isinstance(engine, Styled) else None
-        if isinstance(engine, Styled) and (style := fitted_style(record.report)) and style.model == engine.name:
+            return await self._mixed(name, owner, engine) if isinstance(engine, SupportsStyle) else None
+        if isinstance(engine, SupportsStyle) and (style := fitted_style(record.report)) and style.model == engine.name:
             return self._styled([_FittedShare(1.0, record, style)], ())
         self._registry.check_cloning(engine)
         return ResolvedVoice(record.id, lambda engine: self._prepare_registered(record, text, engine))
@@ -138,11 +138,11 @@ class VoiceResolver:
         offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
 
         async def prepare(engine: Engine) -> PreparedVoice:
-            assert isinstance(engine, Styled)
+            assert isinstance(engine, SupportsStyle)
             voices = await self._store.opened()
             for one in fitted:
                 await self._store.run(partial(voices.touch, one.record))
-            return engine.styled_voice(parts, offset, fitted[0].record.language)
+            return engine.voice_from_style(parts, offset, fitted[0].record.language)
 
         return ResolvedVoice("+".join(one.record.id for one in fitted), prepare, fitted=True)
 
@@ -164,8 +164,8 @@ class VoiceResolver:
         first, second = both
 
         async def prepare(engine: Engine) -> PreparedVoice:
-            assert isinstance(engine, Duetting)
-            return engine.duet(await first.prepare(engine), await second.prepare(engine))
+            assert isinstance(engine, SupportsDialogue)
+            return engine.dialogue_voice(await first.prepare(engine), await second.prepare(engine))
 
         return ResolvedVoice(f"{first.label}+{second.label}", prepare)
 

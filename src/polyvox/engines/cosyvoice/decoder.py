@@ -49,5 +49,5 @@ class CosyVoiceDecoder:
     def embed_tokens(self, tokens: Tensor) -> Tensor:
         return self._lm.embed_speech(tokens)
 
-    def scores(self, hidden: Tensor) -> Tensor:
+    def logits(self, hidden: Tensor) -> Tensor:
         return self._lm.scores(hidden)

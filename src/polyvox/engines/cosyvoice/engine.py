@@ -26,8 +26,8 @@ from polyvox.engines.cosyvoice.spec import LANGUAGES
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
     AudioChunk,
@@ -102,7 +102,7 @@ class CosyVoiceEngine:
         decoder = CosyVoiceDecoder(model.networks.lm)
         streams = self._own.streams
         recorder = CudaGraphs if model.placement.device == "cuda" else None
-        sizes, sampling = LmSizes(slots=streams, capacity=CAPACITY), sampling_of(model.bundle.recipe)
+        sizes, sampling = LmSchedulerConfig(slots=streams, capacity=CAPACITY), sampling_of(model.bundle.recipe)
         source, lm_warning = await shared_lm(decoder, sizes, sampling, lm_device, recorder)
         sound_warning = "" if recorder is None else await device.run(partial(self._recorded, model, recorder))
         self.warning = " ".join(filter(None, (model.warning, lm_warning, sound_warning)))
@@ -186,7 +186,7 @@ class CosyVoiceEngine:
             async for chunk in chunks:
                 yield chunk
 
-    async def read(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
+    async def speak_stream(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
         """Speak along with a text that is still arriving; a stream of sound is taken when the first of it is there."""
         running = self._started()
         self.check(utterance)

@@ -10,17 +10,17 @@ from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.models.cosyvoice.flow import Flow
 from polyvox.models.cosyvoice.fusing import fuse
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import Replay
-from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
-from polyvox.runtime.tokens import Sampling
+from polyvox.runtime.executors.cuda_graphs import Replay
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
+from polyvox.runtime.tokens import SamplingParams
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 async def shared_lm(
     decoder: CosyVoiceDecoder,
-    sizes: LmSizes,
-    sampling: Sampling,
+    sizes: LmSchedulerConfig,
+    sampling: SamplingParams,
     executor: DeviceExecutor,
     recorder: Callable[[], Replay] | None,
 ) -> tuple[LmScheduler, str]:

@@ -12,7 +12,7 @@ from polyvox.models.attention import Sight
 from polyvox.models.cosyvoice.euler import FlowPoint
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, Stretch
 from polyvox.models.memory import Memory, Trail, TrailMemory
-from polyvox.runtime.executors.graphs import Replay, bucket_for
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for
 
 EXTENTS = (512, 1024, 1536, 2048)
 """Frames, those before a call and its own, for which a call may be recorded: up to 41 seconds with the prompt."""

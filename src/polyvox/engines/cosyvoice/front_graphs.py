@@ -12,7 +12,7 @@ from polyvox.engines.cosyvoice.flow_graphs import FixedSight
 from polyvox.models.attention import Sight
 from polyvox.models.cosyvoice.flow import Flow, Stretch
 from polyvox.models.memory import Kept, Memory
-from polyvox.runtime.executors.graphs import Replay, bucket_for
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for
 
 
 class _Kind(StrEnum):

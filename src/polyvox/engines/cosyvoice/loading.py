@@ -22,7 +22,7 @@ from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechPrompt
 from polyvox.models.hift.causal import CausalHift
 from polyvox.models.hift.model import Hift
 from polyvox.runtime.executors.ort import share_of_cores
-from polyvox.runtime.placement import Placement, Wish, placed
+from polyvox.runtime.placement import DeviceRequest, Placement, place_models
 from polyvox.types import PreparedVoice
 
 
@@ -64,8 +64,8 @@ def load_model(settings: Settings, version: int) -> Model:
     tokenizer = TextTokenizer(bundle.backbone, tags)
     if tokenizer.largest >= bundle.recipe.lm.backbone.vocabulary:
         raise BundleError(f"The tokenizer in {bundle.folder} has more ids than the language model; fetch it again.")
-    wish = Wish(own.device, own.precision)
-    networks, placement, warning = placed("CosyVoice", wish, lambda place: _networks(bundle, place, own))
+    wish = DeviceRequest(own.device, own.precision)
+    networks, placement, warning = place_models("CosyVoice", wish, lambda place: _networks(bundle, place, own))
     return Model(
         bundle=bundle,
         networks=networks,

@@ -16,7 +16,7 @@ from polyvox.engines.cosyvoice.turns import Turns, TurnSource
 from polyvox.models.cosyvoice.lm import limits_for
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.runtime.stage import Stage
-from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 from polyvox.types import Pcm
 
 
@@ -193,25 +193,25 @@ class PieceMaker:
                 )
                 hops = hops.after()
 
-    def _sampling(self, piece: Piece) -> Sampling:
+    def _sampling(self, piece: Piece) -> SamplingParams:
         return replace(sampling_of(self._recipe), seed=piece.own_seed)
 
-    def limits(self, text_ids: int) -> Limits:
+    def limits(self, text_ids: int) -> GenerationLimits:
         """How long the speech of so many ids of text may be."""
         speech = self._recipe.lm.speech
         limits = limits_for(text_ids, speech, original=self._original)
         most = min(limits.most, MOST_TOKENS)
-        return Limits(
+        return GenerationLimits(
             most,
             min(limits.least, most),
-            ends=frozenset(range(speech.speech, speech.rows)),
-            held=frozenset(range(speech.rows)[limits.suppressed]),
+            stop_tokens=frozenset(range(speech.speech, speech.rows)),
+            held_tokens=frozenset(range(speech.rows)[limits.suppressed]),
         )
 
 
-def sampling_of(recipe: Recipe) -> Sampling:
+def sampling_of(recipe: Recipe) -> SamplingParams:
     """How this model chooses its tokens."""
     rules = recipe.sampling
-    return Sampling(
+    return SamplingParams(
         top_k=rules.top_k, top_p=rules.top_p, repeat_window=rules.window, repeat_share=rules.tolerated_share
     )

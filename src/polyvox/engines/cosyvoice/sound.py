@@ -20,7 +20,7 @@ from polyvox.models.cosyvoice.flow_v2 import ConformerFront
 from polyvox.models.cosyvoice.noise import flow_noise, source_noise
 from polyvox.models.hift.causal import CausalHift, CausalHiftState
 from polyvox.models.hift.model import KEPT_FRAMES, Hift, HiftState
-from polyvox.runtime.executors.graphs import Replay
+from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.placement import Placement
 from polyvox.types import Pcm, PreparedVoice
 

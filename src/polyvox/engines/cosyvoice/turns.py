@@ -11,7 +11,7 @@ import structlog
 from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
 from polyvox.errors import EngineError, PolyvoxError
 from polyvox.models.cosyvoice.bistream import Bistream
-from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenSource, TokenStream
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenSource, TokenStream
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -22,21 +22,21 @@ _MOST_UNREAD = 512
 class TurnSequence(Protocol):
     """A sequence that can be given more input when it has spoken."""
 
-    def go_on(self, prompt: Prompt, limits: Limits) -> TokenStream:
+    def extend(self, prompt: Prompt, limits: GenerationLimits) -> TokenStream:
         """Read more input, and then draw tokens under these limits."""
 
 
 class TurnSource(TokenSource, Protocol):
     """A source of tokens whose sequences can be given input more than once."""
 
-    def open(self, sampling: Sampling) -> AbstractAsyncContextManager[TurnSequence]:
+    def open(self, sampling: SamplingParams) -> AbstractAsyncContextManager[TurnSequence]:
         """A sequence, while the block lasts."""
 
 
 class LengthRule(Protocol):
     """How long the speech of so many ids of text may be."""
 
-    def __call__(self, text_ids: int) -> Limits: ...
+    def __call__(self, text_ids: int) -> GenerationLimits: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Turns:
 
     @asynccontextmanager
     async def tokens(
-        self, plan: Bistream, phrases: AsyncIterator[tuple[int, ...]], sampling: Sampling
+        self, plan: Bistream, phrases: AsyncIterator[tuple[int, ...]], sampling: SamplingParams
     ) -> AsyncIterator[TokenStream]:
         """The tokens, while the block lasts; they end some time after the phrases do."""
         stream = TokenStream()
@@ -61,7 +61,7 @@ class Turns:
             await asyncio.wait([task])
 
     async def _speak(
-        self, plan: Bistream, phrases: AsyncIterator[tuple[int, ...]], sampling: Sampling, stream: TokenStream
+        self, plan: Bistream, phrases: AsyncIterator[tuple[int, ...]], sampling: SamplingParams, stream: TokenStream
     ) -> None:
         """Fill the stream; whatever goes wrong goes to its reader."""
         count = 0
@@ -82,20 +82,28 @@ class Turns:
         """Speak as far as the text goes."""
         while plan.feed:
             prompt = Prompt(ids=self.decoder.feed(plan.feed))
-            turn = sequence.go_on(prompt, self._turn_limits(plan, text_ids))
+            turn = sequence.extend(prompt, self._turn_limits(plan, text_ids))
             while fresh := await turn.read():
                 for token in fresh:
                     plan = plan.accept(token)
                 stream.push(fresh)
-                await stream.below(_MOST_UNREAD)
+                await stream.wait_while_ahead(_MOST_UNREAD)
             plan = plan.accept(plan.vocabulary.eos if plan.final else plan.vocabulary.fill)
         return plan
 
-    def _turn_limits(self, plan: Bistream, text_ids: int) -> Limits:
+    def _turn_limits(self, plan: Bistream, text_ids: int) -> GenerationLimits:
         """Until the fill token is due or drawn; after the last text, until the speech has ended."""
         whole = self.limits(text_ids)
         if plan.final:
-            most = max(1, whole.most - plan.spoken)
-            return Limits(most, min(most, max(0, whole.least - plan.spoken)), whole.ends, whole.banned, whole.held)
+            most = max(1, whole.max_tokens - plan.spoken)
+            return GenerationLimits(
+                most,
+                min(most, max(0, whole.min_tokens - plan.spoken)),
+                whole.stop_tokens,
+                whole.banned_tokens,
+                whole.held_tokens,
+            )
         fill = plan.vocabulary.fill
-        return Limits(plan.fill_at - plan.produced, ends=frozenset({fill}), banned=whole.ends - {fill})
+        return GenerationLimits(
+            plan.fill_at - plan.produced, stop_tokens=frozenset({fill}), banned_tokens=whole.stop_tokens - {fill}
+        )

@@ -11,7 +11,7 @@ from torch.nn import functional
 from polyvox.models.hift.causal import CausalHift, CausalHiftState
 from polyvox.models.hift.model import KEPT_FRAMES, Hift, HiftState
 from polyvox.models.memory import Kept
-from polyvox.runtime.executors.graphs import Replay, bucket_for
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for
 
 
 class CausalHiftGraphs:

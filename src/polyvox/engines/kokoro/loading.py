@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import structlog
-
 from polyvox.bundles.validate import Bundle
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -18,8 +16,6 @@ from polyvox.runtime.stage import Observer
 
 if TYPE_CHECKING:
     from polyvox.engines.kokoro.native import NativeKokoro
-
-log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 
@@ -44,14 +40,10 @@ def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
 
     if executor == "native":
         return _native(*load_anywhere(settings, bundle))
-    trial = load_on_gpu(settings, bundle)
-    if trial.models is not None:
-        return _native(trial.models)
-    warning = ""
-    if trial.fault:
-        warning = f"{trial.fault}, so Kokoro runs on ONNX Runtime on the CPU; check driver and PyTorch build."
-        log.warning(warning)
-    return _on_onnx_runtime(settings, bundle, warning)
+    attempt = load_on_gpu(settings, bundle)
+    if attempt.models is not None:
+        return _native(attempt.models)
+    return _on_onnx_runtime(settings, bundle, attempt.warn("Kokoro runs on ONNX Runtime on the CPU"))
 
 
 def _gpu_expected(settings: KokoroSettings) -> bool:

@@ -16,7 +16,7 @@ from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import PADDING
 from polyvox.models.kokoro.model import FRAME, HARMONICS, EncodedTokens, Kokoro, StyledTokens
 from polyvox.models.kokoro.ragged import StaticRagged
-from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 from polyvox.types import Pcm
 
 GAIN = 1.5

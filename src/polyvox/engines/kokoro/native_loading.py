@@ -19,8 +19,8 @@ from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
 from polyvox.models.kokoro.model import FRAME, Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import StateDict, WeightsError
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.placement import PRECISIONS, Placement, Trial, Wish, placed, tried_on_gpu
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
+from polyvox.runtime.placement import PRECISIONS, DeviceRequest, GpuAttempt, Placement, place_models, try_on_gpu
 
 FRAMES_PER_SECOND = 24_000 // FRAME
 LEAST_SNR = 12.0
@@ -29,20 +29,20 @@ device that computes something else stays around 0."""
 _PROBE = "ɹˈɛdi."
 
 
-def load_on_gpu(settings: KokoroSettings, bundle: Bundle) -> Trial[NativeKokoro]:
+def load_on_gpu(settings: KokoroSettings, bundle: Bundle) -> GpuAttempt[NativeKokoro]:
     """Load on the GPU, tested and captured, or give the reason why not."""
-    return tried_on_gpu(_wish(settings), _loader(settings, bundle))
+    return try_on_gpu(_device_request(settings), _loader(settings, bundle))
 
 
 def load_anywhere(settings: KokoroSettings, bundle: Bundle) -> tuple[NativeKokoro, str]:
     """Load on the GPU if the settings allow it and it works, else on the CPU, with a warning if a GPU was expected."""
     cpu = Placement("cpu", PRECISIONS.get(settings.precision, torch.float32))
-    network, _, warning = placed("Kokoro", _wish(settings), _loader(settings, bundle), cpu)
+    network, _, warning = place_models("Kokoro", _device_request(settings), _loader(settings, bundle), cpu)
     return network, warning
 
 
-def _wish(settings: KokoroSettings) -> Wish:
-    return Wish(settings.device, settings.precision, auto=torch.float16)
+def _device_request(settings: KokoroSettings) -> DeviceRequest:
+    return DeviceRequest(settings.device, settings.precision, auto_dtype=torch.float16)
 
 
 def _loader(settings: KokoroSettings, bundle: Bundle) -> Callable[[Placement], NativeKokoro]:

@@ -1,4 +1,4 @@
-"""The Qwen2 and Qwen3 decoders: grouped-query attention, rotary positions, keys and values kept by the caller."""
+"""The Qwen2 and Qwen3 decoders: grouped-query attention, rotary positions, the KV cache passed in and out."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from polyvox.models.memory import Kept, Memory
 
 @dataclass(frozen=True, slots=True)
 class QwenConfig:
-    """The sizes of one decoder; the defaults are Qwen2-0.5B's."""
+    """Sizes of one decoder; the defaults are Qwen2-0.5B's."""
 
     vocabulary: int = 151_936
     hidden: int = 896
@@ -32,14 +32,14 @@ class QwenConfig:
 
 @dataclass(frozen=True, slots=True)
 class QwenState:
-    """Keys and values of all positions so far, layer by layer."""
+    """KV cache of all positions so far, layer by layer."""
 
     kept: Kept = ()
     length: int = 0
 
 
 class Qwen(nn.Module):
-    """Embeddings in, hidden states after the last norm out."""
+    """Embeddings in, hidden states after the final norm out."""
 
     def __init__(self, config: QwenConfig) -> None:
         super().__init__()
@@ -49,11 +49,11 @@ class Qwen(nn.Module):
         self.norm = nn.RMSNorm(config.hidden, config.norm_eps)
 
     def embed(self, ids: Tensor) -> Tensor:
-        """The input rows of token ids."""
+        """Input embeddings of token ids."""
         return functional.embedding(ids, self.embed_tokens.weight)
 
     def forward(self, rows: Tensor, state: QwenState) -> tuple[Tensor, QwenState]:
-        """Continue a batch of sequences of equal length by `rows` [batch, new, hidden]."""
+        """Extend a batch of sequences of equal length by `rows` [batch, new, hidden]."""
         memory = Memory(state.kept)
         end = state.length + rows.shape[1]
         positions = torch.arange(state.length, end, device=rows.device)
@@ -61,7 +61,7 @@ class Qwen(nn.Module):
         return self.decode(rows, memory, positions, mask), QwenState(memory.kept(), end)
 
     def decode(self, rows: Tensor, memory: Memory, positions: Tensor, mask: Tensor | None) -> Tensor:
-        """As `forward` with positions ([new] or [batch, new]), mask and memory in the caller's hands."""
+        """As `forward`, with the caller's KV cache, positions ([new] or [batch, new]) and attention mask."""
         rotation = rotary(positions, self.config.head_width, self.config.rope_theta, rows.dtype)
         for layer in self.layers:
             rows = layer(rows, memory, rotation, mask)
@@ -70,7 +70,7 @@ class Qwen(nn.Module):
 
 
 def rotary(positions: Tensor, width: int, theta: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Cosines and sines that turn a head of this width, [..., 1, time, width]."""
+    """Cosines and sines of rotary embeddings for heads of this width, [..., 1, time, width]."""
     exponents = torch.arange(0, width, 2, device=positions.device, dtype=torch.float32) / width
     angles = (positions[..., None].float() * (1.0 / theta**exponents)).unsqueeze(-3)
     angles = torch.cat((angles, angles), dim=-1)

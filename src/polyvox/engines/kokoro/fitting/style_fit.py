@@ -23,7 +23,7 @@ from polyvox.engines.kokoro.fitting.scoring import SpeechScorer, TargetSpeaker
 from polyvox.engines.kokoro.fitting.sentences import LONG
 from polyvox.engines.kokoro.vocabulary import IDS, PADDING
 from polyvox.models.kokoro.model import FRAME, HARMONICS, Kokoro, StyledTokens
-from polyvox.runtime.executors.graphs import Replay
+from polyvox.runtime.executors.cuda_graphs import Replay
 
 _PITCH_SENTENCES = 3
 # Style rows are drawn for so many phonemes, log-uniformly: short sentences as often as long ones.
