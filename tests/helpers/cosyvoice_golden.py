@@ -13,7 +13,7 @@ from polyvox.models.cosyvoice.dit import DiTConfig
 from polyvox.models.cosyvoice.flow import Flow, FlowConfig, FlowPrompt
 from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
 from polyvox.models.cosyvoice.flow_v3 import Flow3Config, load_flow3
-from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechLmConfig, SpeechPrompt, load_lm
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, CosyVoiceLmConfig, SpeechPrompt, load_lm
 from polyvox.models.cosyvoice.noise import source_noise
 from polyvox.models.cosyvoice.sampling import SamplingConfig, draw, nucleus
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
@@ -53,7 +53,7 @@ def assert_near(ours: Tensor, theirs: Tensor, tolerance: float = TOLERANCE) -> N
 @cache
 @lasting
 def lm(version: int) -> CosyVoiceLm:
-    config = SpeechLmConfig(
+    config = CosyVoiceLmConfig(
         speech=vocabulary_v2(SPEECH_IDS) if version == 2 else vocabulary_v3(SPEECH_IDS),
         backbone=QwenConfig(vocabulary=800, hidden=64, feed_forward=160, layers=3, heads=4, key_heads=2, head_width=16),
         head_bias=version == 2,

@@ -23,12 +23,12 @@ from helpers.cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
-from polyvox.models.attention import Sight
+from polyvox.models.attention import BlockCausalMask
+from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice import dit, unet
-from polyvox.models.cosyvoice.euler import FlowPoint
 from polyvox.models.cosyvoice.noise import flow_noise
+from polyvox.models.cosyvoice.ode_solver import FlowPoint
 from polyvox.models.loading import renamed, under
-from polyvox.models.memory import Memory
 from polyvox.models.qwen.model import QwenState
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -72,7 +72,7 @@ def assert_heard(heard, version, prefix, along):
 @torch.no_grad()
 def test_version_2s_encoder():
     tokens = torch.cat((golden(2, "flow")["in.prompt_token"], golden(2, "flow")["in.token"]), dim=1)
-    encoder = flow(2).front.encoder
+    encoder = flow(2).token_encoder.encoder
     stages = {
         "embed": encoder.embed,
         "look": encoder.lookahead,
@@ -83,7 +83,7 @@ def test_version_2s_encoder():
         "upl": encoder.up_encoders[-1],
     }
     with overheard(stages, {"token_emb": encoder}) as heard:
-        flow(2).front.encode(tokens, tokens[:, :0], Memory(), Sight(tokens.shape[1]))
+        flow(2).token_encoder.encode(tokens, tokens[:, :0], LayerCache(), BlockCausalMask(tokens.shape[1]))
     assert_near(thinned(heard.pop("token_emb"), 1), golden(2, "stages")["token_emb"])
     assert_heard(heard, 2, "encoder.nonstream.", {"": 1, "up": 2})
 
@@ -91,8 +91,8 @@ def test_version_2s_encoder():
 @torch.no_grad()
 def test_version_3s_tokens():
     tokens = torch.cat((golden(3, "flow")["in.prompt_token"], golden(3, "flow")["in.token"]), dim=1)
-    with overheard({}, {"token_emb": flow(3).front.lookahead}) as heard:
-        flow(3).front.look(tokens, tokens[:, :0], Memory())
+    with overheard({}, {"token_emb": flow(3).token_encoder.lookahead}) as heard:
+        flow(3).token_encoder.look_ahead(tokens, tokens[:, :0], LayerCache())
     assert_near(thinned(heard["token_emb"], 1), golden(3, "stages")["token_emb"])
 
 
@@ -124,7 +124,7 @@ def test_version_2s_estimator():
         "final_block": estimator.final,
     }
     with overheard(stages) as heard:
-        estimator(point, moment, Memory(), Sight(point.mel.shape[2]))
+        estimator(point, moment, LayerCache(), BlockCausalMask(point.mel.shape[2]))
     assert_heard(heard, 2, "est.full.", {"": 2, "down_tf0": 1, "mid_last": 1})
 
 
@@ -134,7 +134,7 @@ def test_version_3s_estimator():
     blocks = estimator.blocks
     stages = {"block0_attn": blocks[0].attn, "block0": blocks[0], "block_last": blocks[-1]}
     with overheard(stages, {"input_embed": blocks[0], "norm_out": estimator.proj_out}) as heard:
-        estimator(point, moment, Memory(), Sight(point.mel.shape[2]))
+        estimator(point, moment, LayerCache(), BlockCausalMask(point.mel.shape[2]))
     assert_heard(heard, 3, "est.full.", {"": 1})
 
 
@@ -179,7 +179,7 @@ def test_version_2s_vocoder():
     with overheard(filter_stages(hift().filter)) as heard:
         hift()(recorded["in.mel"], recorded["infer.source"][:, 0])
     assert_heard(heard, 2, "infer.", {"": 2})
-    voiced = (hift().pitch(recorded["in.mel"], Memory()) > 10).float().repeat_interleave(480, dim=1)
+    voiced = (hift().pitch(recorded["in.mel"], LayerCache()) > 10).float().repeat_interleave(480, dim=1)
     assert torch.equal(thinned(voiced[..., None], 1), golden(2, "stages")["source.uv"])
 
 

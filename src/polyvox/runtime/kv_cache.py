@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from polyvox.errors import InvalidRequestError
-from polyvox.models.memory import Memory
+from polyvox.models.cache import LayerCache
 from polyvox.models.qwen.model import QwenConfig
 
 
@@ -67,7 +67,7 @@ class KvCache:
     def nbytes(self) -> int:
         return self._all.nbytes
 
-    def memory(self, places: Places) -> Memory:
+    def memory(self, places: Places) -> LayerCache:
         """The layers' memory for one call."""
         return _SlotMemory(self.tensors, places)
 
@@ -80,15 +80,15 @@ class KvCache:
         self._all[:, slot, :, : saved.shape[2]] = saved
 
 
-class _SlotMemory(Memory):
-    """Hands keys and values over in the layers' order, as `Memory` does, but keeps them in the slots."""
+class _SlotMemory(LayerCache):
+    """Hands keys and values over in the layers' order, as `LayerCache` does, but keeps them in the slots."""
 
     def __init__(self, tensors: Sequence[Tensor], places: Places) -> None:
-        super().__init__(remember=False)
+        super().__init__(update=False)
         self._tensors = iter(tensors)
         self._places = places
 
-    def history(self, new: Tensor) -> Tensor:
+    def append(self, new: Tensor) -> Tensor:
         """Write `new` [n, heads, m, width] to its places; all that its slots hold, [n, heads, extent, width]."""
         tensor, places = next(self._tensors), self._places
         tensor[places.written, :, places.positions] = new.transpose(1, 2)

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.engines.cosyvoice.place import Wording
+from polyvox.engines.cosyvoice.synthesis import ChunkText
 from polyvox.engines.cosyvoice.tags import LONGEST_CONTROL, Tags
 from polyvox.engines.cosyvoice.text import HARDEST, SHORTEST_TO_CUT, Script
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
@@ -113,6 +113,6 @@ class Passages:
             yield phrase.ids
 
     @property
-    def wording(self) -> Wording:
+    def wording(self) -> ChunkText:
         """What the caller wrote of the passage so far, runs of white space as one space."""
-        return Wording("".join(self._words).strip(), self._span)
+        return ChunkText("".join(self._words).strip(), self._span)
