@@ -30,7 +30,7 @@ END_OF_PROMPT = 500
 SPEECH_IDS = 300
 SAMPLING = SamplingConfig()
 lasting = torch.inference_mode(mode=False)
-"""What is kept for later tests must be of use to those outside inference mode, whichever test asks first."""
+"""Cached tensors must be usable outside inference mode, whichever test asks for them first."""
 
 
 @cache
@@ -71,9 +71,9 @@ def seeded(seed: int) -> torch.Generator:
 
 
 class OriginalDraws:
-    """The repetition-aware sampler on the very numbers that the original took from its generator.
+    """The repetition-aware sampler on the random numbers that the original drew.
 
-    It took one uniform number for each candidate of the nucleus and, only when that token repeated, one for each id.
+    It drew one uniform number for each candidate of the nucleus and, only when that token repeated, one for each id.
     """
 
     def __init__(self, seed: int) -> None:
@@ -140,7 +140,7 @@ def causal_hift_noise() -> Tensor:
 
 
 def hift_noise(generator: torch.Generator, frames: int) -> Tensor:
-    """What the original draws for one call of version 2: a phase and a second noise, both unused, around the first."""
+    """The noise that the original draws for one call of version 2, between a phase and a second noise, both unused."""
     torch.rand(1, 9, generator=generator)
     noise = torch.empty(1, 9, 480 * frames).transpose(1, 2).normal_(generator=generator)
     torch.randn(1, 480 * frames, 1, generator=generator)

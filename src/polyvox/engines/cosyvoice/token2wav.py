@@ -231,9 +231,9 @@ class Token2Wav:
     def _vocoder_noise(self, state: Token2WavState, frames: int) -> Tensor:
         """Version 2's noise of one step: the original draws it anew, here it is a function of seed and step."""
         key = np.array([state.seed % 2**64, _VOCODER_NOISE], np.uint64)
-        draws = np.random.Generator(np.random.Philox(key=key, counter=[0, 0, 0, state.steps]))
+        generator = np.random.Generator(np.random.Philox(key=key, counter=[0, 0, 0, state.steps]))
         shape = (1, frames * _SAMPLES_PER_FRAME, self.vocoder.config.source.harmonics)
-        return torch.from_numpy(draws.standard_normal(shape, np.float32)).to(self._device)
+        return torch.from_numpy(generator.standard_normal(shape, np.float32)).to(self._device)
 
     def _tensor(self, array: "np.ndarray[Any, Any]", dtype: torch.dtype = torch.float32) -> Tensor:
         """A tensor on the device, as a batch of one."""

@@ -103,9 +103,9 @@ class Hift(nn.Module):
             samples = crossfade(state.samples, samples)
         if final:
             return samples, None
-        kept = OVERLAP_FRAMES * self.config.source.samples_per_frame
-        after = HiftState(mel[:, :, -OVERLAP_FRAMES:], source[:, -kept:], samples[:, -kept:])
-        return samples[:, :-kept], after
+        overlap = OVERLAP_FRAMES * self.config.source.samples_per_frame
+        after = HiftState(mel[:, :, -OVERLAP_FRAMES:], source[:, -overlap:], samples[:, -overlap:])
+        return samples[:, :-overlap], after
 
 
 class _PaddedCache(LayerCache):
