@@ -7,7 +7,7 @@ class Poisoned:
     """Replays work as CUDA graphs do, and can fill with NaN whatever a graph must not rely on.
 
     The first work of a key is captured: every later call runs it, and not the one passed in, on the same input tensors,
-    into which the new inputs are copied, and writes its result to the same output tensor. `poison` fills all outputs and
+    into which the new inputs are copied, and writes its result to the same output tensor. `poison` fills outputs and
     the static `buffers` with NaN.
     """
 
