@@ -40,6 +40,13 @@ def test_later_chunks_play_right_behind_the_one_before_whenever_they_arrive(play
     assert playhead.due == 105.0
 
 
+def test_a_chunk_that_arrives_late_plays_when_it_arrives(playhead, clock):
+    playhead.push(2.0)
+    clock.now = 110.0
+    playhead.push(3.0)
+    assert playhead.due == 113.0
+
+
 def test_chunks_requested_ahead_are_due_when_those_before_them_have_played(playhead):
     assert [playhead.expect(seconds) for seconds in (1.0, 2.0, 4.0)] == [100.0, 101.0, 103.0]
     assert playhead.due == 107.0

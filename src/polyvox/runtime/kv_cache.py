@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from polyvox.errors import InvalidRequestError
-from polyvox.models.memory import Memory
+from polyvox.models.cache import LayerCache
 from polyvox.models.qwen.model import QwenConfig
 
 
@@ -68,7 +68,7 @@ class KvCache:
     def nbytes(self) -> int:
         return self._all.nbytes
 
-    def memory(self, mapping: SlotMapping) -> Memory:
+    def memory(self, mapping: SlotMapping) -> LayerCache:
         """The cache as the layers use it in one forward pass."""
         return _SlotMemory(self.tensors, mapping)
 
@@ -81,15 +81,15 @@ class KvCache:
         self._all[:, slot, :, : prefix.shape[2]] = prefix
 
 
-class _SlotMemory(Memory):
-    """Passes keys and values in the layers' order, as `Memory` does, but keeps them in the slots."""
+class _SlotMemory(LayerCache):
+    """Passes keys and values in the layers' order, as `LayerCache` does, but keeps them in the slots."""
 
     def __init__(self, tensors: Sequence[Tensor], mapping: SlotMapping) -> None:
-        super().__init__(remember=False)
+        super().__init__(update=False)
         self._tensors = iter(tensors)
         self._mapping = mapping
 
-    def history(self, new: Tensor) -> Tensor:
+    def append(self, new: Tensor) -> Tensor:
         """Write `new` [n, heads, m, width]; return what its slots hold, [n, heads, extent, width]."""
         tensor, mapping = next(self._tensors), self._mapping
         tensor[mapping.write_slots, :, mapping.positions] = new.transpose(1, 2)

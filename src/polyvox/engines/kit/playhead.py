@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 class Playhead:
-    """Plays the first chunk when it arrives, and every later one right behind the one before it.
+    """Plays the first chunk when it arrives, and every later one right behind the one before it, or late.
 
     `due` is when the player runs dry: the deadline of the next chunk, on the given clock. It orders work in a `Stage`.
     Chunks that are requested before those in front of them have arrived count with their expected durations.
@@ -32,5 +32,6 @@ class Playhead:
         """Add a chunk that has arrived and plays for so many seconds, in place of the oldest expected one."""
         if self._expected:
             self._expected.popleft()
-        self._dry = (self._dry if self._started else self._clock()) + seconds
+        now = self._clock()
+        self._dry = (max(self._dry, now) if self._started else now) + seconds
         self._started = True

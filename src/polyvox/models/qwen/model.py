@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.attention import attend, causal_mask, merge_heads, split_heads
+from polyvox.models.cache import CachedTensors, LayerCache
 from polyvox.models.lookup import lookup
-from polyvox.models.memory import Kept, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class QwenConfig:
 class QwenState:
     """KV cache of all positions so far, layer by layer."""
 
-    kept: Kept = ()
+    kept: CachedTensors = ()
     length: int = 0
 
 
@@ -54,13 +54,13 @@ class Qwen(nn.Module):
 
     def forward(self, rows: Tensor, state: QwenState) -> tuple[Tensor, QwenState]:
         """Extend a batch of sequences of equal length by `rows` [batch, new, hidden]."""
-        memory = Memory(state.kept)
+        memory = LayerCache(state.kept)
         end = state.length + rows.shape[1]
         positions = torch.arange(state.length, end, device=rows.device)
         mask = causal_mask(rows.shape[1], end, rows.device)
-        return self.decode(rows, memory, positions, mask), QwenState(memory.kept(), end)
+        return self.decode(rows, memory, positions, mask), QwenState(memory.tensors(), end)
 
-    def decode(self, rows: Tensor, memory: Memory, positions: Tensor, mask: Tensor | None) -> Tensor:
+    def decode(self, rows: Tensor, memory: LayerCache, positions: Tensor, mask: Tensor | None) -> Tensor:
         """As `forward`, with the caller's KV cache, positions ([new] or [batch, new]) and attention mask."""
         rotation = rotary(positions, self.config.head_width, self.config.rope_theta, rows.dtype)
         for layer in self.layers:
@@ -90,7 +90,7 @@ class _Layer(nn.Module):
         self.post_attention_layernorm = nn.RMSNorm(config.hidden, config.norm_eps)
         self.mlp = _FeedForward(config)
 
-    def forward(self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+    def forward(self, rows: Tensor, memory: LayerCache, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
         rows = rows + self.self_attn(self.input_layernorm(rows), memory, rotation, mask)
         out: Tensor = rows + self.mlp(self.post_attention_layernorm(rows))
         return out
@@ -112,12 +112,12 @@ class _Attention(nn.Module):
         else:
             self.q_norm, self.k_norm = nn.Identity(), nn.Identity()
 
-    def forward(self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+    def forward(self, rows: Tensor, memory: LayerCache, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
         query = self.q_norm(split_heads(self.q_proj(rows), self.heads))
         key = self.k_norm(split_heads(self.k_proj(rows), self.key_heads))
         value = split_heads(self.v_proj(rows), self.key_heads)
-        key = memory.history(_rotated(key, rotation))
-        value = memory.history(value)
+        key = memory.append(_rotated(key, rotation))
+        value = memory.append(value)
         out: Tensor = self.o_proj(merge_heads(attend(_rotated(query, rotation), key, value, mask)))
         return out
 

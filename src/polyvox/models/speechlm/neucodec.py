@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.attention import attend, merge_heads, split_heads
 from polyvox.models.loading import StateDict, WeightsError, load, renamed, without_prefix
-from polyvox.models.spectrum import frames_of, overlapped, weights_of
+from polyvox.models.spectrum import istft_frames, overlap_add, squared_window
 
 TOKENS = 65_536
 """Size of the codebook."""
@@ -120,14 +120,14 @@ class NeuCodec(nn.Module):
         """
         fft, hop = self.config.fft, self.config.hop
         magnitude, phase = rows.float().transpose(1, 2).chunk(2, dim=1)
-        frames = frames_of(magnitude.exp().clamp(max=_MAX_MAGNITUDE), phase, fft)
-        squares = weights_of(frames)
+        frames = istft_frames(magnitude.exp().clamp(max=_MAX_MAGNITUDE), phase, fft)
+        squares = squared_window(frames)
         if present is not None:
             frames, squares = frames * present[:, :, None], squares * present[:, :, None]
         start = (fft - hop) // 2
         inner = slice(start, start + rows.shape[1] * hop)
         # The floor is reached only where no frame of the row lies: between its own frames squares add up to 0.5 and up.
-        return overlapped(frames, hop)[:, inner] / overlapped(squares, hop)[:, inner].clamp(min=_EPS)
+        return overlap_add(frames, hop)[:, inner] / overlap_add(squares, hop)[:, inner].clamp(min=_EPS)
 
 
 class _Residual(nn.Module):

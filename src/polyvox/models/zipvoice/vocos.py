@@ -9,7 +9,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.loading import StateDict, load, renamed
-from polyvox.models.spectrum import frames_of, overlapped, weights_of
+from polyvox.models.spectrum import istft_frames, overlap_add, squared_window
 from polyvox.models.zipvoice.zipformer import DepthwiseConv, PaddingMask
 
 _NAMES = ((r"^backbone\.", ""), (r"^head\.out\.", "head."), (r"^convnext\.", "blocks."))
@@ -67,13 +67,13 @@ class Vocos(nn.Module):
         """
         fft, hop = self.config.fft, self.config.hop
         magnitude, phase = rows.float().transpose(1, 2).chunk(2, dim=1)
-        frames = frames_of(magnitude.exp().clamp(max=_MAX_MAGNITUDE), phase, fft)
-        squares = weights_of(frames)
+        frames = istft_frames(magnitude.exp().clamp(max=_MAX_MAGNITUDE), phase, fft)
+        squares = squared_window(frames)
         if padding.mask is not None:
             outside = padding.mask[:, :, None]
             frames, squares = frames.masked_fill(outside, 0.0), squares.masked_fill(outside, 0.0)
         inner = slice(fft // 2, (padding.frames - 1) * hop + fft // 2)
-        return overlapped(frames, hop)[:, inner] / overlapped(squares, hop)[:, inner].clamp(min=1e-11)
+        return overlap_add(frames, hop)[:, inner] / overlap_add(squares, hop)[:, inner].clamp(min=1e-11)
 
 
 class _ConvNeXtBlock(nn.Module):

@@ -1,4 +1,4 @@
-"""Speech of a text that is still arriving: turns of text and speech in one sequence of the language model."""
+"""Speech tokens of streamed text: turns of text and speech interleaved in one sequence of the language model."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from typing import Protocol
 
 import structlog
 
-from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
 from polyvox.errors import EngineError, PolyvoxError
 from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenSource, TokenStream
@@ -16,54 +16,54 @@ from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, Tok
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _MOST_UNREAD = 512
-"""Tokens that wait for the reader before the next turn does."""
+"""Unread tokens above which decoding waits for the reader."""
 
 
-class TurnSequence(Protocol):
-    """A sequence that can be given more input when it has spoken."""
+class ResumableSequence(Protocol):
+    """A sequence that takes more input after it has generated tokens."""
 
     def extend(self, prompt: Prompt, limits: GenerationLimits) -> TokenStream:
-        """Read more input, and then draw tokens under these limits."""
+        """Prefill more input, and then generate tokens within these limits."""
 
 
-class TurnSource(TokenSource, Protocol):
-    """A source of tokens whose sequences can be given input more than once."""
+class ResumableSource(TokenSource, Protocol):
+    """A token source whose sequences take input more than once."""
 
-    def open(self, sampling: SamplingParams) -> AbstractAsyncContextManager[TurnSequence]:
+    def open(self, sampling: SamplingParams) -> AbstractAsyncContextManager[ResumableSequence]:
         """A sequence, while the block lasts."""
 
 
 class LengthRule(Protocol):
-    """How long the speech of so many ids of text may be."""
+    """Length limits of the speech of so many text ids."""
 
     def __call__(self, text_ids: int) -> GenerationLimits: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
-    """One passage of arriving text as a stream of speech tokens."""
+class BistreamSource:
+    """Generates the speech tokens of a passage while its text arrives."""
 
-    source: TurnSource
-    decoder: CosyVoiceDecoder
+    source: ResumableSource
+    adapter: CosyVoiceLmAdapter
     limits: LengthRule
 
     @asynccontextmanager
     async def tokens(
         self, plan: Bistream, phrases: AsyncIterator[tuple[int, ...]], sampling: SamplingParams
     ) -> AsyncIterator[TokenStream]:
-        """The tokens, while the block lasts; they end some time after the phrases do."""
+        """Generate tokens while the block lasts; the stream ends after the phrases do."""
         stream = TokenStream()
-        task = asyncio.create_task(self._speak(plan, phrases, sampling, stream))
+        task = asyncio.create_task(self._generate(plan, phrases, sampling, stream))
         try:
             yield stream
         finally:
             task.cancel()
             await asyncio.wait([task])
 
-    async def _speak(
+    async def _generate(
         self, plan: Bistream, phrases: AsyncIterator[tuple[int, ...]], sampling: SamplingParams, stream: TokenStream
     ) -> None:
-        """Fill the stream; whatever goes wrong goes to its reader."""
+        """Fill the stream; errors are raised to its reader."""
         count = 0
         try:
             async with self.source.open(sampling) as sequence:
@@ -75,13 +75,13 @@ class Turns:
         except PolyvoxError as error:
             stream.finish(error)
         except Exception:
-            log.exception("arriving text failed")
+            log.exception("streamed text failed")
             stream.finish(EngineError("The text could not be read to its end; the cause is in the server's log."))
 
-    async def _turns(self, plan: Bistream, sequence: TurnSequence, stream: TokenStream, text_ids: int) -> Bistream:
-        """Speak as far as the text goes."""
+    async def _turns(self, plan: Bistream, sequence: ResumableSequence, stream: TokenStream, text_ids: int) -> Bistream:
+        """Generate as far as the text so far allows."""
         while plan.feed:
-            prompt = Prompt(ids=self.decoder.feed(plan.feed))
+            prompt = Prompt(ids=self.adapter.feed(plan.feed))
             turn = sequence.extend(prompt, self._turn_limits(plan, text_ids))
             while fresh := await turn.read():
                 for token in fresh:
@@ -92,7 +92,7 @@ class Turns:
         return plan
 
     def _turn_limits(self, plan: Bistream, text_ids: int) -> GenerationLimits:
-        """Until the fill token is due or drawn; after the last text, until the speech has ended."""
+        """Until the fill token is due or sampled; after the last text, until the end of speech."""
         whole = self.limits(text_ids)
         if plan.final:
             most = max(1, whole.max_tokens - plan.spoken)

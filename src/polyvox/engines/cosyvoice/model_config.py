@@ -1,4 +1,4 @@
-"""The YAML file of a CosyVoice model, read as data: what it would have run is taken for plain mappings."""
+"""The configuration of a CosyVoice model, read from its YAML file as plain data: its tags run nothing."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from polyvox.models.cosyvoice.dit import DiTConfig
 from polyvox.models.cosyvoice.flow import FlowConfig
 from polyvox.models.cosyvoice.flow_v2 import Flow2Config
 from polyvox.models.cosyvoice.flow_v3 import Flow3Config
-from polyvox.models.cosyvoice.lm import SpeechLmConfig
+from polyvox.models.cosyvoice.lm import CosyVoiceLmConfig
 from polyvox.models.cosyvoice.sampling import SamplingConfig
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.cosyvoice.unet import UNetConfig
@@ -32,27 +32,28 @@ _MOST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """The sizes of one model and how it is to be sampled and listened to."""
+class CosyVoiceConfig:
+    """Sizes of the networks of one model, its sampling parameters, and its mel scale."""
 
     version: int
-    lm: SpeechLmConfig
+    lm: CosyVoiceLmConfig
     flow: Flow2Config | Flow3Config
     hift: HiftConfig
     sampling: SamplingConfig
-    highest_hertz: float | None
-    """The top of the mel scale; None is half the sample rate."""
+    mel_fmax: float | None
+    """Upper edge of the mel scale in hertz; None is half the sample rate."""
 
     @property
     def speech_ids(self) -> int:
+        """Number of speech tokens."""
         return self.lm.speech.speech
 
 
 class _DataLoader(yaml.SafeLoader):
-    """Reads every node by its form, whatever its tag asks for."""
+    """Reads every node as plain data, whatever its tag asks for."""
 
 
-def _by_form(loader: yaml.SafeLoader, _tag: str, node: yaml.Node) -> object:
+def _as_data(loader: yaml.SafeLoader, _tag: str, node: yaml.Node) -> object:
     if isinstance(node, yaml.MappingNode):
         return loader.construct_mapping(node, deep=True)
     if isinstance(node, yaml.SequenceNode):
@@ -61,11 +62,11 @@ def _by_form(loader: yaml.SafeLoader, _tag: str, node: yaml.Node) -> object:
     return loader.construct_scalar(node)
 
 
-_DataLoader.add_multi_constructor("!", _by_form)
+_DataLoader.add_multi_constructor("!", _as_data)
 
 
 class _Section:
-    """A mapping of the file; what is missing or of the wrong kind is a fault of the file, named by its path."""
+    """A mapping of the file; BundleError names the path of an entry that is missing or of the wrong type."""
 
     def __init__(self, file: str, path: str, content: object, root: Mapping[str, Any]) -> None:
         if not isinstance(content, dict):
@@ -75,8 +76,8 @@ class _Section:
     def section(self, name: str) -> "_Section":
         return _Section(self._file, f"{self._path}.{name}".lstrip("."), self._content.get(name), self._root)
 
-    def whole(self, name: str, default: int | None = None) -> int:
-        """A count of at least one; a bare reference to a value at the top of the file is followed."""
+    def integer(self, name: str, default: int | None = None) -> int:
+        """A positive integer; a reference to a value at the top of the file is resolved."""
         value = self._resolved(name, default)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
             raise self._wrong(name, "a whole number from 1 on")
@@ -91,7 +92,7 @@ class _Section:
     def optional_number(self, name: str) -> float | None:
         return None if self._content.get(name) is None else self.number(name)
 
-    def wholes(self, name: str) -> tuple[int, ...]:
+    def integers(self, name: str) -> tuple[int, ...]:
         value = self._resolved(name, None)
         if (
             not isinstance(value, list)
@@ -111,17 +112,17 @@ class _Section:
         return BundleError(f"{self._file} should have {wanted} at {path!r}; fetch the model's files again.")
 
 
-def read_recipe(path: Path, backbone: Path, version: int) -> Recipe:
-    """The recipe in a model's YAML file and in its backbone's `config.json`."""
+def read_config(path: Path, backbone: Path, version: int) -> CosyVoiceConfig:
+    """Read a model's YAML file and its backbone's `config.json`."""
     root = _content(path)
     top = _Section(path.name, "", root, root)
-    if top.whole("sample_rate") != SAMPLE_RATE:
-        raise BundleError(f"{path.name} is of a model at {top.whole('sample_rate')} Hz; known are those at 24000 Hz.")
-    speech = top.section("llm").whole("speech_token_size")
+    if top.integer("sample_rate") != SAMPLE_RATE:
+        raise BundleError(f"{path.name} is of a model at {top.integer('sample_rate')} Hz; known are those at 24000 Hz.")
+    speech = top.section("llm").integer("speech_token_size")
     sampling = top.section("llm").section("sampling")
-    return Recipe(
+    return CosyVoiceConfig(
         version=version,
-        lm=SpeechLmConfig(
+        lm=CosyVoiceLmConfig(
             speech=vocabulary_v2(speech) if version == 2 else vocabulary_v3(speech),
             backbone=_backbone(backbone),
             head_bias=version == 2,
@@ -130,11 +131,11 @@ def read_recipe(path: Path, backbone: Path, version: int) -> Recipe:
         hift=_hift(top.section("hift"), version),
         sampling=SamplingConfig(
             top_p=sampling.number("top_p"),
-            top_k=sampling.whole("top_k"),
-            window=sampling.whole("win_size"),
+            top_k=sampling.integer("top_k"),
+            window=sampling.integer("win_size"),
             tolerated_share=sampling.number("tau_r"),
         ),
-        highest_hertz=top.section("feat_extractor").optional_number("fmax"),
+        mel_fmax=top.section("feat_extractor").optional_number("fmax"),
     )
 
 
@@ -158,14 +159,14 @@ def _backbone(path: Path) -> QwenConfig:
     except ValueError as error:
         raise BundleError(f"{path.name} of the backbone is not JSON; fetch it again.") from error
     top = _Section(path.name, "", content, {})
-    heads, hidden = top.whole("num_attention_heads"), top.whole("hidden_size")
+    heads, hidden = top.integer("num_attention_heads"), top.integer("hidden_size")
     return QwenConfig(
-        vocabulary=top.whole("vocab_size"),
+        vocabulary=top.integer("vocab_size"),
         hidden=hidden,
-        feed_forward=top.whole("intermediate_size"),
-        layers=top.whole("num_hidden_layers"),
+        feed_forward=top.integer("intermediate_size"),
+        layers=top.integer("num_hidden_layers"),
         heads=heads,
-        key_heads=top.whole("num_key_value_heads"),
+        key_heads=top.integer("num_key_value_heads"),
         head_width=hidden // heads,
         rope_theta=top.number("rope_theta"),
         norm_eps=top.number("rms_norm_eps"),
@@ -175,10 +176,10 @@ def _backbone(path: Path) -> QwenConfig:
 def _common(flow: _Section, chunk: int) -> FlowConfig:
     content = flow.section("decoder").section("cfm_params").section("content")
     return FlowConfig(
-        tokens=flow.whole("vocab_size"),
-        bins=flow.whole("output_size"),
-        speaker=flow.whole("spk_embed_dim"),
-        ahead=flow.whole("pre_lookahead_len"),
+        tokens=flow.integer("vocab_size"),
+        bins=flow.integer("output_size"),
+        speaker=flow.integer("spk_embed_dim"),
+        ahead=flow.integer("pre_lookahead_len"),
         block=chunk,
         guidance=content.number("inference_cfg_rate"),
     )
@@ -186,25 +187,25 @@ def _common(flow: _Section, chunk: int) -> FlowConfig:
 
 def _flow2(top: _Section) -> Flow2Config:
     flow = top.section("flow")
-    common = _common(flow, top.whole("chunk_size"))
+    common = _common(flow, top.integer("chunk_size"))
     encoder, estimator = flow.section("encoder"), flow.section("decoder").section("estimator")
     return Flow2Config(
         flow=common,
         encoder=ConformerConfig(
-            width=encoder.whole("output_size"),
-            heads=encoder.whole("attention_heads"),
-            feed_forward=encoder.whole("linear_units"),
-            blocks=encoder.whole("num_blocks"),
+            width=encoder.integer("output_size"),
+            heads=encoder.integer("attention_heads"),
+            feed_forward=encoder.integer("linear_units"),
+            blocks=encoder.integer("num_blocks"),
             ahead=common.ahead,
         ),
         estimator=UNetConfig(
-            inputs=estimator.whole("in_channels"),
-            outputs=estimator.whole("out_channels"),
-            channels=estimator.wholes("channels")[0],
-            heads=estimator.whole("num_heads"),
-            head_width=estimator.whole("attention_head_dim"),
-            transformers=estimator.whole("n_blocks"),
-            mid_blocks=estimator.whole("num_mid_blocks"),
+            inputs=estimator.integer("in_channels"),
+            outputs=estimator.integer("out_channels"),
+            channels=estimator.integers("channels")[0],
+            heads=estimator.integer("num_heads"),
+            head_width=estimator.integer("attention_head_dim"),
+            transformers=estimator.integer("n_blocks"),
+            mid_blocks=estimator.integer("num_mid_blocks"),
         ),
     )
 
@@ -212,17 +213,17 @@ def _flow2(top: _Section) -> Flow2Config:
 def _flow3(top: _Section) -> Flow3Config:
     flow = top.section("flow")
     estimator = flow.section("decoder").section("estimator")
-    width = estimator.whole("dim")
+    width = estimator.integer("dim")
     return Flow3Config(
-        flow=_common(flow, top.whole("chunk_size")),
-        lookahead=flow.section("pre_lookahead_layer").whole("channels"),
+        flow=_common(flow, top.integer("chunk_size")),
+        lookahead=flow.section("pre_lookahead_layer").integer("channels"),
         estimator=DiTConfig(
             width=width,
-            depth=estimator.whole("depth"),
-            heads=estimator.whole("heads"),
-            head_width=estimator.whole("dim_head"),
-            feed_forward=estimator.whole("ff_mult") * width,
-            bins=estimator.whole("mel_dim"),
+            depth=estimator.integer("depth"),
+            heads=estimator.integer("heads"),
+            head_width=estimator.integer("dim_head"),
+            feed_forward=estimator.integer("ff_mult") * width,
+            bins=estimator.integer("mel_dim"),
         ),
     )
 
@@ -231,23 +232,23 @@ def _hift(hift: _Section, version: int) -> HiftConfig:
     transform, pitch = hift.section("istft_params"), hift.section("f0_predictor")
     return HiftConfig(
         source=SourceConfig(
-            bins=pitch.whole("in_channels"),
-            channels=pitch.whole("cond_channels"),
-            harmonics=hift.whole("nb_harmonics") + 1,
+            bins=pitch.integer("in_channels"),
+            channels=pitch.integer("cond_channels"),
+            harmonics=hift.integer("nb_harmonics") + 1,
             level=hift.number("nsf_alpha"),
             voiced_noise=hift.number("nsf_sigma"),
             voiced_above=hift.number("nsf_voiced_threshold"),
         ),
         filter=FilterConfig(
-            bins=hift.whole("in_channels"),
-            channels=hift.whole("base_channels"),
-            rates=hift.wholes("upsample_rates"),
-            up_kernels=hift.wholes("upsample_kernel_sizes"),
-            kernels=hift.wholes("resblock_kernel_sizes"),
-            source_kernels=hift.wholes("source_resblock_kernel_sizes"),
-            fft=transform.whole("n_fft"),
-            hop=transform.whole("hop_len"),
-            ahead=hift.whole("conv_pre_look_right") if version == 3 else FilterConfig().ahead,
+            bins=hift.integer("in_channels"),
+            channels=hift.integer("base_channels"),
+            rates=hift.integers("upsample_rates"),
+            up_kernels=hift.integers("upsample_kernel_sizes"),
+            kernels=hift.integers("resblock_kernel_sizes"),
+            source_kernels=hift.integers("source_resblock_kernel_sizes"),
+            fft=transform.integer("n_fft"),
+            hop=transform.integer("hop_len"),
+            ahead=hift.integer("conv_pre_look_right") if version == 3 else FilterConfig().ahead,
         ),
         limit=hift.number("audio_limit"),
     )

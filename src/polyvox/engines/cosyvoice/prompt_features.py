@@ -1,4 +1,4 @@
-"""Turns a reference recording into a voice: once, by two networks and one spectrum."""
+"""Features of a reference recording: speech tokens, mel spectrogram and speaker embedding."""
 
 import numpy as np
 import numpy.typing as npt
@@ -14,56 +14,57 @@ from polyvox.types import Pcm, VoicePrompt
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.5, 30.0
 
 
-class Listener:
-    """The networks that hear a recording; several threads may use it at once."""
+class PromptFeatureExtractor:
+    """Speech tokenizer and speaker network, in ONNX Runtime; several threads may use it at once."""
 
     def __init__(self, bundle: CosyVoiceBundle, threads: int) -> None:
         self._speaker = open_graph(bundle.speaker_network, threads)
         self._tokenizer = open_graph(bundle.speech_tokenizer, threads)
         if len(self._speaker.inputs) != 1 or len(self._tokenizer.inputs) != 2:
             raise BundleError(f"The ONNX files in {bundle.folder} are not those of CosyVoice; fetch them again.")
-        self._highest_hertz = bundle.recipe.highest_hertz
-        self._speech_ids = bundle.recipe.speech_ids
+        self._mel_fmax = bundle.config.mel_fmax
+        self._speech_ids = bundle.config.speech_ids
 
-    def hear(self, prompt: VoicePrompt) -> dict[str, npt.NDArray[np.generic]]:
-        """Speech tokens [n], their mel [80, 2 n] and the speaker's embedding [192]."""
+    def extract(self, prompt: VoicePrompt) -> dict[str, npt.NDArray[np.generic]]:
+        """Speech tokens [n], mel [80, 2 n] and speaker embedding [192]."""
         low = sinc_resampled(prompt.pcm, prompt.sample_rate, WHISPER_RATE)
-        mel = mel_24k(sinc_resampled(prompt.pcm, prompt.sample_rate, MEL_RATE), self._highest_hertz)
-        tokens = self.tokens(low)
+        mel = mel_24k(sinc_resampled(prompt.pcm, prompt.sample_rate, MEL_RATE), self._mel_fmax)
+        tokens = self._tokenize(low)
         count = min(len(tokens), mel.shape[1] // FRAMES_PER_TOKEN)
         return {
             "tokens": tokens[:count],
             "mel": np.ascontiguousarray(mel[:, : FRAMES_PER_TOKEN * count]),
-            "embedding": self.embedding(low),
+            "embedding": self._embed_speaker(low),
         }
 
-    def speech(self, recording: VoicePrompt) -> list[int]:
-        """What is said in a recording, as speech tokens."""
-        return [int(token) for token in self.tokens(sinc_resampled(recording.pcm, recording.sample_rate, WHISPER_RATE))]
+    def speech_tokens(self, recording: VoicePrompt) -> list[int]:
+        """The speech tokens of a recording that is to be converted."""
+        pcm = sinc_resampled(recording.pcm, recording.sample_rate, WHISPER_RATE)
+        return [int(token) for token in self._tokenize(pcm)]
 
-    def tokens(self, pcm: Pcm) -> npt.NDArray[np.int32]:
-        """The speech tokens of a recording at 16 kHz, 25 for each second."""
+    def _tokenize(self, pcm: Pcm) -> npt.NDArray[np.int32]:
+        """Speech tokens of samples at 16 kHz, 25 per second."""
         features = whisper_log_mel(pcm)[np.newaxis]
         inputs = {
             self._tokenizer.inputs[0]: features,
             self._tokenizer.inputs[1]: np.array([features.shape[2]], np.int32),
         }
-        (found,) = self._tokenizer.run(self._tokenizer.outputs[:1], inputs)
-        tokens = np.asarray(found).ravel().astype(np.int32)
+        (output,) = self._tokenizer.run(self._tokenizer.outputs[:1], inputs)
+        tokens = np.asarray(output).ravel().astype(np.int32)
         if len(tokens) == 0 or tokens.min() < 0 or tokens.max() >= self._speech_ids:
-            raise BundleError("The speech tokenizer answers with ids that the model does not have; fetch it again.")
+            raise BundleError("The speech tokenizer returned ids that the model does not have; fetch it again.")
         return tokens
 
-    def embedding(self, pcm: Pcm) -> npt.NDArray[np.float32]:
-        """The speaker of a recording at 16 kHz."""
+    def _embed_speaker(self, pcm: Pcm) -> npt.NDArray[np.float32]:
+        """Speaker embedding of samples at 16 kHz."""
         features = kaldi_fbank(pcm, WHISPER_RATE)
         centred = (features - features.mean(axis=0))[np.newaxis]
-        (found,) = self._speaker.run(self._speaker.outputs[:1], {self._speaker.inputs[0]: centred})
-        return np.asarray(found, np.float32).ravel()
+        (output,) = self._speaker.run(self._speaker.outputs[:1], {self._speaker.inputs[0]: centred})
+        return np.asarray(output, np.float32).ravel()
 
 
 def check_recording(recording: VoicePrompt, field: str) -> None:
-    """Refuse what cannot be heard, before any work."""
+    """Raise `PromptError` for a recording that cannot be used, before any work."""
     if recording.pcm.ndim != 1 or not np.isfinite(recording.pcm).all():
         raise PromptError("The recording must be mono and of finite samples; record it again.", field=field)
     if recording.sample_rate < WHISPER_RATE:

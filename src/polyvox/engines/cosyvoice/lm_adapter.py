@@ -1,17 +1,17 @@
-"""CosyVoice's language model in the form that the shared runtime drives: one space of ids for all that it reads."""
+"""Adapter of CosyVoice's language model to the LM scheduler: one id space for text, special tokens and speech."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from polyvox.models.cosyvoice.bistream import Feed, Kind
+from polyvox.models.cosyvoice.bistream import Feed, InputKind
 from polyvox.models.cosyvoice.lm import CosyVoiceLm
 from polyvox.models.qwen.model import Qwen
 
 
-class CosyVoiceDecoder:
-    """Text ids first, then the two marks, then speech tokens."""
+class CosyVoiceLmAdapter:
+    """The input ids are text ids, then the start and task tokens, then speech tokens."""
 
     def __init__(self, lm: CosyVoiceLm) -> None:
         self._lm = lm
@@ -27,13 +27,13 @@ class CosyVoiceDecoder:
         return self._lm.config.speech.rows
 
     def prompt(self, text: Sequence[int], speech: Sequence[int]) -> tuple[int, ...]:
-        """What stands before the first token: the start, all text, the task, the prompt's speech."""
+        """The input ids of a prompt: start, all text, task, the prompt's speech."""
         return (self._start, *text, self._start + 1, *(self._speech + token for token in speech))
 
     def feed(self, feed: Feed) -> tuple[int, ...]:
-        """The ids of interleaved text and speech."""
-        first = {Kind.TEXT: 0, Kind.SPEECH: self._speech}
-        marks = {Kind.START: self._start, Kind.TASK: self._start + 1}
+        """The input ids of interleaved text and speech."""
+        first = {InputKind.TEXT: 0, InputKind.SPEECH: self._speech}
+        marks = {InputKind.START: self._start, InputKind.TASK: self._start + 1}
         ids: list[int] = []
         for kind, own in feed:
             ids += [marks[kind]] if kind in marks else [first[kind] + each for each in own]
