@@ -129,7 +129,8 @@ def test_version_3_streams_the_very_samples_of_the_whole(sizes):
     frames = golden(3, "hift")["chunked.mel"]
     exact = torch.cat(streamed(causal_hift(DOUBLE), frames, sizes), dim=1)
     assert_near(exact, golden(3, "hift")["chunked.one_shot"])
-    assert_near(exact, streamed(causal_hift(DOUBLE), frames, [110])[0], 1e-9)
+    # The source is made in single precision, whose last digit depends on the length of a call on some processors.
+    assert_near(exact, streamed(causal_hift(DOUBLE), frames, [110])[0], 1e-7)
     single = torch.cat(streamed(causal_hift(), frames, sizes), dim=1)
     assert_near(single, golden(3, "hift")["chunked.one_shot"], ROUNDING)
 

@@ -5,6 +5,7 @@ same in any batch, and the decoder can run in 32.
 """
 
 import copy
+import platform
 
 import pytest
 import torch
@@ -124,7 +125,11 @@ def test_gradients_reach_the_style():
     assert (style.grad != 0).all(), "of the acoustic half and of the prosodic half"
 
 
-@pytest.mark.parametrize(("dtype", "noise_share"), [(torch.bfloat16, 1e-2), (torch.float16, 1e-4)])
+# Where a processor has arithmetic of 16 bits of its own, as ARM's have, sums are rounded too and not only factors.
+FLOAT16_NOISE = 1e-4 if platform.machine() in ("x86_64", "AMD64") else 4e-4
+
+
+@pytest.mark.parametrize(("dtype", "noise_share"), [(torch.bfloat16, 1e-2), (torch.float16, FLOAT16_NOISE)])
 @torch.no_grad()
 def test_sixteen_bits_are_enough_within_the_decoder(dtype, noise_share):
     exact, narrow = copy.deepcopy(tiny()).float(), copy.deepcopy(tiny()).float()
