@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.documented_server import documented_server
 
+from helpers.documented_server import documented_server
 from polyvox.audio.decode import decode
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

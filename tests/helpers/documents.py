@@ -112,7 +112,7 @@ def _joined(words: list[str]) -> Iterator[list[str]]:
 
 def _command(words: list[str], text: str) -> Command:
     count = 0
-    while count < len(words) and re.match(r"[A-Za-z_]+=", words[count]):
+    while count < len(words) and re.match(r"[A-Za-z_]\w*=", words[count]):
         count += 1
     names = tuple(word.partition("=")[0] for word in words[:count])
     return Command(text, tuple(word.removeprefix(".venv/bin/") for word in words[count:]), names)
