@@ -16,33 +16,41 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.random_weights import randomize
-from polyvox.engines.cosyvoice.casting import Cast, Mode
-from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
-from polyvox.engines.cosyvoice.executing import recorded_sound, shared_lm
-from polyvox.engines.cosyvoice.hops import Hops, UsualHops, usual_hops
-from polyvox.engines.cosyvoice.loading import Networks
-from polyvox.engines.cosyvoice.piece import Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
-from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE, Recipe
-from polyvox.engines.cosyvoice.sound import Sound, SoundState
+from polyvox.engines.cosyvoice.execution import capture_token2wav, start_lm
+from polyvox.engines.cosyvoice.hops import HopLengths, Hops, hop_lengths
+from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
+from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode
+from polyvox.engines.cosyvoice.loading import CosyVoiceNetworks
+from polyvox.engines.cosyvoice.model_config import SAMPLE_RATE, CosyVoiceConfig
+from polyvox.engines.cosyvoice.synthesis import (
+    Hop,
+    HopResult,
+    SegmentContext,
+    SegmentSynthesizer,
+    decode_hops,
+    default_sampling,
+)
+from polyvox.engines.cosyvoice.token2wav import Token2Wav, Token2WavState
+from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.dit import DiT, DiTTime
-from polyvox.models.cosyvoice.euler import cosine_schedule
 from polyvox.models.cosyvoice.flow import Flow
-from polyvox.models.cosyvoice.flow_v2 import ConformerFront, Flow2Config
-from polyvox.models.cosyvoice.flow_v3 import Flow3Config, LookaheadFront
-from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechLmConfig
+from polyvox.models.cosyvoice.flow_v2 import ConformerTokenEncoder, Flow2Config
+from polyvox.models.cosyvoice.flow_v3 import Flow3Config, LookaheadTokenEncoder
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, CosyVoiceLmConfig
+from polyvox.models.cosyvoice.ode_solver import cosine_schedule
 from polyvox.models.cosyvoice.sampling import SamplingConfig
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
 from polyvox.models.cosyvoice.unet import UNet, UNetTime
 from polyvox.models.hift.causal import CausalHift
 from polyvox.models.hift.filter import HiftFilter
 from polyvox.models.hift.model import Hift, HiftConfig, HiftParts
-from polyvox.models.hift.source import Pitch, Source
+from polyvox.models.hift.source import F0Predictor, HarmonicSource
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.placement import PRECISIONS, Placement
 from polyvox.runtime.stage import Stage
-from polyvox.runtime.tokens import Limits
+from polyvox.runtime.tokens import GenerationLimits
 from polyvox.types import ChunkPolicy, PreparedVoice
 
 TOKENS_PER_SECOND = 25
@@ -82,74 +90,88 @@ class CosyVoiceFigures:
         return self.chunks[-1].arrived / sum(chunk.audio for chunk in self.chunks)
 
 
-def released(version: int) -> Recipe:
+def released(version: int) -> CosyVoiceConfig:
     """The sizes of the published model."""
-    return Recipe(
+    return CosyVoiceConfig(
         version=version,
-        lm=SpeechLmConfig(vocabulary_v2() if version == 2 else vocabulary_v3(), head_bias=version == 2),
+        lm=CosyVoiceLmConfig(vocabulary_v2() if version == 2 else vocabulary_v3(), head_bias=version == 2),
         flow=Flow2Config() if version == 2 else Flow3Config(),
         hift=HiftConfig(),
         sampling=SamplingConfig(),
-        highest_hertz=8000.0 if version == 2 else None,
+        mel_fmax=8000.0 if version == 2 else None,
     )
 
 
-def random_networks(recipe: Recipe, placement: Placement) -> Networks:
-    """Networks of these sizes with seeded weights."""
+def random_networks(recipe: CosyVoiceConfig, placement: Placement) -> CosyVoiceNetworks:
+    """CosyVoiceNetworks of these sizes with seeded weights."""
     torch.manual_seed(0)
     with torch.device(placement.device):
         lm = randomize(CosyVoiceLm(recipe.lm), placement.dtype)
         flow = _flow(recipe)
         parts = HiftParts(
-            randomize(Pitch(recipe.hift.source, causal=recipe.version == 3), torch.float64),
-            randomize(Source(recipe.hift.source, smooth=recipe.version == 2), torch.float32),
+            randomize(F0Predictor(recipe.hift.source, causal=recipe.version == 3), torch.float64),
+            randomize(HarmonicSource(recipe.hift.source, interpolate=recipe.version == 2), torch.float32),
             randomize(HiftFilter(recipe.hift.filter, causal=recipe.version == 3), torch.float32),
         )
     vocoder = Hift(recipe.hift, parts) if recipe.version == 2 else CausalHift(recipe.hift, parts)
-    return Networks(lm, Sound(randomize(flow, placement.dtype), vocoder, placement))
+    return CosyVoiceNetworks(lm, Token2Wav(randomize(flow, placement.dtype), vocoder, placement))
 
 
-def _flow(recipe: Recipe) -> Flow:
+def _flow(recipe: CosyVoiceConfig) -> Flow:
     config = recipe.flow
     times = cosine_schedule(config.flow.steps).times
     front: nn.Module
     estimator: nn.Module
     time_layers: nn.Module
     if isinstance(config, Flow2Config):
-        front, estimator, time_layers = ConformerFront(config), UNet(config.estimator), UNetTime(config.estimator)
+        front, estimator, time_layers = (
+            ConformerTokenEncoder(config),
+            UNet(config.estimator),
+            UNetTime(config.estimator),
+        )
     else:
         dit = DiT(config.estimator)
         dit.rates.copy_(10_000.0 ** -torch.linspace(0, 1, len(dit.rates) + 1)[:-1])
-        front, estimator, time_layers = LookaheadFront(config), dit, DiTTime(config.estimator)
+        front, estimator, time_layers = LookaheadTokenEncoder(config), dit, DiTTime(config.estimator)
     table = randomize(time_layers, torch.float32)(times.to(next(time_layers.parameters()).device))
     return Flow(config.flow, front, estimator, table)
 
 
-class _SetLength(PieceMaker):
-    """Speaks for a set number of tokens, whatever the random weights predict."""
+class _SetLength(SegmentSynthesizer):
+    """Speaks for as long as it is told to, whatever the random weights would have."""
 
     def __init__(
-        self, recipe: Recipe, decoder: CosyVoiceDecoder, source: LmScheduler, stage: Stage[Hop, Timed], tokens: int
+        self,
+        recipe: CosyVoiceConfig,
+        decoder: CosyVoiceLmAdapter,
+        source: LmScheduler,
+        stage: Stage[Hop, HopResult],
+        tokens: int,
     ) -> None:
         super().__init__(recipe, decoder, source, stage)
         self._tokens = tokens
 
-    def limits(self, text_ids: int) -> Limits:
+    def limits(self, text_ids: int) -> GenerationLimits:
         usual = super().limits(text_ids)
-        return Limits(most=self._tokens, banned=usual.ends)
+        return GenerationLimits(max_tokens=self._tokens, banned_tokens=usual.stop_tokens)
 
 
 async def streams(
-    networks: Networks, recipe: Recipe, loads: Sequence[StreamLoad], recorder: Callable[[], Replay] | None
+    networks: CosyVoiceNetworks,
+    recipe: CosyVoiceConfig,
+    loads: Sequence[StreamLoad],
+    recorder: Callable[[], Replay] | None,
 ) -> AsyncGenerator[CosyVoiceFigures]:
-    """Speak once for each load and time each chunk; the `recorder` captures the language model's steps."""
+    """Speak once for each load, and note when each chunk came; the `recorder` is for the language model's steps."""
     lm_device, device = DeviceExecutor("lm", 1), DeviceExecutor("sound", 1)
-    decoder = CosyVoiceDecoder(networks.lm)
-    source, _ = await shared_lm(decoder, LmSizes(slots=1, capacity=4096), sampling_of(recipe), lm_device, recorder)
-    stage = Stage[Hop, Timed]("sound", lambda hops: sounded(networks.sound, hops), executor=device)
+    decoder = CosyVoiceLmAdapter(networks.lm)
+    source, _ = await start_lm(
+        decoder, LmSchedulerConfig(slots=1, capacity=4096), default_sampling(recipe), lm_device, recorder
+    )
+    stage = Stage[Hop, HopResult]("sound", lambda hops: decode_hops(networks.token2wav, hops), executor=device)
     for load in loads:
         maker = _SetLength(recipe, decoder, source, stage, int(load.seconds * TOKENS_PER_SECOND))
-        yield await _stream(maker, networks.sound, _voice(recipe, load), load, device)
+        yield await _stream(maker, networks.token2wav, _voice(recipe, load), load, device)
     await source.close()
     await stage.close()
     for executor in (lm_device, device):
@@ -157,23 +179,23 @@ async def streams(
 
 
 async def _stream(
-    maker: PieceMaker, sound: Sound, voice: PreparedVoice, load: StreamLoad, device: DeviceExecutor
+    maker: SegmentSynthesizer, sound: Token2Wav, voice: PreparedVoice, load: StreamLoad, device: DeviceExecutor
 ) -> CosyVoiceFigures:
     speech = tuple(voice.arrays["tokens"].tolist())
-    role = Cast(Mode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
+    role = LmPrompt(PromptMode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
     began = time.perf_counter()
     base = asyncio.create_task(device.run(lambda: sound.start(voice)))
-    piece, ids = Piece(role, base, 0, 0), range(200, 200 + load.text_ids)
+    piece, ids = SegmentContext(role, base, 0), range(200, 200 + load.text_ids)
     hops = Hops(load.policy, len(speech), maker.block, maker.ahead)
     chunks = []
-    async with aclosing(maker.speak(piece, ids, hops, Player(time.perf_counter))) as made:
+    async with aclosing(maker.speak(piece, ids, hops, Playhead(time.perf_counter))) as made:
         async for chunk in made:
             audio = len(chunk.pcm) / SAMPLE_RATE
-            chunks.append(ChunkTime(audio, time.perf_counter() - began, chunk.seconds))
+            chunks.append(ChunkTime(audio, time.perf_counter() - began, chunk.device_seconds))
     return CosyVoiceFigures(tuple(chunks))
 
 
-def _voice(recipe: Recipe, load: StreamLoad) -> PreparedVoice:
+def _voice(recipe: CosyVoiceConfig, load: StreamLoad) -> PreparedVoice:
     draws = np.random.Generator(np.random.Philox(1))
     tokens = int(load.prompt_seconds * TOKENS_PER_SECOND)
     return PreparedVoice(
@@ -188,13 +210,13 @@ def _voice(recipe: Recipe, load: StreamLoad) -> PreparedVoice:
 
 
 @torch.inference_mode()
-def deviation(recipe: Recipe, placement: Placement, load: StreamLoad) -> float:
-    """RMS deviation of two seconds of mel from single precision, relative to its standard deviation."""
+def deviation(recipe: CosyVoiceConfig, placement: Placement, load: StreamLoad) -> float:
+    """How far the mel of two seconds is from that in single precision, as a share of its spread."""
     mels = []
     for dtype in (torch.float32, placement.dtype):
-        sound = random_networks(recipe, replace(placement, dtype=dtype)).sound
+        sound = random_networks(recipe, replace(placement, dtype=dtype)).token2wav
         state = sound.start(_voice(recipe, load))
-        with sound.lane():
+        with sound.stream():
             tokens = torch.arange(50, device=placement.device)[None]
             mel, _ = sound.flow.step(tokens, state.flow, final=True)
             mels.append(mel.float().cpu())
@@ -214,16 +236,16 @@ class Agreement:
 
 
 @torch.inference_mode()
-def agreement(networks: Networks, recipe: Recipe, load: StreamLoad) -> Agreement:
-    """Compare both paths over the stream of a load, chunk by chunk."""
-    sound, voice = networks.sound, _voice(recipe, load)
-    plain = Sound(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
+def agreement(networks: CosyVoiceNetworks, recipe: CosyVoiceConfig, load: StreamLoad) -> Agreement:
+    """Over a stream as the load has it, chunk by chunk both ways."""
+    sound, voice = networks.token2wav, _voice(recipe, load)
+    plain = Token2Wav(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
     hops = Hops(load.policy, len(voice.arrays["tokens"]), recipe.flow.flow.block, recipe.flow.flow.ahead)
     tokens = torch.arange(int(load.seconds * TOKENS_PER_SECOND), device=networks.lm.marks.device)[None]
     ours, theirs = sound.start(voice), plain.start(voice)
     if torch.cuda.is_available():
         torch.cuda.synchronize()
-    with sound.lane():
+    with sound.stream():
         mels, samples = zip(*_both_ways((sound, ours), (plain, theirs), tokens, hops), strict=True)
         mel, plain_mel = torch.cat(mels, dim=3)
         apart = mel - plain_mel
@@ -232,7 +254,7 @@ def agreement(networks: Networks, recipe: Recipe, load: StreamLoad) -> Agreement
 
 
 def _both_ways(
-    one: tuple[Sound, SoundState], other: tuple[Sound, SoundState], tokens: Tensor, hops: Hops
+    one: tuple[Token2Wav, Token2WavState], other: tuple[Token2Wav, Token2WavState], tokens: Tensor, hops: Hops
 ) -> Iterator[tuple[Tensor, float]]:
     """For each chunk the mel frames of both, and how far their vocoders are apart on those of the other."""
     given, final = 0, False
@@ -240,11 +262,13 @@ def _both_ways(
         final = tokens.shape[1] < hops.needed
         frames, flows, rendered = [], [], []
         for sound, state in (one, other):
-            mel, flow = sound.flow.step(tokens[:, given : hops.needed], state.flow, final=final, means=sound.means)
+            mel, flow = sound.flow.step(
+                tokens[:, given : hops.needed], state.flow, final=final, runner=sound.flow_runner
+            )
             frames.append(mel.float())
             flows.append(flow)
         for sound, state in (one, other):
-            rendered.append(sound.rendered(frames[1], state, final=final))
+            rendered.append(sound.vocode(frames[1], state, final=final))
         yield torch.stack(frames), (rendered[0][0] - rendered[1][0]).abs().max().item()
         one, other = (
             (sound, replace(state, flow=flow, vocoder=vocoder))
@@ -265,18 +289,21 @@ def report(figures: CosyVoiceFigures, title: str) -> str:
     return "\n".join(lines)
 
 
-def record(networks: Networks, recipe: Recipe, loads: Iterable[StreamLoad]) -> str:
-    """Capture the graphs that the engine would capture for such streams; a line for the report."""
-    hops = [usual_hops(load.policy, recipe.flow.flow.block) for load in loads]
+def record(networks: CosyVoiceNetworks, recipe: CosyVoiceConfig, loads: Iterable[StreamLoad]) -> str:
+    """Record what the engine would record for such streams; what to say about it."""
+    hops = [hop_lengths(load.policy, recipe.flow.flow.block) for load in loads]
     none = frozenset[int]()
-    usual = UsualHops(none.union(*(each.first for each in hops)), none.union(*(each.later for each in hops)))
+    usual = HopLengths(none.union(*(each.first for each in hops)), none.union(*(each.later for each in hops)))
     began = time.perf_counter()
-    warning = recorded_sound(networks.sound, usual, CudaGraphs)
+    warning = capture_token2wav(networks.token2wav, usual, CudaGraphs)
     return warning or f"flow and vocoder recorded in {time.perf_counter() - began:.1f} s"
 
 
 async def _measured(
-    networks: Networks, recipe: Recipe, loads: Sequence[tuple[str, StreamLoad]], recorder: Callable[[], Replay] | None
+    networks: CosyVoiceNetworks,
+    recipe: CosyVoiceConfig,
+    loads: Sequence[tuple[str, StreamLoad]],
+    recorder: Callable[[], Replay] | None,
 ) -> None:
     titles = iter(loads)
     async with aclosing(streams(networks, recipe, [load for _, load in loads], recorder)) as runs:

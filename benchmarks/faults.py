@@ -36,7 +36,7 @@ from polyvox.client import AsyncClient
 from polyvox.deploy.local import application, cluster, free_port
 from polyvox.deploy.plan import EngineArgs
 from polyvox.deploy.ray import NAME
-from polyvox.deploy.replica import Vitals
+from polyvox.deploy.replica import ReplicaStatus
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.kokoro.spec import KOKORO
 from polyvox.engines.spec import EngineSpec
@@ -270,10 +270,10 @@ async def _refusals(url: str) -> tuple[int, list[ApiError]]:
     return whole, [error for error in refused if error.status == HTTPStatus.TOO_MANY_REQUESTS]
 
 
-async def _vitals() -> list[Vitals]:
+async def _vitals() -> list[ReplicaStatus]:
     handle = serve.get_deployment_handle("paced", NAME)
-    answers = await handle.broadcast("vitals").results_async(timeout_s=PATIENCE_SECONDS, return_exceptions=True)
-    return [answer for answer in answers if isinstance(answer, Vitals)]
+    answers = await handle.broadcast("status").results_async(timeout_s=PATIENCE_SECONDS, return_exceptions=True)
+    return [answer for answer in answers if isinstance(answer, ReplicaStatus)]
 
 
 async def _replicas(count: int) -> bool:

@@ -42,7 +42,7 @@ from polyvox.installation import load_settings
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import load
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
-from polyvox.runtime.executors.graphs import CudaGraphs
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs
 from polyvox.runtime.placement import CPU, PRECISIONS, Placement
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import Span, Utterance

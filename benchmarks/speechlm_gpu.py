@@ -17,10 +17,11 @@ from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 from benchmarks.random_weights import randomize
 from polyvox.bench.texts import ENGLISH
 from polyvox.config import Settings
-from polyvox.engines.speechlm.bundle import Vocabulary
+from polyvox.engines.speechlm.bundle import CodecVocabulary
 from polyvox.engines.speechlm.engine import SpeechLmEngine
-from polyvox.engines.speechlm.loading import Networks, codec_fidelity, codec_in
-from polyvox.engines.speechlm.prompts import END, SPEECH, START, TOKENS_PER_SECOND, code_text
+from polyvox.engines.speechlm.loading import SpeechLmNetworks, codec_fidelity, codec_in
+from polyvox.engines.speechlm.prompt_builder import END, SPEECH, START, code_text
+from polyvox.engines.speechlm.tuning import TOKENS_PER_SECOND
 from polyvox.installation import load_settings
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.codec_lm import CodecLm, CodecLmConfig
@@ -60,8 +61,8 @@ class SpeechLmFigures:
         return self.audio_seconds / self.seconds
 
 
-def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> Networks:
-    """Networks of these sizes with seeded weights, and a vocabulary to go with them."""
+def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> SpeechLmNetworks:
+    """SpeechLmNetworks of these sizes with seeded weights, and a vocabulary to go with them."""
     torch.manual_seed(0)
     vocabulary = _vocabulary(sizes.codes)
     rows = vocabulary.first_code + sizes.codes
@@ -72,16 +73,16 @@ def random_networks(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> N
     codec = codec_in("auto", exact)
     if codec is not exact:
         print(f"codec in {codec.enter.weight.dtype}: {codec_fidelity(exact, codec):.1f} dB above its rounding")
-    return Networks(codec, device, lm, vocabulary)
+    return SpeechLmNetworks(codec, device, lm, vocabulary)
 
 
-def _vocabulary(codes: int) -> Vocabulary:
+def _vocabulary(codes: int) -> CodecVocabulary:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE(vocab={letter: index for index, letter in enumerate(letters)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (START, END)])
     tokenizer.add_tokens([SPEECH, *(code_text(code) for code in range(codes))])
-    return Vocabulary(tokenizer, len(letters) + 3, codes, len(letters) + 1)
+    return CodecVocabulary(tokenizer, len(letters) + 3, codes, len(letters) + 1)
 
 
 async def measured(engine: SpeechLmEngine, at_once: int, utterances: int, tokens: int) -> SpeechLmFigures:
@@ -104,7 +105,9 @@ async def measured(engine: SpeechLmEngine, at_once: int, utterances: int, tokens
     return SpeechLmFigures(at_once, tuple(first_audio), sum(audio), time.perf_counter() - began)
 
 
-async def run(networks: Networks, settings: Settings, at_once: Sequence[int], tokens: int) -> list[SpeechLmFigures]:
+async def run(
+    networks: SpeechLmNetworks, settings: Settings, at_once: Sequence[int], tokens: int
+) -> list[SpeechLmFigures]:
     """All figures, each after a round that warms up."""
     engine = SpeechLmEngine(settings)
     await engine.start_with(networks)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from polyvox.engines.zipvoice.manner import Manner
 from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, SAMPLE_RATE, TARGET_RMS
-from polyvox.engines.zipvoice.networks import Networks
-from polyvox.engines.zipvoice.synthesis import Order, Synthesis
-from polyvox.engines.zipvoice.voice import ClonedVoice
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
+from polyvox.engines.zipvoice.synthesizer import ChunkRequest, ZipVoiceSynthesizer
+from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
+from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
@@ -48,7 +48,7 @@ class ZipVoiceFigures:
         )
 
 
-def random_networks(device: torch.device, *, distilled: bool) -> Networks:
+def random_networks(device: torch.device, *, distilled: bool) -> ZipVoiceNetworks:
     """Networks of the released sizes with seeded weights."""
     torch.manual_seed(0)
     zipvoice = ZipVoice(ZipVoiceConfig(TOKENS, BINS, TEXT, DECODER, distilled=distilled))
@@ -56,10 +56,12 @@ def random_networks(device: torch.device, *, distilled: bool) -> Networks:
     for module in (zipvoice, vocos):
         for parameter in module.requires_grad_(False).parameters():
             parameter.normal_(std=parameter[0].numel() ** -0.5 if parameter.dim() > 1 else 0.1)
-    return Networks(zipvoice.eval().to(device), vocos.eval().to(device), TokenVocabulary({}), None)
+    return ZipVoiceNetworks(zipvoice.eval().to(device), vocos.eval().to(device), TokenVocabulary({}), None)
 
 
-async def figures(synthesis: Synthesis, requests: int, manner: Manner, prompt_seconds: float) -> ZipVoiceFigures:
+async def figures(
+    synthesis: ZipVoiceSynthesizer, requests: int, manner: ZipVoiceOptions, prompt_seconds: float
+) -> ZipVoiceFigures:
     """Start so many requests at once and speak all their chunks."""
     began, cpu = time.perf_counter(), time.process_time()
 
@@ -67,7 +69,8 @@ async def figures(synthesis: Synthesis, requests: int, manner: Manner, prompt_se
         voice, first, audio = cloned_voice(prompt_seconds), 0.0, 0.0
         for index, seconds in enumerate(CHUNK_SECONDS):
             tokens = tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND)))
-            spoken = await synthesis.speak(Order(tokens, voice, 1.0, manner, seed * 1000 + index), due=began + audio)
+            chunk = ChunkRequest(tokens, voice, 1.0, manner, seed * 1000 + index)
+            spoken = await synthesis.synthesize(chunk, due=began + audio)
             first = first or time.perf_counter() - began
             audio += len(spoken.pcm) / SAMPLE_RATE
         return first, audio
@@ -78,17 +81,17 @@ async def figures(synthesis: Synthesis, requests: int, manner: Manner, prompt_se
     return ZipVoiceFigures(requests, tuple(first for first, _ in answers), total, wall, time.process_time() - cpu)
 
 
-def cloned_voice(seconds: float) -> ClonedVoice:
+def cloned_voice(seconds: float) -> ZipVoicePrompt:
     draws = np.random.Generator(np.random.Philox(1))
     mel = draws.standard_normal((round(seconds * FRAMES_PER_SECOND), BINS), np.float32)
-    return ClonedVoice(tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND))), mel, TARGET_RMS)
+    return ZipVoicePrompt(tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND))), mel, TARGET_RMS)
 
 
 async def measure(
     device: torch.device, *, distilled: bool, steps: int, requests: list[int], prompt_seconds: float
 ) -> None:
-    manner = Manner(steps, 3.0 if distilled else 1.0, 0.5, False, 25.0, TARGET_RMS)
-    synthesis = Synthesis(random_networks(device, distilled=distilled), device, None)
+    manner = ZipVoiceOptions(steps, 3.0 if distilled else 1.0, 0.5, False, 25.0, TARGET_RMS)
+    synthesis = ZipVoiceSynthesizer(random_networks(device, distilled=distilled), device, None)
     print(f"{'distilled' if distilled else 'base'}, {steps} steps, {device}, {prompt_seconds:g} s of prompt")
     for count in requests:
         # A GPU loads what a batch of a new shape needs when it first meets one; the second time counts.

@@ -32,13 +32,14 @@ from benchmarks.zipvoice import (
 )
 from benchmarks.zipvoice_original import OriginalZipVoice, seeded_original
 from polyvox.bench.engine import Check, as_table
-from polyvox.engines.zipvoice.export import write_graphs
-from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
-from polyvox.engines.zipvoice.manner import Manner
 from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE, TARGET_RMS
-from polyvox.engines.zipvoice.networks import Acoustics, Networks
-from polyvox.engines.zipvoice.synthesis import FEATURE_SCALE, Synthesis
-from polyvox.models.zipvoice.model import Line, Solver, ZipVoice, ZipVoiceConfig, load_zipvoice
+from polyvox.engines.zipvoice.networks import AcousticModel, ZipVoiceNetworks
+from polyvox.engines.zipvoice.onnx_export.export import write_graphs
+from polyvox.engines.zipvoice.onnx_networks import OnnxZipVoice
+from polyvox.engines.zipvoice.synthesizer import FEATURE_SCALE, ZipVoiceSynthesizer
+from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
+from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
+from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig, load_zipvoice
 from polyvox.models.zipvoice.vocos import Vocos
 
 ORIGINAL_LIMIT = 0.8
@@ -50,40 +51,40 @@ PROMPT_SECONDS = 3.0
 _CPU = torch.device("cpu")
 
 
-def manner_of(steps: int, *, distilled: bool) -> Manner:
-    return Manner(steps, 3.0 if distilled else 1.0, 0.5, False, 25.0, TARGET_RMS)
+def manner_of(steps: int, *, distilled: bool) -> ZipVoiceOptions:
+    return ZipVoiceOptions(steps, 3.0 if distilled else 1.0, 0.5, False, 25.0, TARGET_RMS)
 
 
-def original_figures(model: OriginalZipVoice, vocos: Vocos, manner: Manner) -> ZipVoiceFigures:
+def original_figures(model: OriginalZipVoice, vocos: Vocos, manner: ZipVoiceOptions) -> ZipVoiceFigures:
     """One request of the chunks that `figures` asks for, by the original's order of operations."""
     began, cpu, audio, first = time.perf_counter(), time.process_time(), 0, 0.0
     with torch.inference_mode():
         for seed, seconds in enumerate(CHUNK_SECONDS):
             line = line_of(seconds)
             noise = torch.randn(line.frames, BINS, generator=torch.Generator().manual_seed(seed))
-            mel = model(line, noise, Solver(manner.steps, manner.guidance, manner.shift))
+            mel = model(line, noise, SolverOptions(manner.steps, manner.guidance, manner.shift))
             audio += len(vocos([mel / FEATURE_SCALE])[0])
             first = first or time.perf_counter() - began
     wall = time.perf_counter() - began
     return ZipVoiceFigures(1, (first,), audio / SAMPLE_RATE, wall, time.process_time() - cpu)
 
 
-def line_of(seconds: float) -> Line:
+def line_of(seconds: float) -> ZipVoiceInput:
     voice = cloned_voice(PROMPT_SECONDS)
     tokens = range(1, 1 + round(seconds * TOKENS_PER_SECOND))
-    return Line(tokens, voice.tokens, torch.from_numpy(voice.mel) * FEATURE_SCALE)
+    return ZipVoiceInput(tokens, voice.tokens, torch.from_numpy(voice.mel) * FEATURE_SCALE)
 
 
-def signal_to_noise(ours: Acoustics, theirs: Acoustics) -> float:
+def signal_to_noise(ours: AcousticModel, theirs: AcousticModel) -> float:
     """Signal-to-noise ratio in dB between the mels of a chunk."""
 
-    def mel(acoustics: Acoustics) -> torch.Tensor:
+    def mel(acoustics: AcousticModel) -> torch.Tensor:
         line = line_of(CHUNK_SECONDS[0])
         noise = torch.randn(line.frames, BINS, generator=torch.Generator().manual_seed(1))
-        flows = acoustics.start([line], [noise], [Solver(FEW_STEPS, 3.0)])
+        flows = acoustics.start([line], [noise], [SolverOptions(FEW_STEPS, 3.0)])
         while not flows[0].done:
             flows = acoustics.step(flows)
-        return flows[0].spoken
+        return flows[0].generated
 
     with torch.inference_mode():
         good = mel(theirs)
@@ -97,7 +98,7 @@ class ZipVoiceBench:
         config = ZipVoiceConfig(TOKENS, BINS, TEXT, DECODER, distilled=distilled)
         self._original = seeded_original(config)
         self.network: ZipVoice = load_zipvoice(config, self._original.state_dict())
-        self._networks = replace(random_networks(_CPU, distilled=distilled), acoustics=self.network)
+        self._networks = replace(random_networks(_CPU, distilled=distilled), acoustic_model=self.network)
         self._distilled = distilled
         self._rounds = rounds
         self._progress = progress
@@ -153,9 +154,9 @@ class ZipVoiceBench:
         with tempfile.TemporaryDirectory() as folder:
             self._progress("writing graphs")
             write_graphs(self.network, Path(folder), int8=True)
-            graphs = ZipVoiceGraphs(Path(folder), int8=True, threads=threads)
+            graphs = OnnxZipVoice(Path(folder), int8=True, threads=threads)
         measured = []
-        async with synthesis_of(replace(self._networks, acoustics=graphs)) as synthesis:
+        async with synthesis_of(replace(self._networks, acoustic_model=graphs)) as synthesis:
             for turn in range(self._rounds):
                 self._progress(f"{name}, round {turn + 1} of {self._rounds}")
                 measured.append(await figures(synthesis, 1, manner, PROMPT_SECONDS))
@@ -167,16 +168,16 @@ class ZipVoiceBench:
 
 
 @asynccontextmanager
-async def synthesis_of(networks: Networks) -> AsyncIterator[Synthesis]:
+async def synthesis_of(networks: ZipVoiceNetworks) -> AsyncIterator[ZipVoiceSynthesizer]:
     """The engine's own path, warm."""
-    synthesis = Synthesis(networks, _CPU, None)
+    synthesis = ZipVoiceSynthesizer(networks, _CPU, None)
     await figures(synthesis, 1, manner_of(1, distilled=True), PROMPT_SECONDS)
     yield synthesis
     await synthesis.close()
 
 
 @asynccontextmanager
-async def synthesis_on_one_thread(networks: Networks) -> AsyncIterator[Synthesis]:
+async def synthesis_on_one_thread(networks: ZipVoiceNetworks) -> AsyncIterator[ZipVoiceSynthesizer]:
     """The same with one PyTorch thread: its executor starts while the thread count is 1."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

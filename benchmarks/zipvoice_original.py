@@ -11,16 +11,13 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput, time_schedule, token_indices
 from polyvox.models.zipvoice.model import (
-    GUIDANCE_CODE,
+    GUIDANCE_EMBEDDING,
+    GUIDANCE_SWITCH_TIME,
     PAD,
-    TURNING_POINT,
-    Line,
-    Solver,
     ZipVoiceConfig,
-    schedule,
-    token_places,
-    wave_code,
+    sinusoidal_embedding,
 )
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
@@ -37,14 +34,14 @@ class OriginalZipVoice(nn.Module):
         self.text_encoder = _Zipformer(config.text, distilled=False)
         self.fm_decoder = _Zipformer(config.decoder, distilled=config.distilled)
 
-    def forward(self, line: Line, noise: Tensor, solver: Solver) -> Tensor:
+    def forward(self, line: ZipVoiceInput, noise: Tensor, solver: SolverOptions) -> Tensor:
         """The mel that is spoken, [frames, bins]."""
         frames = line.frames
         text = self._text_condition(line)
         speech = torch.zeros(1, frames, line.prompt.shape[1])
         speech[0, : len(line.prompt)] = line.prompt
         mask = torch.arange(frames)[None] >= torch.tensor([frames])[:, None]
-        mel, times = noise[None], torch.tensor(schedule(solver.steps, solver.shift))
+        mel, times = noise[None], torch.tensor(time_schedule(solver.steps, solver.shift))
         for now, then in pairwise(times):
             mel = mel + self._velocity(mel, text, speech, mask, now, solver.guidance) * (then - now)
         return mel[0, len(line.prompt) :]
@@ -58,11 +55,11 @@ class OriginalZipVoice(nn.Module):
             if isinstance(module, _Convolution):
                 module.straight = straight
 
-    def _text_condition(self, line: Line) -> Tensor:
+    def _text_condition(self, line: ZipVoiceInput) -> Tensor:
         tokens = torch.tensor([[*line.prompt_tokens, *line.tokens, PAD]])
         mask = torch.arange(tokens.shape[1])[None] >= tokens.shape[1] - 1
         rows: Tensor = self.text_encoder(self.embed(tokens), mask, None, None)
-        return rows[:, token_places(tokens.shape[1] - 1, line.frames)]
+        return rows[:, token_indices(tokens.shape[1] - 1, line.frames)]
 
     def _velocity(
         self, mel: Tensor, text: Tensor, speech: Tensor, mask: Tensor, time: Tensor, guidance: float
@@ -71,8 +68,8 @@ class OriginalZipVoice(nn.Module):
         if self.distilled:
             out: Tensor = self.fm_decoder(torch.cat((mel, text, speech), dim=2), mask, time[None], scale)
             return out
-        silent = torch.zeros_like(speech) if time > TURNING_POINT else speech
-        scale = scale if time > TURNING_POINT else scale * 2
+        silent = torch.zeros_like(speech) if time > GUIDANCE_SWITCH_TIME else speech
+        scale = scale if time > GUIDANCE_SWITCH_TIME else scale * 2
         rows = torch.cat(
             (torch.cat((mel,) * 2), torch.cat((torch.zeros_like(text), text)), torch.cat((silent, speech))), 2
         )
@@ -88,7 +85,7 @@ class _Zipformer(nn.Module):
         self.in_proj = nn.Linear(config.inputs, config.width)
         self.encoders = nn.ModuleList(
             _Encoder(config, index) if rate == 1 else _DownsampledEncoder(config, index)
-            for index, rate in enumerate(config.rates)
+            for index, rate in enumerate(config.downsampling)
         )
         self.out_proj = nn.Linear(config.width, config.outputs)
         if config.time is not None:
@@ -97,16 +94,16 @@ class _Zipformer(nn.Module):
             )
         if distilled:
             assert config.time is not None
-            self.guidance_scale_embed = nn.Linear(GUIDANCE_CODE, config.time, bias=False)
+            self.guidance_scale_embed = nn.Linear(GUIDANCE_EMBEDDING, config.time, bias=False)
 
     def forward(self, rows: Tensor, mask: Tensor, time: Tensor | None, guidance: Tensor | None) -> Tensor:
         rows = self.in_proj(rows.permute(1, 0, 2))
         moment = None
         if time is not None:
             assert self.width is not None
-            moment = wave_code(time, self.width)
+            moment = sinusoidal_embedding(time, self.width)
             if guidance is not None:
-                moment = moment + self.guidance_scale_embed(wave_code(guidance, GUIDANCE_CODE))
+                moment = moment + self.guidance_scale_embed(sinusoidal_embedding(guidance, GUIDANCE_EMBEDDING))
             moment = self.time_embed(moment)
         for encoder in self.encoders:
             rows = encoder(rows, moment, mask)
@@ -136,7 +133,7 @@ class _Encoder(nn.Module):
 class _DownsampledEncoder(nn.Module):
     def __init__(self, config: ZipformerConfig, index: int) -> None:
         super().__init__()
-        self.rate = config.rates[index]
+        self.rate = config.downsampling[index]
         self.encoder = _Encoder(config, index)
         self.downsample = _Downsample(self.rate)
         self.out_combiner = _Bypass(config.width)

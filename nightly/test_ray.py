@@ -1,4 +1,4 @@
-"""The server on a real Ray Serve: started as its users start it, heard over HTTP, and gone without a trace."""
+"""The server on a real Ray Serve: started by its command, used over HTTP, and stopped without a trace."""
 
 import os
 import re

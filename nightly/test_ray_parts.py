@@ -1,4 +1,4 @@
-"""What Ray's own classes make of ours, without a cluster."""
+"""The deployment against Ray's own classes, without a cluster."""
 
 import pytest
 import yaml
@@ -7,9 +7,9 @@ from ray.serve.exceptions import BackPressureError
 from ray.serve.schema import ServeDeploySchema
 
 from helpers.fakes import ToneEngine, tone_catalog, tone_settings
-from polyvox.deploy.line import ServeLine
-from polyvox.deploy.plan import DeployArgs, EngineArgs, Machines, plans_for
+from polyvox.deploy.plan import ClusterResources, DeployArgs, EngineArgs, plans_for
 from polyvox.deploy.ray import INGRESS, build
+from polyvox.deploy.ray_transport import RayTransport
 from polyvox.deploy.ray_yaml import ray_yaml
 from polyvox.deploy.remote_engine import ReplicaLostError
 from polyvox.errors import OverloadedError
@@ -50,7 +50,7 @@ def test_serves_own_schema_takes_the_file_that_is_written():
 def test_a_plan_becomes_a_deployment_with_its_figures():
     settings, catalog = tone_settings(), tone_catalog(ToneEngine())
     args = {"tone": EngineArgs(max_replicas=3, gpus=0.5, threads=2, max_queued_requests=9)}
-    application = build(settings, catalog, plans_for(settings, args, Machines(cpus=8), catalog))
+    application = build(settings, catalog, plans_for(settings, args, ClusterResources(cpus=8), catalog))
     ingress = application._bound_deployment
     assert ingress.name == INGRESS
     served = ingress.init_args[2]["tone"]._bound_deployment
@@ -62,7 +62,7 @@ def test_a_plan_becomes_a_deployment_with_its_figures():
 @pytest.mark.anyio
 async def test_a_stream_asks_for_the_replica_that_holds_the_voice_and_is_cancelled_when_it_is_left():
     handle = Handle(items=(1, 2, 3))
-    items = ServeLine("tone", handle).stream("speak", "utterance", voice="digest")
+    items = RayTransport("tone", handle).stream("speak", "utterance", voice="digest")
     assert await anext(items) == 1
     assert handle.asked == {"method_name": "speak", "multiplexed_model_id": "digest", "stream": True}
     await items.aclose()
@@ -71,9 +71,9 @@ async def test_a_stream_asks_for_the_replica_that_holds_the_voice_and_is_cancell
 
 @pytest.mark.anyio
 async def test_a_full_queue_is_overload_and_a_dead_actor_a_lost_replica():
-    full = ServeLine("tone", Handle(error=BackPressureError(num_queued_requests=1, max_queued_requests=1)))
+    full = RayTransport("tone", Handle(error=BackPressureError(num_queued_requests=1, max_queued_requests=1)))
     with pytest.raises(OverloadedError) as caught:
         await anext(full.stream("speak"))
     assert caught.value.retry_after >= 1.0
     with pytest.raises(ReplicaLostError):
-        await anext(ServeLine("tone", Handle(error=ActorDiedError())).stream("speak"))
+        await anext(RayTransport("tone", Handle(error=ActorDiedError())).stream("speak"))

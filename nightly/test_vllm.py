@@ -19,14 +19,14 @@ from helpers.tiny_lm import tiny_state
 from helpers.tiny_speechlm import BYTES, CODES, tiny_speechlm_settings, tiny_tokenizer, write_tiny_codec
 from polyvox.engines.speechlm.bundle import load_lm, read_vocabulary
 from polyvox.engines.speechlm.engine import SpeechLmEngine
-from polyvox.engines.speechlm.prompts import Prompts
+from polyvox.engines.speechlm.prompt_builder import PromptBuilder
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.codec_lm import CodecLmConfig
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.remote_lm import RemoteLm, RemoteLmConfig
-from polyvox.runtime.tokens import Limits, Sampling
+from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio
@@ -144,18 +144,18 @@ async def drawn(source, prompt, sampling, limits):
 @pytest.mark.parametrize("by_ids", [False, True], ids=["from text", "from ids"])
 async def test_the_tokens_are_those_of_the_model_in_this_process(server, model, by_ids):
     vocabulary = read_vocabulary(model)
-    prompts = [Prompts(vocabulary).named("husein", text) for text in TEXTS]
-    greedy = Sampling(temperature=0.0, repetition_penalty=1.15)
+    prompts = [PromptBuilder(vocabulary).named("husein", text) for text in TEXTS]
+    greedy = SamplingParams(temperature=0.0, repetition_penalty=1.15)
     executor = DeviceExecutor("lm", 1)
     here = LmScheduler(
         load_lm(model, vocabulary, torch.device("cpu"), torch.float32),
-        LmSizes(slots=4, capacity=600),
+        LmSchedulerConfig(slots=4, capacity=600),
         executor=executor,
     )
-    limits = Limits(60, ends=frozenset({CODES}))
+    limits = GenerationLimits(60, stop_tokens=frozenset({CODES}))
     async with remote(server, first_code=LM.first_code if by_ids else None) as there:
         expected = await asyncio.gather(*(drawn(here, prompt, greedy, limits) for prompt in prompts))
-        found = await asyncio.gather(*(drawn(there, prompt, greedy, Limits(60)) for prompt in prompts))
+        found = await asyncio.gather(*(drawn(there, prompt, greedy, GenerationLimits(60)) for prompt in prompts))
     await here.close()
     executor.close()
     assert all(len(tokens) > 5 for tokens in expected)
@@ -163,18 +163,19 @@ async def test_the_tokens_are_those_of_the_model_in_this_process(server, model, 
 
 
 async def test_a_seed_draws_the_same_again(server, model):
-    prompt = Prompts(read_vocabulary(model)).named("husein", TEXTS[1])
+    prompt = PromptBuilder(read_vocabulary(model)).named("husein", TEXTS[1])
     async with remote(server) as lm:
         first, again, other = [
-            await drawn(lm, prompt, Sampling(temperature=0.8, seed=seed), Limits(40)) for seed in (1, 1, 2)
+            await drawn(lm, prompt, SamplingParams(temperature=0.8, seed=seed), GenerationLimits(40))
+            for seed in (1, 1, 2)
         ]
     assert first == again != other
 
 
 async def test_a_listener_who_leaves_stops_the_server_s_work(server, model):
-    prompt = Prompts(read_vocabulary(model)).named("husein", TEXTS[1])
+    prompt = PromptBuilder(read_vocabulary(model)).named("husein", TEXTS[1])
     async with remote(server) as lm:
-        async with lm.generate(prompt, Sampling(seed=3), Limits(900)) as stream:
+        async with lm.generate(prompt, SamplingParams(seed=3), GenerationLimits(900)) as stream:
             await anext(aiter(stream))
         async with asyncio.timeout(10):
             while await running_requests(server):
@@ -188,13 +189,13 @@ async def running_requests(url):
 
 
 async def test_refusals_are_typed_errors(server, model):
-    prompt = Prompts(read_vocabulary(model)).named("husein", TEXTS[0])
+    prompt = PromptBuilder(read_vocabulary(model)).named("husein", TEXTS[0])
     async with remote(server, api_key="wrong") as lm:
         with pytest.raises(UnavailableError, match="refused the key"):
-            await drawn(lm, prompt, Sampling(), Limits(10))
+            await drawn(lm, prompt, SamplingParams(), GenerationLimits(10))
     async with remote(server) as lm:
         with pytest.raises(InvalidRequestError, match="refused the request"):
-            await drawn(lm, prompt, Sampling(), Limits(100_000))
+            await drawn(lm, prompt, SamplingParams(), GenerationLimits(100_000))
 
 
 async def test_a_request_is_spoken_through_it(server, tmp_path):

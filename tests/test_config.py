@@ -2,7 +2,7 @@ import pytest
 from pydantic import SecretStr
 
 from polyvox import config
-from polyvox.api.dialect import StreamableSettings
+from polyvox.api.streamable import StreamableSettings
 from polyvox.api.zipvoice import ZipVoiceApiSettings
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.errors import InvalidRequestError

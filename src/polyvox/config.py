@@ -7,6 +7,7 @@ YAML file named by `POLYVOX_CONFIG` (or `polyvox.yaml` in the working directory)
 """
 
 import difflib
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-import structlog
 import yaml
 from dotenv import dotenv_values
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
@@ -24,8 +24,11 @@ from polyvox.errors import InvalidRequestError
 
 ENV_PREFIX = "POLYVOX_"
 _CONFIG = f"{ENV_PREFIX}CONFIG"
+_NOT_SETTINGS = frozenset({"config", "api_key"})
+"""Variables that name the YAML file, and the key that clients send."""
 
-log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+# The standard library's: without any set-up it writes to standard error, and settings are read before logs are set up.
+log = logging.getLogger(__name__)
 
 
 def _cache_home() -> Path:
@@ -264,12 +267,16 @@ class Loader:
     complete: bool = True
 
     def load(self, **arguments: object) -> Settings:
-        """Read the settings; arguments that are None count as not given."""
+        """Read the settings, and warn about unknown variables; arguments that are None count as not given."""
+        if self.complete:
+            self._warn_of_unknown(_environment())
+        return self._read(arguments)
+
+    def _read(self, arguments: Mapping[str, object]) -> Settings:
         given = {name: value for name, value in arguments.items() if value is not None}
         layers = [_Layer("command line", given, strict=True), *self._layers()]
         if self.complete:
             self._refuse_unknown(layers)
-            self._warn_of_unknown(_environment())
         values: dict[str, Any] = {}
         for layer in reversed(layers):
             values |= layer.values
@@ -283,7 +290,7 @@ class Loader:
     def origins(self, settings: Settings) -> Iterator["Origin"]:
         """Where each effective value came from, the server's settings first."""
         layers = self._layers()
-        without_arguments = self.load()
+        without_arguments = self._read({})
         pairs = {pair[0]: pair for pair in _paired(settings, without_arguments, self.sections)}
         for name, info, now, then in pairs.values():
             source = next((layer.label for layer in layers if name in layer.values), "default")
@@ -334,10 +341,10 @@ class Loader:
                 )
 
     def _warn_of_unknown(self, environment: Mapping[str, str]) -> None:
-        known = {*self.names(), "config"}
-        for name in sorted(set(_ours(environment)) - known):
-            variable = f"{ENV_PREFIX}{name.upper()}"
-            log.warning(f"{variable} has no effect: there is no such setting{_nearest(name, known)}")
+        known = self.names()
+        for name in sorted(set(_ours(environment)) - {*known, *_NOT_SETTINGS}):
+            remedy = _nearest(name, known, _variable)
+            log.warning("%s has no effect: there is no such setting%s", _variable(name), remedy)
 
     def _validated(self, values: Mapping[str, Any]) -> Settings:
         own = {name: values[name] for name in Settings.model_fields if name in values}
@@ -425,6 +432,10 @@ def _shown(value: object) -> object:
     return [_shown(each) for each in value] if isinstance(value, list) else value
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _variable(name: str) -> str:
+    return f"{ENV_PREFIX}{name.upper()}"
+
+
+def _nearest(name: str, known: Iterable[str], shown: Callable[[str], str] = repr) -> str:
     near = difflib.get_close_matches(name, sorted(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else "; `polyvox config` lists them all."
+    return f"; did you mean {shown(near[0])}?" if near else "; `polyvox config` lists them all."

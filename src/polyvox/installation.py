@@ -1,16 +1,19 @@
 """What this installation consists of: its engines, its doors, and the settings that both bring."""
 
+from collections.abc import Sequence
+
+from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.config import Loader, Settings
 from polyvox.engines.catalog import Catalog
 
 
-def settings_loader(catalog: Catalog | None = None) -> Loader:
+def settings_loader(catalog: Catalog | None = None, doors: Sequence[Door] = DOORS) -> Loader:
     """A loader of every setting there is."""
     engines = Catalog.installed() if catalog is None else catalog
-    doors = tuple(door.settings for door in DOORS if door.settings is not None)
-    foreign = tuple(door.foreign for door in DOORS if door.foreign is not None)
-    return Loader((*engines.sections, *doors), foreign)
+    sections = tuple(door.settings for door in doors if door.settings is not None)
+    foreign = tuple(door.foreign for door in doors if door.foreign is not None)
+    return Loader((*engines.sections, *sections), foreign)
 
 
 def load_settings(**arguments: object) -> Settings:

@@ -172,7 +172,7 @@ class Speaker:
         self.model = model
         self._voice = voice
         self._service = SpeechService(self._settings, Registry(self._settings, catalog.factories), Metrics())
-        self._resolver = VoiceService.beside(self._service)
+        self._voices = VoiceService.for_service(self._service)
         self._loop = _LoopThread(f"polyvox-{model}")
         try:
             self._loop.run(self._start())
@@ -251,7 +251,7 @@ class Speaker:
         self._service.registry.engine(self.model)
 
     async def _stop(self) -> None:
-        await self._resolver.close()
+        await self._voices.close()
         await self._service.close()
 
     async def _open(self, utterance: Utterance, voice: str | ReferenceVoice | None) -> Session:
@@ -260,8 +260,10 @@ class Speaker:
         reference: VoiceReference = (
             InlineVoice(voice.recording) if isinstance(voice, ReferenceVoice) else RegisteredVoice(utterance.voice)
         )
-        cast = partial(self._resolver.casting.cast, reference, SHARED_OWNER, model=self.model, transcript=transcript)
-        session = await self._service.open(replace(request, cast=cast))
+        resolve_voice = partial(
+            self._voices.resolver.resolve, reference, SHARED_OWNER, model=self.model, transcript=transcript
+        )
+        session = await self._service.open(replace(request, resolve_voice=resolve_voice))
         return await session.__aenter__()
 
     def _default_voice(self) -> str:

@@ -13,6 +13,24 @@ Pcm = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
+class SpeedRange:
+    """Speeds that a caller may ask for, both ends included; 1 is the voice's own pace."""
+
+    lowest: float
+    highest: float
+
+    def __contains__(self, speed: float) -> bool:
+        return self.lowest <= speed <= self.highest
+
+
+SPEED_RANGE = SpeedRange(0.25, 4.0)
+"""Of every engine, by itself or by time stretching; OpenAI's range."""
+
+NARROW_SPEED_RANGE = SpeedRange(0.5, 2.0)
+"""Of the APIs that allow less: CosyVoice's on Ray Serve, and `speaking_rate` of the Streamable TTS API."""
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """A half-open range: of characters in the caller's text, of tokens, or of frames."""
 

@@ -8,7 +8,7 @@ import pytest
 from helpers.cloning import CloneEngine, sample, studio_client
 from helpers.serving import decoded_seconds, error_of
 from polyvox.errors import PromptError
-from polyvox.service.conversion import Conversion
+from polyvox.service.convert import ConvertRecording
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio
@@ -60,7 +60,7 @@ async def test_a_recording_is_said_in_a_voice_of_the_models(studio):
     assert decoded_seconds(answer.content) == pytest.approx(1.0, abs=0.05)
     (source,) = studio.engine.sources
     assert (len(source.pcm), source.sample_rate, source.transcript) == (24_000, 24_000, "")
-    assert studio.ears.heard == 0
+    assert studio.transcriber.heard == 0
 
 
 async def test_a_recording_is_said_in_a_registered_voice_and_in_one_that_comes_along(studio):
@@ -149,7 +149,7 @@ def test_an_engine_gone_astray_is_stopped_by_the_length_of_what_it_was_given():
     async def never():
         raise AssertionError
 
-    assert Conversion(never, 30.0, 0.5).longest == 120.0
-    assert Conversion(never, 30.0, 2.0).chars == 0
+    assert ConvertRecording(never, 30.0, 0.5).max_audio_seconds == 120.0
+    assert ConvertRecording(never, 30.0, 2.0).chars == 0
     with pytest.raises(Exception, match="cannot convert"):
-        Conversion(never, 30.0).check(CloneEngine(), Utterance("", "low"))
+        ConvertRecording(never, 30.0).check(CloneEngine(), Utterance("", "low"))

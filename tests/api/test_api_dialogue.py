@@ -147,7 +147,9 @@ async def test_what_is_asked_for_the_whole_holds_for_every_turn() -> None:
     options = {"normalization_options": {"normalize": False}}
     async with called(tone_service(engine)) as client:
         assert (await asked(client, **fields, **options)).status_code == 200
-    assert [heard.seed for heard in engine.heard] == [5, 6, 7]  # turns alike are not spoken alike
+    seeds = [heard.seed for heard in engine.heard]
+    assert seeds[0] == 5
+    assert len(set(seeds)) == 3  # equal turns do not sound equal
     assert {heard.language for heard in engine.heard} == {"en-us"}
     assert {heard.normalization.normalize for heard in engine.heard} == {False}
     assert engine.heard[0].tuning == {"num_steps": 4.0, "temperature": 0.5, "guidance_scale": 2.0}
@@ -164,7 +166,7 @@ class DuetEngine(CloneEngine):
     def capabilities(self) -> Capabilities:
         return replace(super().capabilities, dialogue=True)
 
-    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+    def dialogue_voice(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
         self.duets.append((first.digest, second.digest))
         return PreparedVoice(self.name, f"{first.digest}+{second.digest}", {})
 

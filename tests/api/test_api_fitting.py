@@ -100,7 +100,7 @@ async def test_what_cannot_be_is_refused_by_field(tmp_path, changes, status, fie
         assert (await client.get("/v1/voices/fit")).json()["data"] == []
 
 
-async def test_too_many_fits_are_told_when_to_come_back(tmp_path):
+async def test_too_many_fits_are_refused_with_a_retry_time(tmp_path):
     async with door(tmp_path, ScriptedFits(waiting=True), max_fits=1) as client:
         await client.post("/v1/voices/fit", json=FIELDS)
         response = await client.post("/v1/voices/fit", json=FIELDS | {"name": "Berta"})

@@ -1,4 +1,4 @@
-"""Whom a server on loopback answers: those that call it by its address or a name it knows, and no web page."""
+"""The check of the Host header: addresses and known names are answered, other names are not."""
 
 import httpx
 import pytest
@@ -6,14 +6,15 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from polyvox.api.hosts import KnownNames
+from polyvox.api.hosts import HostCheck
+from polyvox.api.refusals import Refusals
 
 pytestmark = pytest.mark.anyio
 
 
 async def status(host: str, *names: str) -> tuple[int, str]:
     app = Starlette(routes=[Route("/v1/models", lambda request: PlainTextResponse("models"))])
-    transport = httpx.ASGITransport(app=KnownNames(app, names))
+    transport = httpx.ASGITransport(app=HostCheck(app, names, Refusals()))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         response = await client.get("/v1/models", headers={"host": host})
     return response.status_code, response.text

@@ -189,7 +189,7 @@ async def test_a_model_that_cannot_clone_says_so(tmp_path):
     async with studio_client(tmp_path, ToneEngine()) as (_, client):
         refused = await client.post(f"{OLD}/cross_lingual", data={"text": "Hello."}, files=WAV)
         assert refused.status_code == 400
-        assert "cannot speak with a voice of yours" in sentence_of(refused)
+        assert "cannot clone voices" in sentence_of(refused)
 
 
 async def test_its_health_needs_no_key_and_tells_what_is_wrong():
@@ -236,4 +236,4 @@ async def test_the_same_upload_is_prepared_once(tmp_path):
         for _ in range(3):
             answer = await client.post("/cross_lingual_tts", data={"text": "Hello."}, files=WAV)
             assert answer.status_code == 200
-        assert (studio.intake.taken, len(studio.engine.prepared), studio.ears.heard) == (1, 1, 0)
+        assert (studio.intake.taken, len(studio.engine.prepared), studio.transcriber.heard) == (1, 1, 0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from helpers.cloning import SimpleEars, SimpleFetcher, SimpleIntake, sample
+from helpers.cloning import SimpleFetcher, SimpleIntake, SimpleTranscriber, sample
 from helpers.fakes import ToneEngine, tone_service
 from helpers.faulty_lm_server import faulty_server, speech
 from helpers.serving import called, decoded_seconds, error_of
@@ -19,8 +19,8 @@ from polyvox.engines.catalog import Catalog
 from polyvox.service.metrics import Metrics
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
-from polyvox.service.shelf import Shelf
 from polyvox.service.speech import SpeechService
+from polyvox.service.voice_store import AsyncVoiceStore
 from polyvox.service.voices import VoiceService
 
 pytestmark = pytest.mark.anyio
@@ -53,10 +53,10 @@ async def door(models_dir, tmp_path, **settings):
         tmp_path / "prepared",
         intake=SimpleIntake(),
         fetcher=SimpleFetcher(),
-        ears=SimpleEars(),
+        transcriber=SimpleTranscriber(),
         metrics=service.metrics,
     )
-    voices = VoiceService(chosen, service.registry, prompts, Shelf(tmp_path / "voices"))
+    voices = VoiceService(chosen, service.registry, prompts, AsyncVoiceStore(tmp_path / "voices"))
     async with called(service, voices) as client:
         client.service = service
         await voices.start()
@@ -238,7 +238,7 @@ async def test_bad_values_are_refused_by_name_and_nothing_is_left(client, field,
     answer = await client.post(SPEECH, json=ASKED | {field: value})
     assert answer.status_code == 400
     assert error_of(answer)["param"] == field
-    assert client.service.registry.engine("speechlm")._running.source.busy == 0
+    assert client.service.registry.engine("speechlm")._running.source.running == 0
 
 
 # Cloning
@@ -325,7 +325,7 @@ async def test_what_is_wrong_with_a_form_is_said(client, changes, files, field):
         answer = await client.post(CLONE, data=form, files=files)
     assert answer.status_code == 400, answer.text
     assert error_of(answer)["param"] == field
-    assert client.service.registry.engine("speechlm")._running.source.busy == 0
+    assert client.service.registry.engine("speechlm")._running.source.running == 0
 
 
 async def test_a_page_of_another_origin_cannot_send_the_form(client):

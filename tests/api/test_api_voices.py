@@ -250,7 +250,7 @@ async def test_each_key_has_its_own_voices(tmp_path):
         await registered(client, "Anna", 2)
 
 
-async def test_keys_share_the_houses_voices_but_cannot_change_or_hear_them(tmp_path):
+async def test_keys_share_the_servers_voices_but_cannot_change_or_hear_them(tmp_path):
     async with studio_client(tmp_path) as (_, client):
         voice = await registered(client)
     async with studio_client(tmp_path, api_keys=["one"]) as (_, client):
@@ -301,7 +301,7 @@ async def test_a_recording_without_its_text_is_heard(studio, client):
 
 
 async def test_without_the_recogniser_the_remedy_is_named(studio, client):
-    studio.ears.error = UnavailableError("It is missing; run: polyvox pull moonshine-base")
+    studio.transcriber.error = UnavailableError("It is missing; run: polyvox pull moonshine-base")
     refused = await client.post("/v1/voices", json={"name": "Anna", "audio": encoded(1)})
     assert refused.status_code == 503
     assert "polyvox pull moonshine-base" in error_of(refused)["message"]
@@ -354,7 +354,7 @@ async def test_a_model_that_cannot_clone_says_so(tmp_path):
         for meant in (voice["id"], {"id": voice["id"]}, "Anna", f"base64+{encoded(1)}"):
             refused = await client.post("/v1/audio/speech", json={"input": "Hello.", "voice": meant})
             assert refused.status_code == 400
-            assert "cannot speak with a voice of yours" in error_of(refused)["message"]
+            assert "cannot clone voices" in error_of(refused)["message"]
 
 
 async def test_captions_too_are_spoken_with_a_registered_voice(studio, client):

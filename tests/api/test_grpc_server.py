@@ -103,7 +103,7 @@ async def test_the_servers_own_deadline_holds_as_well(tmp_path):
     assert studio.is_idle
 
 
-async def test_calls_at_once_are_limited_and_told_when_to_come_back(tmp_path):
+async def test_concurrent_calls_are_limited_and_refused_with_a_retry_time(tmp_path):
     studio = GrpcStudio(tmp_path, engine := SteppedEngine(chunks=1), grpc_max_calls=2)
     async with grpc_channel(studio) as channel:
         first, second = speak(channel), speak(channel)
@@ -239,7 +239,7 @@ class TestHealth:
             watched = await stub.Watch(request).read()
             assert watched.status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
-    async def test_who_watches_is_told_of_a_change_and_of_the_end(self, tmp_path):
+    async def test_a_watch_reports_changes_and_the_end(self, tmp_path):
         studio = GrpcStudio(tmp_path)
         async with opened(studio):
             server = GrpcServer(studio.speech, studio.voices)

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_every_request_is_counted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    small = {"heads": 1, "layers": (1,), "kernels": (3,), "rates": (1,), "feed_forward": 16}
+    small = {"heads": 1, "layers": (1,), "kernels": (3,), "downsampling": (1,), "feed_forward": 16}
     monkeypatch.setattr(bench, "TEXT", ZipformerConfig(8, 100, 8, **small))
     monkeypatch.setattr(bench, "DECODER", ZipformerConfig(300, 100, 8, **small, time=8))
     monkeypatch.setattr(bench, "CHUNK_SECONDS", (0.5, 1.0))

@@ -7,11 +7,12 @@ import torch
 
 from benchmarks import zipvoice, zipvoice_cpu
 from benchmarks.zipvoice_cpu import ZipVoiceBench, cost, line_of, measure, ratios, signal_to_noise
-from polyvox.models.zipvoice.model import Solver, ZipVoiceConfig, load_zipvoice
+from polyvox.models.zipvoice.flow import SolverOptions
+from polyvox.models.zipvoice.model import ZipVoiceConfig, load_zipvoice
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
-SMALL = {"heads": 2, "layers": (1, 1), "kernels": (5, 3), "rates": (1, 2), "feed_forward": 16}
-TEXT = ZipformerConfig(8, 100, 8, heads=2, layers=(1,), kernels=(3,), rates=(1,), feed_forward=16)
+SMALL = {"heads": 2, "layers": (1, 1), "kernels": (5, 3), "downsampling": (1, 2), "feed_forward": 16}
+TEXT = ZipformerConfig(8, 100, 8, heads=2, layers=(1,), kernels=(3,), downsampling=(1,), feed_forward=16)
 DECODER = ZipformerConfig(300, 100, 16, **SMALL, time=16)
 
 
@@ -53,14 +54,14 @@ async def test_all_figures_are_reported(distilled: bool) -> None:
 async def test_what_runs_on_one_thread_leaves_the_others_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     bench = ZipVoiceBench(distilled=True, rounds=1, progress=lambda _: None)
-    velocities = bench.network.velocities_of
+    velocities = bench.network.decode
 
     def watched(rows):
         seen.append(torch.get_num_threads())
         return velocities(rows)
 
-    monkeypatch.setattr(bench.network, "velocities_of", watched)
-    networks = replace(zipvoice.random_networks(torch.device("cpu"), distilled=True), acoustics=bench.network)
+    monkeypatch.setattr(bench.network, "decode", watched)
+    networks = replace(zipvoice.random_networks(torch.device("cpu"), distilled=True), acoustic_model=bench.network)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
@@ -86,11 +87,11 @@ def test_both_orders_of_operations_come_to_the_same(distilled: bool, straight: b
     ours = load_zipvoice(config, original.state_dict())
     line = line_of(0.5)
     noise = torch.randn(line.frames, 100, generator=torch.Generator().manual_seed(1))
-    solver = Solver(4, 2.0)
+    solver = SolverOptions(4, 2.0)
     flows = ours.start([line], [noise], [solver])
     while not flows[0].done:
         flows = ours.step(flows)
-    torch.testing.assert_close(flows[0].spoken, original(line, noise, solver), atol=1e-4, rtol=0)
+    torch.testing.assert_close(flows[0].generated, original(line, noise, solver), atol=1e-4, rtol=0)
 
 
 def test_a_ratio_is_of_one_round() -> None:
@@ -105,6 +106,6 @@ def test_noise_is_measured_in_decibels() -> None:
         start = bench.network.start
 
         def step(self, flows, frames_per_call=None):
-            return [flow.advanced(bench.network.velocities([flow])[0] + 0.01) for flow in flows]
+            return [flow.advance(bench.network.velocities([flow])[0] + 0.01) for flow in flows]
 
     assert signal_to_noise(Louder(), bench.network) == pytest.approx(40, abs=10)

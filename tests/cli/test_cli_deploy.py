@@ -24,7 +24,7 @@ def test_the_file_serves_the_models_that_were_named(empty_folder: Path) -> None:
     assert list(application["args"]["engines"]) == ["cosyvoice2", "kokoro"]
 
 
-def test_a_file_that_is_there_stays_unless_it_is_to_go(empty_folder: Path) -> None:
+def test_an_existing_file_is_overwritten_only_with_force(empty_folder: Path) -> None:
     kept = empty_folder / "mine.yaml"
     kept.write_text("mine\n")
     result = CliRunner().invoke(app, ["deploy", "init", "mine.yaml"])

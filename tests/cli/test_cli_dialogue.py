@@ -12,7 +12,7 @@ from polyvox.cli.main import app
 from polyvox.cli.turns import read_turns
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError
-from polyvox.service.scenes import Turn
+from polyvox.service.dialogue_segments import DialogueTurn
 
 SCRIPT = """
 low: Is the tide out?
@@ -47,9 +47,9 @@ def seconds_of(file: str) -> float:
 
 def test_a_script_is_read_line_by_line() -> None:
     assert read_turns(SCRIPT) == (
-        Turn("low", "Is the tide out?"),
-        Turn("high", "It is, and the boats lie on the sand."),
-        Turn("low", "Note: good."),
+        DialogueTurn("low", "Is the tide out?"),
+        DialogueTurn("high", "It is, and the boats lie on the sand."),
+        DialogueTurn("low", "Note: good."),
     )
 
 

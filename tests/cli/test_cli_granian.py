@@ -41,7 +41,7 @@ def test_a_signal_lets_an_open_stream_finish_and_is_a_good_end() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--port", "50000", "--max_conc", "4"], "give its port with --grpc-port"),
+        (["--port", "50000", "--max_conc", "4"], "give the gRPC port with --grpc-port"),
         (["--ray", "--grpc-port", "0"], "leave out --grpc-port"),
         (["--ray", "--server", "granian"], "leave out --grpc-port and --server"),
         (["--server", "other"], "Setting 'server'"),

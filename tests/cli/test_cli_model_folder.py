@@ -36,7 +36,7 @@ def test_an_installed_model(tmp_path):
     expected = {"models": ["kokoro"], "default_model": "kokoro", "models_dir": tmp_path}
     assert settings_for(folder, KNOWN) == expected
     folder.rename(tmp_path / "renamed")
-    with pytest.raises(BundleError, match="no model that is known"):
+    with pytest.raises(BundleError, match="holds no known model"):
         settings_for(tmp_path / "renamed", KNOWN)
 
 
@@ -46,8 +46,8 @@ def test_a_codec_language_model(tmp_path):
     assert settings_for(tmp_path, KNOWN)["speechlm_dir"] == tmp_path
 
 
-def test_what_is_none_is_refused_with_the_reason(tmp_path):
-    with pytest.raises(BundleError, match="no model that is known"):
+def test_a_folder_without_a_known_model_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(BundleError, match="holds no known model"):
         settings_for(tmp_path, KNOWN)
     with pytest.raises(BundleError, match="There is no folder"):
         settings_for(tmp_path / "iic" / "CosyVoice2-0.5B", KNOWN)

@@ -49,7 +49,7 @@ def test_check_of_what_is_not_installed_names_the_remedy(tmp_path: Path) -> None
 def test_check_of_an_installed_model(models_dir: Path) -> None:
     result = invoke("models", "check", "kokoro", "--models-dir", str(models_dir))
     assert result.exit_code == 0, result.stderr
-    assert "is whole" in result.stdout
+    assert "is complete" in result.stdout
 
 
 def test_pull_hands_on_the_folders_and_says_where_the_model_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,6 +92,6 @@ def test_the_table_of_voices() -> None:
     assert "female" in shown
 
 
-def test_a_language_that_nobody_speaks_and_a_model_that_nobody_has() -> None:
-    assert "it speaks" in invoke("voices", "--language", "tlh").stderr
+def test_an_unknown_language_and_an_unknown_model_are_refused() -> None:
+    assert "choose one of" in invoke("voices", "--language", "tlh").stderr
     assert "There is no model 'nobody'" in invoke("voices", "--model", "nobody").stderr

@@ -37,6 +37,18 @@ def test_a_web_page_cannot_call_it_by_the_pages_name(null_server: ServerProcess)
     assert httpx.get(f"{null_server.url}/v1/models").status_code == 200
 
 
+def test_a_web_page_cannot_open_a_websocket_by_the_pages_name_either(null_server: ServerProcess) -> None:
+    handshake = {
+        "connection": "upgrade",
+        "upgrade": "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    page = {"host": "page.example"}
+    assert httpx.get(f"{null_server.url}/nothing", headers=handshake | page).status_code == 403
+    assert httpx.get(f"{null_server.url}/nothing", headers=handshake).status_code == 404
+
+
 def test_say_speaks_through_it(null_server: ServerProcess, tmp_path: Path) -> None:
     file = tmp_path / "speech.wav"
     command = [*POLYVOX, "say", "Hello there.", "--voice", "null", "-o", str(file), "--server", null_server.url]
@@ -62,7 +74,7 @@ def test_say_without_a_server_there_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_a_signal_is_a_good_end(number: int) -> None:
+def test_a_signal_ends_the_server_with_status_0(number: int) -> None:
     process = subprocess.Popen([*POLYVOX, "bench", "null-server"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout is not None
@@ -105,10 +117,10 @@ def test_a_model_that_is_not_installed_ends_the_server_with_the_remedy(tmp_path:
     assert result.stdout == ""
 
 
-def test_to_bind_beyond_this_machine_without_keys_is_warned_of(tmp_path: Path) -> None:
+def test_binding_beyond_this_machine_without_keys_is_warned_about(tmp_path: Path) -> None:
     command = [*POLYVOX, "serve", "--host", "0.0.0.0", "--port", "0", "--models-dir", str(tmp_path)]
     open_to_all = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
-    assert "open to others without a key" in open_to_all.stderr
+    assert "reachable from other machines without a key" in open_to_all.stderr
     environment = os.environ | {"POLYVOX_API_KEYS": "sesame"}
     with_keys = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True, env=environment)
     assert "open to others" not in with_keys.stderr

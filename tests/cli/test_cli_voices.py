@@ -1,4 +1,4 @@
-"""`polyvox voices` on voices of one's own."""
+"""`polyvox voices` on registered voices."""
 
 import json
 import zipfile
@@ -40,7 +40,7 @@ def registration(name: str, seed: int = 1, **fields) -> Registration:
 
 @pytest.fixture
 def data_dir(tmp_path) -> Path:
-    """A folder with two voices of the house and one of a key."""
+    """A folder with two shared voices and one of a key."""
     store = VoiceStore(tmp_path / "data" / "voices")
     store.add(registration("Anna", 1, tags=("calm",), language="en-gb"))
     store.add(registration("Berta", 2, language="fr"))
@@ -56,11 +56,11 @@ def stored(data_dir: Path) -> list[tuple[str, str]]:
     return [(voice.name, voice.owner) for voice in voices]
 
 
-def test_the_list_shows_everyones(data_dir):
+def test_the_list_shows_the_voices_of_all_owners(data_dir):
     listed = json.loads(succeeded("list", "--data-dir", data_dir, "--json"))
     assert [(voice["name"], voice["owner"]) for voice in listed] == [
-        ("Anna", "house"),
-        ("Berta", "house"),
+        ("Anna", "everyone"),
+        ("Berta", "everyone"),
         ("Anna", owner_of("sesame")),
     ]
     shown = succeeded("list", "--data-dir", data_dir)
@@ -88,7 +88,7 @@ def test_show(data_dir):
     assert "The tide is out." in succeeded("show", voice["id"], "--data-dir", data_dir)
 
 
-def test_a_name_that_several_have_calls_for_an_id(data_dir):
+def test_an_ambiguous_name_asks_for_an_id(data_dir):
     result = invoke("show", "anna", "--data-dir", data_dir)
     assert result.exit_code == 2
     assert "voice_" in result.stderr
@@ -96,7 +96,7 @@ def test_a_name_that_several_have_calls_for_an_id(data_dir):
 
 
 def test_rename(data_dir):
-    assert "is called Clara now" in succeeded("rename", "Berta", " Clara ", "--data-dir", data_dir)
+    assert "is renamed to Clara" in succeeded("rename", "Berta", " Clara ", "--data-dir", data_dir)
     assert [name for name, _ in stored(data_dir)] == ["Anna", "Clara", "Anna"]
     taken = invoke("rename", "Clara", "ANNA", "--data-dir", data_dir)
     assert (taken.exit_code, "already" in taken.stderr) == (1, True)
@@ -104,7 +104,7 @@ def test_rename(data_dir):
     assert (hostile.exit_code, "slash" in hostile.stderr) == (2, True)
 
 
-def test_remove_says_what_went(data_dir):
+def test_remove_reports_what_was_deleted(data_dir):
     store = VoiceStore(data_dir / "voices")
     berta = store.find("", "Berta")
     store.close()
@@ -151,7 +151,7 @@ def test_an_import_of_several_is_all_or_nothing(data_dir, tmp_path):
     assert stored(elsewhere) == []
 
 
-def test_what_is_no_export_is_refused(tmp_path):
+def test_a_file_that_is_not_an_export_is_refused(tmp_path):
     other = tmp_path / "other.zip"
     other.write_bytes(b"PK, but not really")
     result = invoke("import", other, "--data-dir", tmp_path / "data")
@@ -167,7 +167,7 @@ def test_a_hostile_name_or_a_missing_file_registers_nothing(tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def test_without_the_models_for_it_the_remedy_is_named(tmp_path):
+def test_without_the_models_the_fix_is_named(tmp_path):
     recording = tmp_path / "a.wav"
     recording.write_bytes(encode(tone(1), AudioFormat.WAV, RATE))
     result = invoke("add", "Anna", recording, "--data-dir", tmp_path / "data", "--models-dir", tmp_path)

@@ -85,18 +85,18 @@ def test_a_recording_and_its_words(url, studio, prompt_wav):
 def test_a_recording_alone_is_not_listened_to(url, studio, prompt_wav):
     assert heard(cosyvoice(url, "cross_lingual", {"tts_text": TEXT}, prompt_wav)).tobytes() == SAMPLES
     assert studio.engine.prepared[-1].transcript == ""
-    assert studio.ears.heard == 0
+    assert studio.transcriber.heard == 0
 
 
 def test_instructions_for_a_speaker_and_for_a_recording(url, studio, prompt_wav):
-    told = {"tts_text": TEXT, "instruct_text": "Theo 'Crimson', is a fiery, passionate rebel leader."}
+    fields = {"tts_text": TEXT, "instruct_text": "Theo 'Crimson', is a fiery, passionate rebel leader."}
     for response in (
-        cosyvoice(url, "instruct", {**told, "spk_id": "low"}),
-        cosyvoice(url, "instruct2", told, prompt_wav),
+        cosyvoice(url, "instruct", {**fields, "spk_id": "low"}),
+        cosyvoice(url, "instruct2", fields, prompt_wav),
     ):
         assert heard(response).tobytes() == SAMPLES
-        assert studio.engine.heard[-1].instructions == told["instruct_text"]
-    assert studio.ears.heard == 0
+        assert studio.engine.heard[-1].instructions == fields["instruct_text"]
+    assert studio.transcriber.heard == 0
 
 
 def test_forms_as_curl_posts_them(url, prompt_wav):

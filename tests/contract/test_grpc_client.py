@@ -51,7 +51,7 @@ def test_text_can_be_sent_while_audio_comes(server: ServerProcess) -> None:
 
 
 def test_a_stream_that_is_open_is_finished_before_the_end() -> None:
-    """The client reads on only after the server was told to stop."""
+    """The client reads on only after the server has been asked to stop."""
     client = original_client()
     with server_process(["bench", "null-server", "--grpc-port", "0"]) as server:
         with grpc.insecure_channel(server.grpc) as channel:

@@ -1,4 +1,4 @@
-"""The whole house with the real model: `polyvox serve` in a process of its own, spoken to as its users speak to it."""
+"""`polyvox serve` in a process of its own with the real model, called by real clients."""
 
 import asyncio
 import base64

@@ -1,11 +1,13 @@
+"""An engine replica: start, fallback, errors and health."""
+
 import asyncio
 
 import pytest
 
 from helpers.fakes import PlainToneEngine, ToneEngine, ToneSettings, missing_bundle, tone_settings, tone_spec
-from helpers.wires import replica_of
+from helpers.transports import replica_of
+from polyvox.deploy.messages import ChunkMessage, ErrorMessage
 from polyvox.deploy.replica import EngineReplica
-from polyvox.deploy.wire import Failure, Parcel
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio
@@ -29,21 +31,21 @@ async def spoken(replica, utterance=HELLO):
     return [item async for item in replica.speak(utterance, "session")]
 
 
-async def test_an_engine_whose_model_is_missing_leaves_a_replica_that_says_so():
+async def test_a_replica_without_its_model_answers_with_the_reason():
     replica = await replica_of(ToneEngine(start_error=missing_bundle()))
     profile = await replica.describe()
     assert profile.reason == "The model 'tone' is not installed; run: polyvox pull tone"
     [failure] = await spoken(replica)
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, ErrorMessage)
     assert failure.kind == "UnavailableError"
 
 
-async def test_an_engine_that_fails_otherwise_fails_its_replica_so_that_another_is_tried():
+async def test_any_other_start_failure_fails_the_replica():
     with pytest.raises(RuntimeError, match="no memory"):
         await replica_of(ToneEngine(start_error=RuntimeError("no memory")))
 
 
-async def test_a_gpu_that_fails_the_first_utterance_is_left_for_the_cpu():
+async def test_an_engine_whose_self_test_fails_on_the_gpu_is_started_on_the_cpu():
     tried = []
 
     def make(settings):
@@ -55,15 +57,15 @@ async def test_a_gpu_that_fails_the_first_utterance_is_left_for_the_cpu():
     assert tried == ["auto", "cpu"]
     profile = await replica.describe()
     assert profile.reason == ""
-    assert profile.warning == "The GPU failed its test (RuntimeError); 'tone' runs on the CPU."
-    assert (await replica.vitals()).gpus == ("0",)
+    assert profile.warning == "The GPU failed its self-test (RuntimeError); the model 'tone' runs on the CPU."
+    assert (await replica.status()).gpus == ("0",)
     assert (await spoken(replica))[0].warning == profile.warning
 
 
-async def test_an_owner_who_insists_on_the_gpu_gets_no_cpu():
-    insisting = tone_settings(tone_device="cuda")
+async def test_there_is_no_fallback_where_the_settings_demand_the_gpu():
+    demanding = tone_settings(tone_device="cuda")
     with pytest.raises(RuntimeError, match="CUDA error"):
-        await replica_of(ToneEngine(start_error=RuntimeError("CUDA error")), insisting, gpus=["0"])
+        await replica_of(ToneEngine(start_error=RuntimeError("CUDA error")), demanding, gpus=["0"])
 
 
 async def test_a_replica_without_a_gpu_of_its_own_touches_none():
@@ -77,16 +79,16 @@ async def test_a_replica_without_a_gpu_of_its_own_touches_none():
     assert seen == ["cpu"]
 
 
-async def test_a_defect_is_told_by_its_reference_and_not_by_its_words():
+async def test_an_unexpected_exception_is_reported_by_its_reference_without_its_text():
     replica = await replica_of(ToneEngine(fail_at=1, error=RuntimeError("secret path")))
     first, failure = await spoken(replica)
-    assert isinstance(first, Parcel)
+    assert isinstance(first, ChunkMessage)
     assert failure.kind == "EngineError"
     assert "session" in failure.message
     assert "secret" not in failure.message
 
 
-async def test_an_engine_that_is_only_slow_is_well_and_one_that_hangs_is_not(clock):
+async def test_a_slow_engine_is_healthy_and_a_stuck_one_is_not(clock):
     engine = ToneEngine(gate=asyncio.Event())
     replica = await replica_of(engine, clock=clock)
     waiting = asyncio.create_task(spoken(replica))
@@ -95,14 +97,14 @@ async def test_an_engine_that_is_only_slow_is_well_and_one_that_hangs_is_not(clo
     clock.now = 59.0
     await replica.check_health()
     clock.now = 61.0
-    with pytest.raises(RuntimeError, match="has made nothing for 61 s"):
+    with pytest.raises(RuntimeError, match="has produced nothing for 61 s"):
         await replica.check_health()
     engine.gate.set()
     await waiting
     await replica.check_health()
 
 
-async def test_a_listener_who_reads_slowly_is_not_taken_for_an_engine_that_hangs(clock):
+async def test_a_slow_reader_does_not_make_the_engine_unhealthy(clock):
     replica = await replica_of(ToneEngine(), clock=clock)
     items = replica.speak(HELLO, "session")
     await anext(items)
@@ -111,7 +113,7 @@ async def test_a_listener_who_reads_slowly_is_not_taken_for_an_engine_that_hangs
     await items.aclose()
 
 
-async def test_an_idle_engine_is_tried_and_found_out(clock):
+async def test_an_idle_engine_is_probed_and_a_failing_probe_makes_it_unhealthy(clock):
     engine = ToneEngine()
     replica = await replica_of(engine, clock=clock)
     await replica.check_health()
@@ -129,12 +131,12 @@ async def test_an_idle_engine_is_tried_and_found_out(clock):
     await replica.close()
 
 
-async def test_vitals_count_the_streams_under_way():
+async def test_the_status_counts_the_streams_under_way():
     engine = PlainToneEngine()
     replica = await replica_of(engine)
     items = replica.speak(HELLO, "session")
     await anext(items)
-    assert (await replica.vitals()).speaking == 1
+    assert (await replica.status()).speaking == 1
     await items.aclose()
-    assert (await replica.vitals()).speaking == 0
+    assert (await replica.status()).speaking == 0
     assert engine.closed == 1

@@ -1,9 +1,11 @@
+"""The ray.yaml that `polyvox deploy init` writes."""
+
 from dataclasses import replace
 
 import yaml
 
 from helpers.fakes import tone_settings, tone_spec
-from polyvox.deploy.plan import DeployArgs, Machines, plans_for
+from polyvox.deploy.plan import ClusterResources, DeployArgs, plans_for
 from polyvox.deploy.ray_yaml import ray_yaml
 from polyvox.engines.catalog import Catalog
 
@@ -24,12 +26,12 @@ def test_the_file_says_what_the_settings_say():
     catalog = Catalog((tone_spec(), flute))
     assert args.settings["models"] == ["tone", "flute"]
     assert args.settings["drain_seconds"] == 12
-    assert plans_for(settings, args.engines, Machines(cpus=8), catalog) == plans_for(
-        settings, {}, Machines(cpus=8), catalog
+    assert plans_for(settings, args.engines, ClusterResources(cpus=8), catalog) == plans_for(
+        settings, {}, ClusterResources(cpus=8), catalog
     )
 
 
-def test_a_gpu_is_left_to_the_cluster_unless_it_is_settled():
+def test_gpus_are_left_to_the_cluster_unless_set():
     args = args_in(ray_yaml(tone_settings(), "ray.yaml"))
     assert args.engines["tone"].gpus is None
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from helpers.tiny_cosyvoice import GOLDEN, tiny_model
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice.bundle import convert, open_model
-from polyvox.engines.cosyvoice.listening import Listener
+from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.errors import BundleError
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -38,8 +38,8 @@ def publish(folder: Path, version: int, part: str, **changes: torch.Tensor) -> N
 def test_a_model_whose_weights_fit_its_description(tmp_path, version):
     bundle = open_model(tiny_model(tmp_path, version))
     assert bundle.version == version
-    assert bundle.recipe.speech_ids == 300
-    assert bundle.recipe.highest_hertz == (8000 if version == 2 else None)
+    assert bundle.config.speech_ids == 300
+    assert bundle.config.mel_fmax == (8000 if version == 2 else None)
     checked = [line.partition(":")[0] for line in bundle.check_weights()]
     assert checked == ["llm.safetensors", "flow.safetensors", "hift.safetensors"]
 
@@ -119,7 +119,7 @@ def test_a_graph_cut_short_or_taken_from_elsewhere_is_found(folder, name):
         (folder / name).unlink()
         (folder / name).write_bytes((folder / other).read_bytes() if content is None else content)
         with pytest.raises(BundleError, match=complaint):
-            Listener(open_model(folder), 1)
+            PromptFeatureExtractor(open_model(folder), 1)
         found = CliRunner().invoke(app, ["models", "check", str(folder)])
         assert found.exit_code == 1
         assert complaint in found.output

@@ -11,11 +11,12 @@ import torch
 from safetensors.torch import load_file
 
 from helpers.tiny_cosyvoice import FRONTEND, GOLDEN, prompt, tiny_model
-from polyvox.engines.base import Converting
+from polyvox.engines.base import SupportsConversion
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
-from polyvox.engines.cosyvoice.listening import Listener
 from polyvox.engines.cosyvoice.loading import load_model
-from polyvox.engines.cosyvoice.sound import Sound
+from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
+from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
+from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.errors import PromptError, UnknownVoiceError
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.flow import FlowPrompt
@@ -48,20 +49,20 @@ def joined(chunks):
 
 
 @VERSIONS
-async def test_speech_tokens_of_the_recording_are_sounded_in_the_voice(tmp_path, version, monkeypatch):
+async def test_speech_tokens_of_the_recording_are_decoded_in_the_voice(tmp_path, version, monkeypatch):
     heard = []
-    step = Sound.step
+    step = Token2Wav.step
 
-    def listening(self, tokens, state, *, final):
+    def recording_step(self, tokens, state, *, final):
         heard.extend(tokens)
         return step(self, tokens, state, final=final)
 
     async with running(tmp_path, version) as engine:
-        assert isinstance(engine, Converting)
+        assert isinstance(engine, SupportsConversion)
         assert engine.capabilities.conversion
         voice = await engine.prepare(prompt())
-        own = engine._running.model.listener.speech(prompt("", 2.0))
-        monkeypatch.setattr(Sound, "step", listening)
+        own = engine._running.model.features.speech_tokens(prompt("", 2.0))
+        monkeypatch.setattr(Token2Wav, "step", recording_step)
         chunks = await converted(engine, prompt("", 2.0), Utterance("", "", seed=1, prepared=voice))
     assert heard == own
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
@@ -103,7 +104,7 @@ async def test_the_originals_recorded_stream_is_cut_alike(tmp_path, monkeypatch,
             "embedding": recorded["in.embedding"][0].numpy(),
         },
     )
-    monkeypatch.setattr(Listener, "speech", lambda self, recording: tokens)
+    monkeypatch.setattr(PromptFeatureExtractor, "speech_tokens", lambda self, recording: tokens)
     async with running(tmp_path, version) as engine:
         chunks = await converted(engine, recorded_source(), Utterance("", "", seed=1, prepared=voice))
     assert [len(chunk.pcm) for chunk in chunks] == [call["pcm_samples"] for call in calls]
@@ -113,11 +114,11 @@ async def test_the_originals_recorded_stream_is_cut_alike(tmp_path, monkeypatch,
 @torch.no_grad()
 def in_one_pass(folder, voice, tokens):
     """What version 3's flow and vocoder make of all tokens at once."""
-    sound = load_model(load_settings(cosyvoice3_dir=folder), 3).networks.sound
-    flow, vocoder = sound.flow, sound.vocoder
+    token2wav = load_model(folder, 3, CosyVoiceSettings()).networks.token2wav
+    flow, vocoder = token2wav.flow, token2wav.vocoder
     arrays = {name: torch.from_numpy(np.array(array))[None] for name, array in voice.arrays.items()}
-    said_in = FlowPrompt(arrays["tokens"].long(), arrays["mel"], arrays["embedding"])
-    mel = flow.render(said_in, torch.tensor([tokens]), flow_noise(), streaming=True, final=True)
+    flow_prompt = FlowPrompt(arrays["tokens"].long(), arrays["mel"], arrays["embedding"])
+    mel = flow.render(flow_prompt, torch.tensor([tokens]), flow_noise(), streaming=True, final=True)
     noise = source_noise(480 * mel.shape[2], tokens=300, channels=vocoder.config.source.channels)
     return vocoder.step(mel, vocoder.start(noise), final=True)[0][0].numpy()
 
@@ -126,7 +127,7 @@ async def test_the_samples_are_those_of_the_flow_and_the_vocoder_on_the_recordin
     """In version 3, whose noise is no draw; single precision moves the phases by some thousandths."""
     async with running(tmp_path, 3) as engine:
         voice = await engine.prepare(prompt())
-        tokens = engine._running.model.listener.speech(recorded_source())
+        tokens = engine._running.model.features.speech_tokens(recorded_source())
         samples = joined(await converted(engine, recorded_source(), Utterance("", "", prepared=voice)))
     expected = in_one_pass(tmp_path / "model", voice, tokens)
     assert samples.shape == expected.shape

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from helpers.tiny_cosyvoice import prompt, tiny_model
+from helpers.tiny_cosyvoice import SEED, prompt, tiny_model
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.installation import load_settings
 from polyvox.types import Utterance
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
-TRANSCRIPT, TEXT, SEED = "a word", "the wall.", 7
+TRANSCRIPT, TEXT = "a word", "the wall."
 POLICY = {"cosyvoice_first_hop": 25, "cosyvoice_hop_growth": 2.0, "cosyvoice_max_hop": 100}
 EARLY = {"cosyvoice_first_hop": 5, "cosyvoice_hop_growth": 1.0, "cosyvoice_max_hop": 25}
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from helpers.serving import called, error_of
 from helpers.tiny_cosyvoice import tiny_model
-from polyvox.cli.hall import build_service
+from polyvox.cli.local_service import build_service
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
@@ -28,8 +28,8 @@ async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
         assert refused.status_code == 400
         assert "control token" in error_of(refused)["message"]
         assert error_of(refused)["param"] == "input"
-        told = await client.post("/v1/audio/speech", json={**request, "instructions": "fast<|endofprompt|>"})
-        assert (told.status_code, error_of(told)["param"]) == (400, "instructions")
+        instructed = await client.post("/v1/audio/speech", json={**request, "instructions": "fast<|endofprompt|>"})
+        assert (instructed.status_code, error_of(instructed)["param"]) == (400, "instructions")
         tagged = await client.post("/v1/audio/speech", json={**request, "input": "a [gigglesnort] b"})
         assert tagged.status_code == 400
         assert "'[gigglesnort]' is unknown; known are [breath]" in error_of(tagged)["message"]

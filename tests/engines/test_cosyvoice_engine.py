@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.tiny_cosyvoice import FRONTEND, prompt, tiny_model
+from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.catalog import Catalog
-from polyvox.engines.cosyvoice.casting import cast, mode_of
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.hops import Hops
-from polyvox.engines.cosyvoice.sound import Sound
+from polyvox.engines.cosyvoice.lm_prompt import build_prompt, choose_mode
 from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import (
     BundleError,
@@ -50,7 +50,7 @@ class Running:
         await self.engine.close()
 
     def utterance(self, text="the wall.", **more):
-        return Utterance(text, "", **{"seed": 7, "prepared": self.voice, **more})
+        return Utterance(text, "", **{"seed": SEED, "prepared": self.voice, **more})
 
     async def said(self, utterance):
         async with aclosing(self.engine.speak(utterance)) as chunks:
@@ -82,13 +82,13 @@ async def test_chunks_join_without_gap_and_are_cut_as_the_original_cuts_them(tmp
 def mels(monkeypatch):
     """The mel frames that the vocoder is given: it turns rounding into phase, so streams are compared before it."""
     heard = []
-    rendered = Sound.rendered
+    vocode = Token2Wav.vocode
 
-    def listening(self, mel, state, *, final):
+    def recording_vocode(self, mel, state, *, final):
         heard.append(mel)
-        return rendered(self, mel, state, final=final)
+        return vocode(self, mel, state, final=final)
 
-    monkeypatch.setattr(Sound, "rendered", listening)
+    monkeypatch.setattr(Token2Wav, "vocode", recording_vocode)
     return heard
 
 
@@ -125,7 +125,7 @@ async def test_speech_is_at_least_as_long_as_the_text_asks_for(tmp_path, version
             assert 2 * 2 <= chunks[-1].tokens.end <= 20 * 2
 
 
-async def test_pieces_follow_each_other_with_draws_of_their_own(tmp_path):
+async def test_segments_follow_each_other_with_seeds_of_their_own(tmp_path):
     async with Running(tmp_path, 3) as running:
         chunks = await running.said(running.utterance("all. " * 40))
     starts = [chunk for chunk in chunks if chunk.text]
@@ -173,27 +173,27 @@ def test_each_mode_reads_what_the_originals_reads(case, text, transcript, instru
         language = np.frombuffer(b"zh" if transcript == "一句话" else b"en", np.uint8)
         arrays |= {"tokens": np.array([1, 2]), "text": tokenizer.encode_array(transcript), "language": language}
     voice = PreparedVoice(f"cosyvoice{version}", "", arrays)
-    mode = mode_of(voice, text, instructions, None)
+    mode = choose_mode(voice, text, instructions, None)
     assert mode == case.split(".")[1]
-    role = cast(voice, mode, instructions, tokenizer, version)
-    assert [*role.prompt_text, *tokenizer.encode(text)] == ids(case)
-    assert role.prompt_speech == ((1, 2) if mode == "zero_shot" else ())
+    lm_prompt = build_prompt(voice, mode, instructions, tokenizer, version)
+    assert [*lm_prompt.prompt_text, *tokenizer.encode(text)] == ids(case)
+    assert lm_prompt.prompt_speech == ((1, 2) if mode == "zero_shot" else ())
 
 
 def test_without_words_only_the_sound_is_used_and_zero_shot_may_be_asked_for():
     arrays = {"tokens": np.array([1]), "text": np.array([5]), "language": np.frombuffer(b"zh", np.uint8)}
     voice = PreparedVoice("cosyvoice3", "", arrays)
-    assert mode_of(voice, "the wall", None, None) == "cross_lingual"
-    assert mode_of(voice, "the wall", None, None, zero_shot=True) == "zero_shot"
+    assert choose_mode(voice, "the wall", None, None) == "cross_lingual"
+    assert choose_mode(voice, "the wall", None, None, zero_shot=True) == "zero_shot"
     wordless = PreparedVoice("cosyvoice3", "", arrays | {"text": np.zeros(0, np.int32)})
-    assert mode_of(wordless, "一句话", None, "zh", zero_shot=True) == "cross_lingual"
+    assert choose_mode(wordless, "一句话", None, "zh", zero_shot=True) == "cross_lingual"
 
 
-def test_version_3_is_told_its_system_text_before_an_instruction():
+def test_version_3_has_its_system_prompt_before_an_instruction():
     tokenizer = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", Tags(3))
     voice = PreparedVoice("cosyvoice3", "", {"tokens": np.array([1]), "embedding": np.ones(192, np.float32)})
-    role = cast(voice, mode_of(voice, "a", "Fast!", None), "Fast!", tokenizer, 3)
-    assert list(role.prompt_text) == [*tokenizer.encode("You are a helpful assistant. Fast!"), 500]
+    lm_prompt = build_prompt(voice, choose_mode(voice, "a", "Fast!", None), "Fast!", tokenizer, 3)
+    assert list(lm_prompt.prompt_text) == [*tokenizer.encode("You are a helpful assistant. Fast!"), 500]
 
 
 @pytest.mark.parametrize("length", [0, 1, 24, 25, 43, 50, 251])
@@ -257,7 +257,7 @@ async def test_without_a_working_gpu_the_cpu_speaks_and_says_so(tmp_path, monkey
 
 
 @VERSIONS
-async def test_the_catalogue_has_both(tmp_path, version):
+async def test_the_catalog_has_both(tmp_path, version):
     engine = Catalog.installed().factories[f"cosyvoice{version}"](load_settings(models_dir=tmp_path))
     tiny_model(tmp_path / f"cosyvoice{version}", version)
     await engine.start()

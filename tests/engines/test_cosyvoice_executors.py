@@ -1,4 +1,4 @@
-"""How CosyVoice's networks are run changes how fast they are, and nothing else."""
+"""CUDA graphs, compilation and cache modes change the speed of CosyVoice's networks, and nothing else."""
 
 import asyncio
 import functools
@@ -13,32 +13,33 @@ from helpers.fixed_shapes import Fixed
 from helpers.replaying import Poisoned
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.engines.cosyvoice import engine as engine_module
-from polyvox.engines.cosyvoice import sound as sound_module
+from polyvox.engines.cosyvoice import token2wav as token2wav_module
 from polyvox.engines.cosyvoice.budget import ByteBudget
-from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
+from polyvox.engines.cosyvoice.cuda_graphs.flow import SolverGraphs
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
-from polyvox.engines.cosyvoice.executing import fused_flow, recorded_sound, shared_lm
-from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
-from polyvox.engines.cosyvoice.hops import Hops, UsualHops, usual_hops
+from polyvox.engines.cosyvoice.execution import capture_token2wav, compile_flow, start_lm
+from polyvox.engines.cosyvoice.hops import HopLengths, Hops, hop_lengths
+from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
 from polyvox.engines.cosyvoice.loading import load_model
-from polyvox.engines.cosyvoice.piece import PieceMaker, sampling_of
+from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
+from polyvox.engines.cosyvoice.synthesis import SegmentSynthesizer, default_sampling
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.flow import Flow, FlowPrompt
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.lm_scheduler import LmSizes
+from polyvox.runtime.lm_scheduler import LmSchedulerConfig
 from polyvox.runtime.placement import Placement
-from polyvox.runtime.tokens import Limits, Prompt, Sampling
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 from polyvox.types import ChunkPolicy, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
-SIZES = LmSizes(slots=4, capacity=512)
+SIZES = LmSchedulerConfig(slots=4, capacity=512)
 
 
 @pytest.fixture
 def model(tmp_path, version):
-    return load_model(load_settings(**{f"cosyvoice{version}_dir": tiny_model(tmp_path / "model", version)}), version)
+    return load_model(tiny_model(tmp_path / "model", version), version, CosyVoiceSettings())
 
 
 @pytest.fixture
@@ -48,48 +49,48 @@ async def device():
     await asyncio.to_thread(executor.close)
 
 
-async def drawn(source, decoder, sampling, count=4):
+async def drawn(source, adapter, sampling, count=4):
     """The tokens of some sequences side by side."""
 
     async def one(seed):
-        prompt = Prompt(ids=decoder.prompt(range(10, 20 + seed), ()))
-        rule = Sampling(sampling.temperature, sampling.top_k, sampling.top_p, seed=seed, repeat_window=10)
-        async with source.generate(prompt, rule, Limits(20 + 5 * seed)) as stream:
+        prompt = Prompt(ids=adapter.prompt(range(10, 20 + seed), ()))
+        rule = SamplingParams(sampling.temperature, sampling.top_k, sampling.top_p, seed=seed, repeat_window=10)
+        async with source.generate(prompt, rule, GenerationLimits(20 + 5 * seed)) as stream:
             return [token async for token in stream]
 
     return await asyncio.gather(*(one(seed) for seed in range(count)))
 
 
 @VERSIONS
-async def test_recorded_steps_have_few_shapes_and_draw_the_same_tokens(model, version, device):
-    decoder, sampling = CosyVoiceDecoder(model.networks.lm), sampling_of(model.bundle.recipe)
+async def test_captured_steps_have_few_shapes_and_sample_the_same_tokens(model, version, device):
+    adapter, sampling = CosyVoiceLmAdapter(model.networks.lm), default_sampling(model.bundle.config)
     replay = Fixed()
-    recorded, warning = await shared_lm(decoder, SIZES, sampling, device, lambda: replay)
+    recorded, warning = await start_lm(adapter, SIZES, sampling, device, lambda: replay)
     assert warning == ""
     shapes = replay.recorded
     assert 0 < shapes <= 20
-    plain, _ = await shared_lm(decoder, SIZES, sampling, device, None)
-    assert await drawn(recorded, decoder, sampling) == await drawn(plain, decoder, sampling)
+    plain, _ = await start_lm(adapter, SIZES, sampling, device, None)
+    assert await drawn(recorded, adapter, sampling) == await drawn(plain, adapter, sampling)
     assert replay.recorded == shapes
     await recorded.close()
     await plain.close()
 
 
 @pytest.mark.parametrize("version", [3])
-async def test_a_gpu_that_cannot_record_decodes_all_the_same_and_says_so(model, version, device):
+async def test_a_gpu_that_cannot_capture_decodes_eagerly_and_says_so(model, version, device):
     def broken():
         raise RuntimeError("CUDA error: operation not permitted when stream is capturing\nmore of it")
 
-    decoder, sampling = CosyVoiceDecoder(model.networks.lm), sampling_of(model.bundle.recipe)
+    adapter, sampling = CosyVoiceLmAdapter(model.networks.lm), default_sampling(model.bundle.config)
     with capture_logs() as logs:
-        source, warning = await shared_lm(decoder, SIZES, sampling, device, broken)
-    assert "not permitted when stream is capturing), so it decodes more slowly." in warning
+        source, warning = await start_lm(adapter, SIZES, sampling, device, broken)
+    assert "not permitted when stream is capturing), so it runs eagerly and more slowly." in warning
     assert [entry["event"] for entry in logs] == [warning]
-    assert len((await drawn(source, decoder, sampling, 1))[0]) == 20
+    assert len((await drawn(source, adapter, sampling, 1))[0]) == 20
     await source.close()
 
 
-async def test_the_engine_records_on_a_gpu_and_warns_of_what_it_could_not(tmp_path, monkeypatch):
+async def test_the_engine_captures_on_a_gpu_and_warns_of_what_it_could_not(tmp_path, monkeypatch):
     """The weights stay where they are: what is on a GPU here is only its name."""
     asked = []
 
@@ -97,8 +98,8 @@ async def test_the_engine_records_on_a_gpu_and_warns_of_what_it_could_not(tmp_pa
         asked.append("recorder")
         raise RuntimeError("no such thing here")
 
-    def placed_on_gpu(settings, version):
-        model = load_model(settings, version)
+    def placed_on_gpu(*given):
+        model = load_model(*given)
         object.__setattr__(model, "placement", Placement("cuda", torch.float32))
         return model
 
@@ -107,8 +108,8 @@ async def test_the_engine_records_on_a_gpu_and_warns_of_what_it_could_not(tmp_pa
     engine = CosyVoiceEngine(load_settings(cosyvoice3_dir=tiny_model(tmp_path / "model", 3)), 3)
     await engine.start()
     assert asked == ["recorder", "recorder"]
-    assert "The language model's steps could not be recorded (no such thing here)" in engine.warning
-    assert "Flow and vocoder could not be recorded (no such thing here)" in engine.warning
+    assert "CosyVoice's language model could not be captured (no such thing here)" in engine.warning
+    assert "CosyVoice's audio decoder could not be captured (no such thing here)" in engine.warning
     async with aclosing(engine.speak(Utterance("er.", "spk_a", seed=1))) as chunks:
         assert [chunk async for chunk in chunks]
     await engine.close()
@@ -124,9 +125,9 @@ async def test_the_engine_records_on_a_gpu_and_warns_of_what_it_could_not(tmp_pa
         (ChunkPolicy(100, 2.0, 25), {100}),
     ],
 )
-def test_the_usual_lengths_are_those_that_chunks_have_with_prompts_of_any_length(policy, later):
-    usual = usual_hops(policy, 25)
-    assert usual.later == later
+def test_hop_lengths_are_those_of_all_hops_with_prompts_of_any_length(policy, later):
+    lengths = hop_lengths(policy, 25)
+    assert lengths.later == later
     first, following = set(), set()
     for prompt in range(100):
         hops = Hops(policy, prompt, 25, 3)
@@ -134,7 +135,7 @@ def test_the_usual_lengths_are_those_that_chunks_have_with_prompts_of_any_length
         for _ in range(8):
             hops = hops.after()
             following.add(hops.end - hops.done)
-    assert (first, following) == (usual.first, usual.later)
+    assert (first, following) == (lengths.first, lengths.later)
 
 
 def compiling_with(backend, monkeypatch):
@@ -159,9 +160,9 @@ def mel(flow: Flow, lengths):
 @VERSIONS
 def test_compiled_the_flow_is_the_same_and_captured_once_for_all_lengths(model, version, monkeypatch):
     compiling_with("eager", monkeypatch)
-    flow = model.networks.sound.flow
+    flow = model.networks.token2wav.flow
     plain = [mel(flow, lengths) for lengths in ((28, 25, 9), (53, 7))]
-    assert fused_flow(flow, lambda: mel(flow, (28, 9))) == ""
+    assert compile_flow(flow, lambda: mel(flow, (28, 9))) == ""
     captured = torch._dynamo.utils.counters["stats"]["unique_graphs"]
     assert captured > 0
     for lengths, expected in zip(((28, 25, 9), (53, 7)), plain, strict=True):
@@ -170,44 +171,47 @@ def test_compiled_the_flow_is_the_same_and_captured_once_for_all_lengths(model, 
 
 
 @pytest.mark.parametrize("version", [3])
-def test_a_machine_that_cannot_compile_runs_the_flow_as_it_is_and_says_so(model, version, monkeypatch):
+def test_a_machine_that_cannot_compile_runs_the_flow_eagerly_and_says_so(model, version, monkeypatch):
     def broken(graph, given):
         raise AssertionError("no compiler here")
 
     compiling_with(broken, monkeypatch)
-    flow = model.networks.sound.flow
+    flow = model.networks.token2wav.flow
     plain = mel(flow, (28, 9))
     with capture_logs() as logs:
-        warning = fused_flow(flow, lambda: mel(flow, (28, 9)))
-    assert "could not be compiled" in warning
+        warning = compile_flow(flow, lambda: mel(flow, (28, 9)))
+    assert "CosyVoice's flow could not be captured" in warning
     assert [entry["event"] for entry in logs] == [warning]
     assert torch.equal(mel(flow, (28, 9)), plain)
 
 
 @VERSIONS
-async def test_the_least_length_is_kept_or_is_the_originals(model, version, device):
-    recipe, decoder = model.bundle.recipe, CosyVoiceDecoder(model.networks.lm)
-    source, _ = await shared_lm(decoder, SIZES, sampling_of(recipe), device, None)
-    speech = recipe.lm.speech
-    ours = PieceMaker(recipe, decoder, source, None).limits(10)
-    theirs = PieceMaker(recipe, decoder, source, None, original=True).limits(10)
-    assert (ours.least, ours.most, ours.ends) == (theirs.least, theirs.most, theirs.ends)
-    assert ours.held == ours.ends == frozenset(range(speech.speech, speech.rows))
-    assert theirs.held == {speech.speech}
-    assert (speech.eos in theirs.held) is (version == 2)
+async def test_the_minimum_length_is_kept_or_is_the_originals(model, version, device):
+    config, adapter = model.bundle.config, CosyVoiceLmAdapter(model.networks.lm)
+    source, _ = await start_lm(adapter, SIZES, default_sampling(config), device, None)
+    speech = config.lm.speech
+    ours = SegmentSynthesizer(config, adapter, source, None).limits(10)
+    theirs = SegmentSynthesizer(config, adapter, source, None, original=True).limits(10)
+    assert (ours.min_tokens, ours.max_tokens, ours.stop_tokens) == (
+        theirs.min_tokens,
+        theirs.max_tokens,
+        theirs.stop_tokens,
+    )
+    assert ours.held_tokens == ours.stop_tokens == frozenset(range(speech.speech, speech.rows))
+    assert theirs.held_tokens == {speech.speech}
+    assert (speech.eos in theirs.held_tokens) is (version == 2)
     await source.close()
 
 
 @VERSIONS
-def test_what_a_stream_keeps_is_counted_and_bounded_as_the_settings_ask(tmp_path, version):
+def test_the_flow_cache_of_a_stream_is_counted_and_bounded_as_the_settings_ask(tmp_path, version):
     kept = {}
     for memory in ("full", "window", "recompute"):
         folder = tiny_model(tmp_path / memory, version)
-        settings = {"cosyvoice_flow_memory": memory, "cosyvoice_flow_window": 100}
-        model = load_model(load_settings(**{f"cosyvoice{version}_dir": folder}, **settings), version)
-        sound = model.networks.sound
-        state = sound.start(model.voices["spk_a"])
-        kept[memory] = sound.step(range(78), state, final=False).state.nbytes
+        model = load_model(folder, version, CosyVoiceSettings(flow_memory=memory, flow_window=100))
+        token2wav = model.networks.token2wav
+        state = token2wav.start(model.voices["spk_a"])
+        kept[memory] = token2wav.step(range(78), state, final=False).state.nbytes
     assert kept["full"] > kept["window"] > kept["recompute"] == 0
 
 
@@ -217,54 +221,53 @@ def voice_of(prompt, seed):
     return PreparedVoice("", "", {**arrays, "embedding": draws.standard_normal(192, np.float32)})
 
 
-def in_turns(sound, streams, between=lambda: None):
+def in_turns(token2wav, streams, between=lambda: None):
     """The steps of several streams in turns; tokens are the stream's own."""
-    states = [sound.start(voice_of(*stream)) for stream in streams]
+    states = [token2wav.start(voice_of(*stream)) for stream in streams]
     made = [[] for _ in streams]
     for step, (start, stop, final) in enumerate(((0, 53, False), (53, 78, False), (78, 103, False), (103, 120, True))):
         for index, (prompt, seed) in enumerate(streams):
             between()
             pad = -prompt % 25
             tokens = [(7 * token + seed) % 300 for token in range(start + pad * (step > 0), stop + pad)]
-            sounded = sound.step(tokens, states[index], final=final)
-            states[index] = sounded.state
-            made[index].append(sounded.pcm)
+            decoded = token2wav.step(tokens, states[index], final=final)
+            states[index] = decoded.state
+            made[index].append(decoded.pcm)
     return [np.concatenate(chunks) for chunks in made]
 
 
 @VERSIONS
-def test_recorded_streams_that_take_turns_sound_like_unrecorded_ones_alone(model, version, monkeypatch):
-    monkeypatch.setattr(sound_module, "FlowGraphs", functools.partial(FlowGraphs, extents=(256, 512)))
-    streams, sound, replay = [(60, 1), (37, 2)], model.networks.sound, Poisoned()
-    alone = [in_turns(sound, [stream])[0] for stream in streams]
+def test_captured_streams_that_take_turns_sound_like_eager_ones_alone(model, version, monkeypatch):
+    monkeypatch.setattr(token2wav_module, "SolverGraphs", functools.partial(SolverGraphs, extents=(256, 512)))
+    streams, token2wav, replay = [(60, 1), (37, 2)], model.networks.token2wav, Poisoned()
+    alone = [in_turns(token2wav, [stream])[0] for stream in streams]
     firsts = {50 + -prompt % 25 for prompt, _ in streams}
-    assert recorded_sound(sound, UsualHops(frozenset(firsts), frozenset({25})), lambda: replay) == ""
-    replay.buffers, shapes = sound.means.solver.buffers, replay.recorded
+    assert capture_token2wav(token2wav, HopLengths(frozenset(firsts), frozenset({25})), lambda: replay) == ""
+    replay.buffers, shapes = token2wav.flow_runner.solver.buffers, replay.recorded
     if version == 2:
-        replay.buffers += sound.means.encoder.buffers
+        replay.buffers += token2wav.flow_runner.encoder.buffers
     replay.calls.clear()
-    for ours, theirs in zip(in_turns(sound, streams, replay.poison), alone, strict=True):
+    for ours, theirs in zip(in_turns(token2wav, streams, replay.poison), alone, strict=True):
         assert ours.shape == theirs.shape
         assert decibels(ours, theirs) > 30
     assert replay.recorded == shapes
-    front = {"front"} if version == 2 else set()
-    assert {key[0] for key in replay.calls} == {"flow", "vocoder starts", "vocoder", "vocoder ends"} | front
+    encoder = {"encoder"} if version == 2 else set()
+    assert {key[0] for key in replay.calls} == {"flow", "vocoder start", "vocoder", "vocoder end"} | encoder
 
 
 def decibels(ours, theirs):
-    """How far the difference lies below the sound: vocoders make much of rounding, for their phases are long sums."""
+    """Signal-to-difference ratio: vocoders amplify rounding, for their phases are long sums."""
     return 10 * np.log10(np.square(theirs).mean() / max(np.square(ours - theirs).mean(), 1e-30))
 
 
 @VERSIONS
-def test_streams_without_memory_left_compute_all_again_and_sound_the_same(tmp_path, version):
+def test_streams_beyond_the_memory_budget_recompute_and_sound_the_same(tmp_path, version):
     folder = tiny_model(tmp_path / "model", version)
-    setting = {f"cosyvoice{version}_dir": folder}
-    model = load_model(load_settings(**setting), version)
-    roomy, voices = model.networks.sound, model.voices
+    model = load_model(folder, version, CosyVoiceSettings())
+    roomy, voices = model.networks.token2wav, model.voices
     first = roomy.step(range(78), roomy.start(voices["spk_a"]), final=False).state
     one = first.nbytes
-    tight = load_model(load_settings(**setting, cosyvoice_flow_bytes=2 * one), version).networks.sound
+    tight = load_model(folder, version, CosyVoiceSettings(flow_bytes=2 * one)).networks.token2wav
     with capture_logs() as logs:
         states = [tight.step(range(78), tight.start(voices["spk_a"]), final=False).state for _ in range(4)]
     assert [state.recomputes for state in states] == [False, False, True, True]
@@ -272,14 +275,14 @@ def test_streams_without_memory_left_compute_all_again_and_sound_the_same(tmp_pa
     assert [entry["limit_bytes"] for entry in logs] == [2 * one, 2 * one]
     expected = roomy.step(range(40), first, final=True)
     for state in states:
-        sounded = tight.step(range(40), state, final=True)
-        assert sounded.frames == expected.frames
-        assert decibels(sounded.pcm, expected.pcm) > 30
-    del states, state, sounded
+        decoded = tight.step(range(40), state, final=True)
+        assert decoded.frames == expected.frames
+        assert decibels(decoded.pcm, expected.pcm) > 30
+    del states, state, decoded
     assert not tight.step(range(78), tight.start(voices["spk_a"]), final=False).state.recomputes
 
 
-def test_a_budget_gets_back_what_nobody_holds():
+def test_a_budget_gets_back_leases_that_are_dropped():
     budget = ByteBudget(100)
     first, second = budget.take(60), budget.take(40)
     assert budget.take(1) is None

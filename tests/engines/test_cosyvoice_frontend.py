@@ -12,7 +12,7 @@ from polyvox.audio.features import kaldi_fbank
 from polyvox.engines.cosyvoice.bundle import open_model
 from polyvox.engines.cosyvoice.features import mel_24k, sinc_resampled, whisper_log_mel
 from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, CosyVoiceFrontend
-from polyvox.engines.cosyvoice.listening import Listener, check_recording
+from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor, check_recording
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import BundleError, PromptError, TextError
@@ -51,7 +51,7 @@ def test_a_tone_survives_any_change_of_rate(rate):
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_recording_becomes_the_originals_voice(tmp_path, version):
-    heard = Listener(open_model(tiny_model(tmp_path, version)), 1).hear(prompt())
+    heard = PromptFeatureExtractor(open_model(tiny_model(tmp_path, version)), 1).extract(prompt())
     assert heard["tokens"].tolist() == RECORDED[f"tokens{version}"].tolist()
     assert far(heard["embedding"], RECORDED[f"speaker{version}"]) < 1e-4
     assert heard["mel"].shape == (80, 86)

@@ -18,7 +18,7 @@ from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bench.process import server_process
 from polyvox.bundles.validate import Bundle
-from polyvox.cli.hall import build_service
+from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
 from polyvox.service.voices import VoiceService
@@ -51,7 +51,7 @@ async def door(
         data_dir=tmp_path / "data",
     )
     service = build_service(settings, Catalog.installed().factories)
-    voices = VoiceService.beside(service)
+    voices = VoiceService.for_service(service)
     async with called(service, voices) as client:
         yield client
         await voices.close()

@@ -7,20 +7,20 @@ from contextlib import aclosing, asynccontextmanager
 import numpy as np
 import pytest
 
-from helpers.tiny_cosyvoice import FRONTEND, prompt, tiny_model
-from polyvox.engines.base import Reading
-from polyvox.engines.cosyvoice.casting import Cast, Mode
+from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
+from polyvox.engines.base import SupportsStreamingText
+from polyvox.engines.cosyvoice.bistream import BistreamSource
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
+from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode
 from polyvox.engines.cosyvoice.phrases import Passages, StreamingFrontend
-from polyvox.engines.cosyvoice.sound import Sound, Sounded
 from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.engines.cosyvoice.token2wav import Token2Wav, Token2WavResult
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
-from polyvox.engines.cosyvoice.turns import Turns
 from polyvox.errors import EngineError, TextError
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
-from polyvox.runtime.tokens import Limits, Sampling, TokenStream
+from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
 from polyvox.types import NormalizationOptions, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -47,11 +47,11 @@ async def in_pieces(text, size):
 
 
 def utterance(voice="spk_a", **more):
-    return Utterance("", voice, **{"seed": 7, **more})
+    return Utterance("", voice, **{"seed": SEED, **more})
 
 
 async def said(engine, pieces, asked):
-    async with aclosing(engine.read(asked, pieces)) as chunks:
+    async with aclosing(engine.speak_stream(asked, pieces)) as chunks:
         return [chunk async for chunk in chunks]
 
 
@@ -62,13 +62,13 @@ def fingerprint(chunks):
 
 
 @pytest.fixture
-def plain_sound(monkeypatch):
+def token_audio(monkeypatch):
     """Tokens become samples by themselves: what is tested is which tokens there are and when."""
 
     def step(self, tokens, state, *, final):
-        return Sounded(np.repeat(np.array(tokens, np.float32) / 6561, 960), 2 * len(tokens), state)
+        return Token2WavResult(np.repeat(np.array(tokens, np.float32) / 6561, 960), 2 * len(tokens), state)
 
-    monkeypatch.setattr(Sound, "step", step)
+    monkeypatch.setattr(Token2Wav, "step", step)
 
 
 @pytest.mark.slow
@@ -81,10 +81,10 @@ async def test_the_sound_is_the_same_however_the_text_was_cut(tmp_path):
 
 
 @VERSIONS
-@pytest.mark.usefixtures("plain_sound")
+@pytest.mark.usefixtures("token_audio")
 async def test_how_the_text_was_cut_into_pieces_is_not_heard(tmp_path, version):
     async with running(tmp_path, version) as engine:
-        assert isinstance(engine, Reading)
+        assert isinstance(engine, SupportsStreamingText)
         asked = utterance(prepared=await engine.prepare(prompt()))
         whole = await said(engine, in_pieces(TEXT, len(TEXT)), asked)
         other = said(engine, in_pieces("er.", 3), utterance(seed=1))
@@ -98,7 +98,7 @@ async def test_how_the_text_was_cut_into_pieces_is_not_heard(tmp_path, version):
 
 
 @VERSIONS
-@pytest.mark.usefixtures("plain_sound")
+@pytest.mark.usefixtures("token_audio")
 async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
     more = asyncio.Event()
 
@@ -107,7 +107,7 @@ async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
         await more.wait()
         yield LONGER[40:]
 
-    async with running(tmp_path, version) as engine, aclosing(engine.read(utterance(), typing())) as chunks:
+    async with running(tmp_path, version) as engine, aclosing(engine.speak_stream(utterance(), typing())) as chunks:
         first = await asyncio.wait_for(anext(chunks), 60)
         assert len(first.pcm) > 0
         more.set()
@@ -115,7 +115,7 @@ async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
 
 
 @VERSIONS
-@pytest.mark.usefixtures("plain_sound")
+@pytest.mark.usefixtures("token_audio")
 async def test_speech_has_two_to_twenty_tokens_for_each_id(tmp_path, version):
     tokenizer = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", Tags(version))
     async with running(tmp_path, version) as engine:
@@ -127,7 +127,7 @@ async def test_speech_has_two_to_twenty_tokens_for_each_id(tmp_path, version):
             assert version == 3 or chunks[-1].tokens.end >= 2 * ids
 
 
-@pytest.mark.usefixtures("plain_sound")
+@pytest.mark.usefixtures("token_audio")
 async def test_a_long_text_is_spoken_in_passages(tmp_path):
     text = "all the wall and all the word. " * 8
     async with running(tmp_path, 3) as engine:
@@ -145,9 +145,9 @@ async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
         await asyncio.Event().wait()
 
     async with running(tmp_path, version, cosyvoice_streams=1) as engine:
-        async with aclosing(engine.read(utterance(), endless())) as chunks:
+        async with aclosing(engine.speak_stream(utterance(), endless())) as chunks:
             await asyncio.wait_for(anext(chunks), 60)
-        assert engine._running.source.busy == 0
+        assert engine._running.scheduler.busy == 0
         assert await asyncio.wait_for(said(engine, in_pieces("er.", 9), utterance()), 60)
 
 
@@ -184,11 +184,11 @@ async def test_what_breaks_the_pieces_reaches_the_listener_behind_what_was_said(
 
     async with running(tmp_path, 3) as engine:
         for error, seen in ((TextError("Too long."), TextError), (RuntimeError("lost"), EngineError)):
-            async with aclosing(engine.read(utterance(), broken(error))) as chunks:
+            async with aclosing(engine.speak_stream(utterance(), broken(error))) as chunks:
                 assert len((await anext(chunks)).pcm)
                 with pytest.raises(seen):
                     _ = [chunk async for chunk in chunks]
-        assert engine._running.source.busy == 0
+        assert engine._running.scheduler.busy == 0
 
 
 class TestPhrases:
@@ -242,12 +242,12 @@ class TestPhrases:
         assert all(60 <= size < 90 for size in sizes[:-1])
 
 
-def cast_of(prompt_text, prompt_speech, opening):
-    return Cast(Mode.ZERO_SHOT, prompt_text, prompt_speech, PreparedVoice("", "", {}), opening)
+def lm_prompt(prompt_text, prompt_speech, opening):
+    return LmPrompt(PromptMode.ZERO_SHOT, prompt_text, prompt_speech, PreparedVoice("", "", {}), opening)
 
 
 class Scripted:
-    """A source whose every turn is told in advance; `None` asks for text by a fill token of the model's own."""
+    """A source of scripted turns."""
 
     def __init__(self, *turns):
         self.turns = list(turns)
@@ -262,7 +262,7 @@ class Scripted:
         finally:
             self.open_sequences -= 1
 
-    def go_on(self, prompt, limits):
+    def extend(self, prompt, limits):
         self.asked.append((prompt.ids, limits))
         stream = TokenStream()
         stream.push(self.turns.pop(0)[: limits.most])
@@ -271,7 +271,7 @@ class Scripted:
 
 
 class Plain:
-    """Tells ids of text from marks and from speech by their size."""
+    """An adapter in which ids of text, special tokens and speech differ by their size."""
 
     def feed(self, feed):
         first = {"START": 1000, "TASK": 2000, "TEXT": 0, "SPEECH": 5000}
@@ -282,16 +282,20 @@ class Plain:
         )
 
 
-class TestTurns:
-    def turns(self, source, most=20):
-        return Turns(source, Plain(), lambda ids: Limits(most * ids, 2 * ids, frozenset(range(300, 303))))
+class TestBistream:
+    def bistream(self, source, most=20):
+        return BistreamSource(
+            source, Plain(), lambda ids: GenerationLimits(most * ids, 2 * ids, frozenset(range(300, 303)))
+        )
 
-    async def spoken(self, source, phrases, role, vocabulary, most=20):
+    async def spoken(self, source, phrases, prompt, vocabulary, most=20):
         async def arriving():
             for ids in phrases:
                 yield ids
 
-        async with self.turns(source, most).tokens(role.bistream(vocabulary), arriving(), Sampling()) as stream:
+        async with self.bistream(source, most).tokens(
+            prompt.bistream(vocabulary), arriving(), SamplingParams()
+        ) as stream:
             tokens = [token async for token in stream]
         assert source.open_sequences == 0
         return tokens
@@ -299,14 +303,14 @@ class TestTurns:
     async def test_five_ids_go_before_fifteen_tokens_and_the_last_token_is_fed_once(self):
         source = Scripted(range(15), range(15, 30), range(4))
         tokens = await self.spoken(
-            source, [(1, 2, 3), (4, 5, 6, 7, 8, 9, 10, 11)], cast_of((), (), 0), vocabulary_v2(300)
+            source, [(1, 2, 3), (4, 5, 6, 7, 8, 9, 10, 11)], lm_prompt((), (), 0), vocabulary_v2(300)
         )
         assert tokens == [*range(30), *range(4)]
         assert [ids for ids, _ in source.asked] == [(1000, 1, 2, 3, 4, 5), (6, 7, 8, 9, 10), (11, 2000)]
 
     async def test_a_turn_cannot_end_the_speech_and_the_last_one_is_bounded_by_the_whole(self):
         source = Scripted(range(15), range(3), range(1))
-        await self.spoken(source, [tuple(range(11))], cast_of((), (), 0), vocabulary_v2(300), most=2)
+        await self.spoken(source, [tuple(range(11))], lm_prompt((), (), 0), vocabulary_v2(300), most=2)
         first, second, final = (limits for _, limits in source.asked)
         assert (first.most, first.ends, first.banned) == (15, {302}, {300, 301})
         assert second.most == 15
@@ -314,7 +318,7 @@ class TestTurns:
 
     async def test_the_prompts_speech_is_fed_along_with_the_text_and_the_opening_before_all(self):
         source = Scripted(range(13), range(1))
-        role = cast_of((70, 71, 72), (40, 41), 2)
-        await self.spoken(source, [(1, 2, 3, 4), (5,)], role, vocabulary_v3(300))
+        voice_prompt = lm_prompt((70, 71, 72), (40, 41), 2)
+        await self.spoken(source, [(1, 2, 3, 4), (5,)], voice_prompt, vocabulary_v3(300))
         assert [ids for ids, _ in source.asked] == [(1000, 70, 71, 72, 1, 2, 3, 4, 5040, 5041), (5, 2000)]
         assert source.asked[0][1].most == 13

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
-from polyvox.engines.base import Cautioned  # noqa: E402
+from polyvox.engines.base import SupportsWarning  # noqa: E402
 from polyvox.engines.kokoro.batches import Batches  # noqa: E402
 from polyvox.engines.kokoro.call import Call, ModelInput  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
@@ -247,4 +247,4 @@ def test_sixteen_bits_change_neither_lengths_nor_the_type_of_the_samples(dtype):
 
 
 def test_a_warning_of_the_engine_reaches_the_readiness_page():
-    assert isinstance(KokoroEngine(load_settings()), Cautioned)
+    assert isinstance(KokoroEngine(load_settings()), SupportsWarning)

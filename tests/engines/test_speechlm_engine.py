@@ -48,8 +48,8 @@ async def engine(models_dir, observer=None, **settings):
         yield made
         assert made._running is not None
         source = made._running.source
-        assert (getattr(source, "busy", 0), getattr(source, "waiting", 0)) == (0, 0)
-        assert len(made._running.stage) == 0
+        assert (getattr(source, "running", 0), getattr(source, "waiting", 0)) == (0, 0)
+        assert len(made._running.stages.codec) == 0
     finally:
         await made.close()
 
@@ -76,7 +76,7 @@ async def test_an_utterance_becomes_chunks_that_follow_each_other(models):
     assert len(chunks) > 1
 
 
-async def test_the_same_seed_says_the_same_alone_and_in_company(models):
+async def test_the_same_seed_says_the_same_alone_and_in_a_batch(models):
     voices, tuning = ["husein", "idayu", "jenny"], {"max_tokens": 60, "temperature": 1.2}
     wishes = [
         {"text": f"Ayat nombor {place}.", "voice": voices[place % 3], "seed": place, "tuning": tuning}
@@ -130,8 +130,8 @@ async def test_a_pause_is_silence_of_its_length(models):
 async def test_a_voice_of_tokens_speaks_and_its_prompt_is_read_once(models):
     reports = []
     async with engine(models, reports.append) as made:
-        voice = made.voice_of_codes(range(100, 200), "Ini suara saya.")
-        assert voice.digest == made.voice_of_codes(list(range(100, 200)), "Ini suara saya.").digest
+        voice = made.voice_from_codes(range(100, 200), "Ini suara saya.")
+        assert voice.digest == made.voice_from_codes(list(range(100, 200)), "Ini suara saya.").digest
         reads = []
         for text in ("Apa khabar?", "Selamat jalan."):
             reports.clear()
@@ -144,7 +144,7 @@ async def test_a_voice_of_tokens_speaks_and_its_prompt_is_read_once(models):
 
 async def test_tokens_that_the_model_does_not_have_are_refused(models):
     async with engine(models) as made:
-        voice = made.voice_of_codes([5, 512], "Ini suara saya.")
+        voice = made.voice_from_codes([5, 512], "Ini suara saya.")
         with pytest.raises(PromptError, match="511"):
             await spoken(made, prepared=voice)
 
@@ -185,16 +185,16 @@ async def test_a_listener_who_leaves_frees_everything_at_once(models):
     async with engine(models) as made:
         chunks = made.speak(Utterance(**LONG, tuning={"playback_speed": 0.1, "temperature": 1.5}))
         await anext(chunks)
-        assert made._running.source.busy == 1
+        assert made._running.source.running == 1
         await chunks.aclose()
-        assert made._running.source.busy == 0
+        assert made._running.source.running == 0
 
 
 async def test_more_utterances_than_slots_wait_their_turn(models):
     # Room for two sequences and the spare one.
     each = 2 * 2 * 2 * 8 * (2048 + 200) * 4
     async with engine(models, speechlm_cache_bytes=max(1 << 20, 3 * each)) as made:
-        slots = made._running.source._sizes.slots
+        slots = made._running.source._config.slots
         count = 3 * slots
         done = await asyncio.gather(*(spoken(made, seed=seed, tuning={"max_tokens": 8}) for seed in range(count)))
     assert slots < 32
@@ -267,7 +267,7 @@ async def test_samples_and_chunks_are_those_of_the_original_server(codec_only, n
 
 async def test_a_cloned_voice_is_asked_for_in_the_original_s_words(codec_only):
     async with on_server(codec_only, says(speech([1, 2, 3]))) as (made, server):
-        voice = made.voice_of_codes([5, 0, 7], "**Selamat** pagi")
+        voice = made.voice_from_codes([5, 0, 7], "**Selamat** pagi")
         await spoken(made, text="Apa khabar?", prepared=voice)
     assert server.asked[0].body["prompt"] == (
         "<|im_start|>Selamat pagi.<|speech_start|><|s_5|><|s_0|><|s_7|><|im_end|>"

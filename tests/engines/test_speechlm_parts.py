@@ -1,4 +1,4 @@
-"""The codec language model's parts: text, prompts, manner, folders."""
+"""The codec language model's parts: text, prompts, options, folders."""
 
 import json
 from pathlib import Path
@@ -16,10 +16,11 @@ from helpers.tiny_speechlm import (
     write_tiny_lm,
     write_tiny_model,
 )
+from polyvox.engines.kit.seeds import derive_seed
 from polyvox.engines.speechlm.bundle import load_codec, load_lm, read_vocabulary
 from polyvox.engines.speechlm.loading import load_networks
-from polyvox.engines.speechlm.manner import Manner
-from polyvox.engines.speechlm.prompts import LONGEST_VOICE, CodeVoice, Prompts
+from polyvox.engines.speechlm.options import SynthesisOptions
+from polyvox.engines.speechlm.prompt_builder import MAX_VOICE_TOKENS, CodeVoice, PromptBuilder
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.windows import WindowPolicy
 from polyvox.errors import BundleError, InvalidRequestError, PromptError
@@ -102,11 +103,11 @@ def test_what_cannot_be_spoken_is_no_piece(raw):
     assert pieces(raw) == []
 
 
-# Prompts
+# PromptBuilder
 
 
 def test_prompts_are_written_as_the_model_was_trained_on_them():
-    prompts = Prompts(None)
+    prompts = PromptBuilder(None)
     assert prompts.named("husein", "Hello there.").text == "<|im_start|>husein: Hello there.<|speech_start|>"
     assert prompts.cloned(VOICE, "Apa khabar?").text == (
         "<|im_start|>Selamat pagi.<|speech_start|><|s_5|><|s_0|><|s_7|><|im_end|>"
@@ -116,7 +117,7 @@ def test_prompts_are_written_as_the_model_was_trained_on_them():
 
 def test_ids_are_those_of_the_text(models):
     vocabulary = read_vocabulary(models / "speechlm")
-    for prompt in (Prompts(vocabulary).named("idayu", "Helo."), Prompts(vocabulary).cloned(VOICE, "Helo.")):
+    for prompt in (PromptBuilder(vocabulary).named("idayu", "Helo."), PromptBuilder(vocabulary).cloned(VOICE, "Helo.")):
         assert list(prompt.ids) == vocabulary.encode(prompt.text)
     start, end, speech = BYTES, BYTES + 1, BYTES + 2
     assert prompt.ids[:1] == (start,)
@@ -129,21 +130,25 @@ def test_ids_are_those_of_the_text(models):
 def test_nothing_that_a_caller_writes_is_a_control_token(models, text):
     vocabulary = read_vocabulary(models / "speechlm")
     for prompt in (
-        Prompts(vocabulary).named("husein", text),
-        Prompts(vocabulary).cloned(CodeVoice(VOICE.codes, text), text),
+        PromptBuilder(vocabulary).named("husein", text),
+        PromptBuilder(vocabulary).cloned(CodeVoice(VOICE.codes, text), text),
     ):
-        plain = Prompts(vocabulary).cloned(VOICE, "x") if prompt.shared else Prompts(vocabulary).named("husein", "x")
+        plain = (
+            PromptBuilder(vocabulary).cloned(VOICE, "x")
+            if prompt.shared
+            else PromptBuilder(vocabulary).named("husein", "x")
+        )
         control = [number for number in prompt.ids if number >= BYTES]
         assert control == [number for number in plain.ids if number >= BYTES]
         assert prompt.text.count("<|") == plain.text.count("<|")
 
 
 def test_a_voice_of_tokens_comes_back_from_its_arrays():
-    packed = VOICE.packed("speechlm", "abc")
-    again = CodeVoice.unpacked(packed, "speechlm")
+    packed = VOICE.pack("speechlm", "abc")
+    again = CodeVoice.unpack(packed, "speechlm")
     assert (again.codes.tolist(), again.transcript) == ([5, 0, 7], "Selamat pagi.")
     with pytest.raises(InvalidRequestError, match="prepared for 'speechlm'"):
-        CodeVoice.unpacked(packed, "other")
+        CodeVoice.unpack(packed, "other")
 
 
 @pytest.mark.parametrize(
@@ -156,39 +161,39 @@ def test_a_voice_of_tokens_comes_back_from_its_arrays():
         ([-1], "between 0 and 65535"),
         ([65_536], "between 0 and 65535"),
         ([2**70], "whole numbers"),
-        ([1] * (LONGEST_VOICE + 1), "1500 are the most"),
+        ([1] * (MAX_VOICE_TOKENS + 1), "1500 are the most"),
     ],
 )
 def test_tokens_that_are_no_voice_are_refused(codes, words):
     with pytest.raises(PromptError, match=words):
-        CodeVoice.checked(codes, "Hello.")
+        CodeVoice.of(codes, "Hello.")
 
 
 def test_a_voice_without_words_is_refused():
     with pytest.raises(PromptError, match="transcript"):
-        CodeVoice.checked([1], " ")
+        CodeVoice.of([1], " ")
 
 
-# Manner
+# Options
 
 
-def manner(tmp_path, **tuning):
-    return Manner.of(tuning, 7, tiny_speechlm_settings(tmp_path).section(SpeechLmSettings))
+def options(tmp_path, **tuning):
+    return SynthesisOptions.of(tuning, 7, tiny_speechlm_settings(tmp_path).section(SpeechLmSettings))
 
 
 def test_what_is_not_asked_for_comes_from_the_settings(tmp_path):
-    usual = manner(tmp_path)
-    assert (usual.sampling.temperature, usual.sampling.repetition_penalty, usual.most) == (0.6, 1.15, None)
+    usual = options(tmp_path)
+    assert (usual.sampling.temperature, usual.sampling.repetition_penalty, usual.max_tokens) == (0.6, 1.15, None)
     assert usual.windows == WindowPolicy(ChunkPolicy(25, 2.0, 250), past=150, ahead=5)
-    assert usual.sampling_of(0).seed == 7
-    assert usual.sampling_of(1).seed == 8
+    assert usual.segment_sampling(0).seed == 7
+    assert usual.segment_sampling(1).seed == derive_seed(7, "segment", 1)
 
 
 def test_playback_speed_is_seconds_of_each_chunk_and_overlap_seconds_around_it(tmp_path):
-    assert manner(tmp_path, playback_speed=0.5, playback_overlap_speed=0.1).windows == WindowPolicy.steady(25, 5)
-    assert manner(tmp_path, playback_speed=2.0).windows == WindowPolicy.steady(100, 10)
-    assert manner(tmp_path, playback_overlap_speed=0.0).windows == WindowPolicy.steady(75, 1)
-    assert manner(tmp_path, playback_speed=0.02, playback_overlap_speed=0.0).windows == WindowPolicy.steady(1, 1)
+    assert options(tmp_path, playback_speed=0.5, playback_overlap_speed=0.1).windows == WindowPolicy.steady(25, 5)
+    assert options(tmp_path, playback_speed=2.0).windows == WindowPolicy.steady(100, 10)
+    assert options(tmp_path, playback_overlap_speed=0.0).windows == WindowPolicy.steady(75, 1)
+    assert options(tmp_path, playback_speed=0.02, playback_overlap_speed=0.0).windows == WindowPolicy.steady(1, 1)
 
 
 @pytest.mark.parametrize(
@@ -213,13 +218,13 @@ def test_playback_speed_is_seconds_of_each_chunk_and_overlap_seconds_around_it(t
 )
 def test_no_value_may_loop_or_starve(tmp_path, field, value):
     with pytest.raises(InvalidRequestError) as refusal:
-        manner(tmp_path, **{field: value})
+        options(tmp_path, **{field: value})
     assert refusal.value.field == field
 
 
 def test_context_may_not_be_many_times_the_chunk(tmp_path):
     with pytest.raises(InvalidRequestError, match="5 times") as refusal:
-        manner(tmp_path, playback_speed=0.02, playback_overlap_speed=0.2)
+        options(tmp_path, playback_speed=0.02, playback_overlap_speed=0.2)
     assert refusal.value.field == "playback_overlap_speed"
 
 

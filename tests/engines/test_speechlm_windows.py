@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from helpers.seeded_codec import seeded_codec
-from polyvox.engines.speechlm.windows import Cursor, Joiner, WindowPolicy
+from polyvox.engines.speechlm.windows import WindowCrossfade, WindowCursor, WindowPolicy
 from polyvox.models.speechlm.neucodec import NeuCodecConfig
 from polyvox.types import ChunkPolicy
 
@@ -33,7 +33,7 @@ def policy(playback_speed, overlap):
 
 def windows_of(count, rule):
     """All windows of an utterance whose tokens come one by one."""
-    cursor, found = Cursor(rule), []
+    cursor, found = WindowCursor(rule), []
     for arrived in range(count + 1):
         while (window := cursor.next(arrived, ended=arrived == count)) is not None:
             found.append(window)
@@ -43,9 +43,9 @@ def windows_of(count, rule):
 
 def spoken(ids, rule):
     codec = seeded_codec(CONFIG, SEED)
-    windows, joiner = windows_of(len(ids), rule), Joiner(CONFIG.hop, RATE)
-    rows = [torch.from_numpy(ids[window.seen.start : window.seen.end]) for window in windows]
-    return [joiner.push(window, codec.decode([row])[0].numpy()) for window, row in zip(windows, rows, strict=True)]
+    windows, crossfade = windows_of(len(ids), rule), WindowCrossfade(CONFIG.hop, RATE)
+    rows = [torch.from_numpy(ids[window.decoded.start : window.decoded.end]) for window in windows]
+    return [crossfade.push(window, codec.decode([row])[0].numpy()) for window, row in zip(windows, rows, strict=True)]
 
 
 def as_the_original_writes(pcm):
@@ -76,7 +76,7 @@ def assert_same_samples(ours, theirs):
 def test_windows_chunks_and_samples_are_those_of_the_original(name, playback_speed, overlap):
     tensors, rule = golden(name), policy(playback_speed, overlap)
     windows = windows_of(len(tensors["ids"]), rule)
-    assert [len(window.seen) for window in windows] == tensors["decode_tokens"].tolist()
+    assert [len(window.decoded) for window in windows] == tensors["decode_tokens"].tolist()
     chunks = spoken(tensors["ids"], rule)
     assert [2 * len(chunk) for chunk in chunks] == tensors["chunk_bytes"].tolist()
     assert_same_samples(np.concatenate(chunks), tensors["pcm"])
@@ -130,11 +130,11 @@ def test_windows_cover_every_token_once_and_in_order(count, first, growth, maxim
     done = 0
     for window in windows:
         assert window.new.start == done < window.new.end
-        assert window.seen.start == max(0, done - past)
-        assert window.new.end <= window.seen.end <= count
+        assert window.decoded.start == max(0, done - past)
+        assert window.new.end <= window.decoded.end <= count
         done = window.new.end
     assert done == count
-    assert all(len(window.seen) <= past + ahead + max(first, maximum) + ahead for window in windows)
+    assert all(len(window.decoded) <= past + ahead + max(first, maximum) + ahead for window in windows)
 
 
 @settings(deadline=None, max_examples=60)
@@ -142,11 +142,11 @@ def test_windows_cover_every_token_once_and_in_order(count, first, growth, maxim
 def test_a_steady_signal_passes_the_seams_unchanged(lengths, context):
     count = sum(lengths)
     signal = np.sin(np.arange(count * 480) / 50).astype(np.float32)
-    joiner, start, joined = Joiner(480, RATE), 0, []
+    crossfade, start, joined = WindowCrossfade(480, RATE), 0, []
     for length in lengths:
         rule = WindowPolicy.steady(length, context)
-        window = Cursor(rule, done=start).next(count, ended=True)
-        joined.append(joiner.push(window, signal[window.seen.start * 480 : window.seen.end * 480]))
+        window = WindowCursor(rule, done=start).next(count, ended=True)
+        joined.append(crossfade.push(window, signal[window.decoded.start * 480 : window.decoded.end * 480]))
         start = window.new.end
         if start == count:
             break
@@ -154,14 +154,14 @@ def test_a_steady_signal_passes_the_seams_unchanged(lengths, context):
 
 
 def test_no_window_comes_of_no_tokens():
-    assert Cursor(policy(1.5, 0.2)).next(0, ended=True) is None
+    assert WindowCursor(policy(1.5, 0.2)).next(0, ended=True) is None
 
 
 def test_later_windows_are_longer_and_look_back_further():
     rule = WindowPolicy(ChunkPolicy(25, 2.0, 100), past=150, ahead=5)
     windows = windows_of(400, rule)
     assert [len(window.new) for window in windows] == [25, 50, 100, 100, 100, 25]
-    assert [window.seen.start for window in windows] == [0, 0, 0, 25, 125, 225]
+    assert [window.decoded.start for window in windows] == [0, 0, 0, 25, 125, 225]
 
 
 @pytest.mark.parametrize(("size", "context"), [(0, 1), (1, 0), (-3, 2)])

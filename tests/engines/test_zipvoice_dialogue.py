@@ -1,4 +1,4 @@
-"""ZipVoice's dialogues with tiny networks: through the doors, in company, and a text of fifty thousand characters."""
+"""ZipVoice's dialogues with tiny networks: batched with others, and through the HTTP API."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,9 +17,9 @@ from polyvox.audio.pcm import from_pcm16
 from polyvox.engines.zipvoice.bundle import load_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.mel import BINS
-from polyvox.engines.zipvoice.networks import Networks
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.variants import VARIANTS, Variant
-from polyvox.engines.zipvoice.voice import ClonedVoice, duet
+from polyvox.engines.zipvoice.voice import ZipVoicePrompt, dialogue_prompt
 from polyvox.installation import load_settings
 from polyvox.types import PreparedVoice, Utterance, VoicePrompt
 
@@ -33,7 +33,7 @@ SCRIPT = "[S1] Hello. [S2] Good morning to you. [S2] Well? [S1] Bye."
 class ReadyEngine(ZipVoiceEngine):
     """Starts with networks that are loaded already, and without espeak-ng."""
 
-    def __init__(self, variant: Variant, networks: Networks) -> None:
+    def __init__(self, variant: Variant, networks: ZipVoiceNetworks) -> None:
         super().__init__(variant, load_settings(espeak="no-such-program"))
         self._ready = networks
 
@@ -42,7 +42,7 @@ class ReadyEngine(ZipVoiceEngine):
 
 
 @pytest.fixture(scope="module")
-def networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Networks]:
+def networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ZipVoiceNetworks]:
     root = tmp_path_factory.mktemp("models")
     write_vocoder(root / "vocos")
     return {
@@ -52,7 +52,7 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Networks]:
 
 
 @pytest.fixture(params=[MONO, STEREO], ids=lambda variant: variant.name)
-async def engine(request: Any, networks: dict[str, Networks]) -> AsyncIterator[ReadyEngine]:
+async def engine(request: Any, networks: dict[str, ZipVoiceNetworks]) -> AsyncIterator[ReadyEngine]:
     started = ReadyEngine(request.param, networks[request.param.name])
     await started.start()
     yield started
@@ -76,7 +76,7 @@ async def spoken(engine: ZipVoiceEngine, voice: PreparedVoice, text: str, seed: 
 
 async def test_dialogues_and_single_voices_are_spoken_together_as_each_alone(engine: ReadyEngine) -> None:
     first, second = await pair(engine)
-    both, swapped = engine.duet(first, second), engine.duet(second, first)
+    both, swapped = engine.dialogue_voice(first, second), engine.dialogue_voice(second, first)
     asked = [
         (both, SCRIPT, 1, 2.0),
         (first, "Only me, all alone here.", 2, 3.0),
@@ -93,16 +93,16 @@ async def test_dialogues_and_single_voices_are_spoken_together_as_each_alone(eng
 async def test_who_speaks_goes_by_the_voice_even_where_a_transcript_says_otherwise(engine: ReadyEngine) -> None:
     first = await prepared(engine, "[S2] Hello there. [S1] It is me.", 0.05)
     _, second = await pair(engine)
-    both = engine.duet(first, second)
+    both = engine.dialogue_voice(first, second)
     tags = engine._started().speaker_tags
     assert tags is not None
     found = [int(token) for token in both.arrays["tokens"] if int(token) in tags]
     assert found == list(tags)
 
 
-def test_each_speaker_of_a_duet_is_on_their_own_channel() -> None:
-    voices = [ClonedVoice((7,) * 4, np.full((10, BINS), value, np.float32), 0.1) for value in (-1.0, -2.0)]
-    both = duet(voices[0], voices[1], (1, 2), channels=2)
+def test_each_speaker_of_a_dialogue_is_on_their_own_channel() -> None:
+    prompts = [ZipVoicePrompt((7,) * 4, np.full((10, BINS), value, np.float32), 0.1) for value in (-1.0, -2.0)]
+    both = dialogue_prompt(prompts[0], prompts[1], (1, 2), channels=2)
     left, right = both.mel[:, :BINS], both.mel[:, BINS:]
     assert both.tokens == (1, 7, 7, 7, 7, 2, 7, 7, 7, 7)
     assert left[:10].max() == -1.0
@@ -119,7 +119,7 @@ async def register(client: httpx.AsyncClient, seed: int, name: str, transcript: 
 
 @pytest.fixture(params=[MONO, STEREO], ids=lambda variant: variant.name)
 async def client(
-    request: Any, networks: dict[str, Networks], tmp_path: Path
+    request: Any, networks: dict[str, ZipVoiceNetworks], tmp_path: Path
 ) -> AsyncIterator[tuple[httpx.AsyncClient, int]]:
     engine: Any = ReadyEngine(request.param, networks[request.param.name])
     async with studio_client(tmp_path, engine, zipvoice_model="tone", zipvoice_num_steps=1) as (_, client):
@@ -153,7 +153,7 @@ async def test_a_pause_that_was_asked_for_is_silence_between_the_speakers(client
     assert max(silent[1::2] - silent[::2]) >= round(0.75 * RATE)
 
 
-async def test_the_zipvoice_door_speaks(client: Any) -> None:
+async def test_the_zipvoice_dialect_speaks(client: Any) -> None:
     http, channels = client
     body = {"input": "Hello, world!", "voice": "anna", "response_format": "pcm", "seed": 3, "target_rms": 0.2}
     response = await http.post("/v1/zipvoice/audio/speech", json=body)
@@ -161,8 +161,8 @@ async def test_the_zipvoice_door_speaks(client: Any) -> None:
     assert len(response.content) > 0.2 * RATE * 2 * channels
 
 
-@pytest.mark.parametrize("door", ["/v1/audio/dialogue", "/v1/audio/speech"])
-async def test_knobs_out_of_range_are_refused_at_every_door(client: Any, door: str) -> None:
+@pytest.mark.parametrize("path", ["/v1/audio/dialogue", "/v1/audio/speech"])
+async def test_tuning_out_of_range_is_refused_on_every_path(client: Any, path: str) -> None:
     http, _ = client
     body: dict[str, Any] = {"turns": [{"voice": "anna", "text": "Hi."}], "input": "Hi.", "voice": "anna"}
     for field, value in [
@@ -175,7 +175,7 @@ async def test_knobs_out_of_range_are_refused_at_every_door(client: Any, door: s
         ("max_duration", 0.5),
         ("lang_code", "f"),
     ]:
-        refused = await http.post(door, json=body | {field: value})
+        refused = await http.post(path, json=body | {field: value})
         assert refused.status_code == 400
         assert error_of(refused)["param"] == field
 

@@ -1,4 +1,4 @@
-"""The ZipVoice engine with tiny networks: chunks, seams, seeds, company, dialogue, and what it refuses."""
+"""The ZipVoice engine with tiny networks: chunks, seeds, batching, dialogue, and refusals."""
 
 import asyncio
 import itertools
@@ -6,6 +6,7 @@ import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,12 +17,13 @@ from helpers.zipvoice_bundle import write_model, write_vocoder
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.engines.catalog import Catalog
+from polyvox.engines.zipvoice import loading
 from polyvox.engines.zipvoice.bundle import load_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine, chunk_policy
-from polyvox.engines.zipvoice.manner import manner_of
-from polyvox.engines.zipvoice.networks import Networks
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
+from polyvox.engines.zipvoice.tuning import ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import VARIANTS
-from polyvox.engines.zipvoice.voice import ClonedVoice
+from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.errors import (
     BundleError,
     EngineError,
@@ -59,7 +61,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def networks(folders: Path) -> dict[str, Networks]:
+def networks(folders: Path) -> dict[str, ZipVoiceNetworks]:
     return {
         variant.name: load_networks(variant, folders / variant.name, folders / "vocos", CPU)
         for variant in (DISTILLED, STEREO)
@@ -67,7 +69,16 @@ def networks(folders: Path) -> dict[str, Networks]:
 
 
 @pytest.fixture
-async def engine(networks: dict[str, Networks]) -> AsyncIterator[ZipVoiceEngine]:
+def installed(folders: Path, tmp_path: Path) -> Path:
+    copy, models = tmp_path / "copy", tmp_path / "models"
+    shutil.copytree(folders / DISTILLED.name, copy / DISTILLED.name)
+    shutil.copyfile(folders / "vocos" / "pytorch_model.bin", copy / "pytorch_model.bin")
+    pull(DISTILLED.name, models_dir=models, folder=copy, hub_url="http://127.0.0.1:9", progress=SilentProgress())
+    return models
+
+
+@pytest.fixture
+async def engine(networks: dict[str, ZipVoiceNetworks]) -> AsyncIterator[ZipVoiceEngine]:
     started = ZipVoiceEngine(DISTILLED, load_settings())
     await started.start_with(networks[DISTILLED.name], CPU)
     yield started
@@ -75,7 +86,7 @@ async def engine(networks: dict[str, Networks]) -> AsyncIterator[ZipVoiceEngine]
 
 
 @pytest.fixture
-async def stereo(networks: dict[str, Networks]) -> AsyncIterator[ZipVoiceEngine]:
+async def stereo(networks: dict[str, ZipVoiceNetworks]) -> AsyncIterator[ZipVoiceEngine]:
     started = ZipVoiceEngine(STEREO, load_settings())
     await started.start_with(networks[STEREO.name], CPU)
     yield started
@@ -137,7 +148,7 @@ async def test_without_a_seed_no_two_utterances_are_alike(engine: ZipVoiceEngine
     assert first.shape != second.shape or np.abs(first - second).max() > 1e-3
 
 
-async def test_in_company_each_is_spoken_as_alone(engine: ZipVoiceEngine) -> None:
+async def test_batched_utterances_equal_the_same_spoken_alone(engine: ZipVoiceEngine) -> None:
     voice, other = await prepared(engine), await prepared(engine, "你好，是我。", pitch=0.09)
     asked = [
         utterance(voice, TEXT, seed=1),
@@ -152,7 +163,7 @@ async def test_in_company_each_is_spoken_as_alone(engine: ZipVoiceEngine) -> Non
         np.testing.assert_allclose(samples(ours), samples(alone), atol=1e-4)
 
 
-async def test_steps_of_several_requests_share_batches(networks: dict[str, Networks]) -> None:
+async def test_steps_of_several_requests_share_batches(networks: dict[str, ZipVoiceNetworks]) -> None:
     sizes: list[tuple[str, int]] = []
     engine = ZipVoiceEngine(DISTILLED, load_settings())
     engine.observe(lambda report: sizes.append((report.stage, report.size)))
@@ -183,17 +194,17 @@ async def test_an_abandoned_utterance_leaves_the_engine_as_it_was(engine: ZipVoi
 async def test_a_soft_recording_is_spoken_as_softly(engine: ZipVoiceEngine) -> None:
     voices = [await prepared(engine, amplitude=amplitude) for amplitude in (0.05, 0.1)]
     soft, loud = [samples(await spoken(engine, utterance(voice))) for voice in voices]
-    # Both are raised to the same loudness before the network hears them.
+    # Both are raised to the same RMS before they reach the network.
     assert soft.std() == pytest.approx(loud.std() / 2, rel=0.05)
 
 
 async def test_raising_a_mel_is_raising_its_recording() -> None:
     noise = np.random.default_rng(0).standard_normal(24_000).astype(np.float32) * np.float32(0.02)
     pcm = np.concatenate((noise, np.zeros(4800, np.float32)))
-    voice = ClonedVoice.of([1], pcm)
-    raised, gain = voice.at(0.1)
-    np.testing.assert_allclose(raised.mel, ClonedVoice.of([1], pcm * np.float32(gain)).mel, atol=1e-3)
-    assert voice.at(0.01)[1] == 1.0
+    voice = ZipVoicePrompt.of([1], pcm)
+    raised, gain = voice.amplify_to(0.1)
+    np.testing.assert_allclose(raised.mel, ZipVoicePrompt.of([1], pcm * np.float32(gain)).mel, atol=1e-3)
+    assert voice.amplify_to(0.01)[1] == 1.0
 
 
 async def test_long_silences_are_cut_only_if_asked(engine: ZipVoiceEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +223,7 @@ async def test_stereo_is_stereo_and_the_speakers_are_told_apart(stereo: ZipVoice
     assert stereo.capabilities.channels == 2
     assert stereo.capabilities.dialogue
     first, second = await prepared(stereo), await prepared(stereo, "Yes, it is.", pitch=0.11)
-    both = stereo.duet(first, second)
+    both = stereo.dialogue_voice(first, second)
     assert both.arrays["mel"].shape == (len(first.arrays["mel"]) + len(second.arrays["mel"]), 200)
     chunks = await spoken(stereo, utterance(both, "[S1] Hello. [S2] Good morning to you. [S1] Bye."))
     pcm = samples(chunks)
@@ -228,7 +239,7 @@ async def test_one_voice_may_speak_a_dialogue_model_and_begins_as_the_first_spea
 async def test_a_model_for_one_voice_makes_no_duets(engine: ZipVoiceEngine) -> None:
     voice = await prepared(engine)
     with pytest.raises(UnavailableError, match="one for dialogues"):
-        engine.duet(voice, voice)
+        engine.dialogue_voice(voice, voice)
 
 
 async def test_fifty_thousand_characters_start_at_once_and_are_read_as_they_are_spoken(engine: ZipVoiceEngine) -> None:
@@ -253,7 +264,7 @@ async def test_fifty_thousand_characters_start_at_once_and_are_read_as_they_are_
         ("target_rms", 0.0),
     ],
 )
-async def test_what_is_out_of_range_is_refused(engine: ZipVoiceEngine, name: str, value: float) -> None:
+async def test_tuning_out_of_range_is_refused(engine: ZipVoiceEngine, name: str, value: float) -> None:
     with pytest.raises(InvalidRequestError, match=name) as caught:
         engine.check(utterance(await prepared(engine), tuning={name: value}))
     assert caught.value.field == name
@@ -280,7 +291,7 @@ async def test_a_transcript_without_a_word_is_refused(engine: ZipVoiceEngine, tr
     assert caught.value.field == "prompt_text"
 
 
-async def test_english_is_spoken_without_espeak_and_the_engine_says_so(networks: dict[str, Networks]) -> None:
+async def test_english_is_spoken_without_espeak_and_the_engine_says_so(networks: dict[str, ZipVoiceNetworks]) -> None:
     engine = ZipVoiceEngine(DISTILLED, load_settings(espeak="no-such-program"))
     assert engine.warning == ""
     await engine.start_with(networks[DISTILLED.name], CPU)
@@ -298,22 +309,16 @@ async def test_unknown_tokens_are_reported(engine: ZipVoiceEngine) -> None:
 
 
 def test_chunks_fit_with_the_prompt_into_what_the_model_can_say_at_once() -> None:
-    voice = ClonedVoice((1,) * 50, np.zeros((469, 100), np.float32), 0.1)
-    policy = chunk_policy(voice, manner_of({}, DISTILLED), 1.0)
+    voice = ZipVoicePrompt((1,) * 50, np.zeros((469, 100), np.float32), 0.1)
+    policy = chunk_policy(voice, ZipVoiceTuning.of({}).resolve(DISTILLED), 1.0)
     assert policy.first == pytest.approx(3.0 / voice.token_seconds, abs=1)
     assert policy.maximum == pytest.approx((25.0 - voice.seconds) / voice.token_seconds, abs=1)
-    short = chunk_policy(voice, manner_of({"max_duration": 1.0}, DISTILLED), 1.0)
+    short = chunk_policy(voice, ZipVoiceTuning.of({"max_duration": 1.0}).resolve(DISTILLED), 1.0)
     assert short.maximum == pytest.approx(4.0 / voice.token_seconds, abs=1)
 
 
-async def test_a_pulled_model_starts_and_speaks(folders: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folders / DISTILLED.name, copy / DISTILLED.name)
-    shutil.copyfile(folders / "vocos" / "pytorch_model.bin", copy / "pytorch_model.bin")
-    models = tmp_path / "models"
-    nowhere = "http://127.0.0.1:9"
-    pull(DISTILLED.name, models_dir=models, folder=copy, hub_url=nowhere, progress=SilentProgress())
-    engine = Catalog.installed().factories[DISTILLED.name](load_settings(models_dir=models, zipvoice_device="cpu"))
+async def test_a_pulled_model_starts_and_speaks(installed: Path) -> None:
+    engine = Catalog.installed().factories[DISTILLED.name](load_settings(models_dir=installed, zipvoice_device="cpu"))
     await engine.start()
     assert await spoken(engine, utterance(await prepared(engine), "Hello."))
     await engine.close()
@@ -327,7 +332,7 @@ async def test_a_model_that_is_not_installed_names_the_command(tmp_path: Path) -
         await Catalog.installed().factories["zipvoice_dialog"](load_settings(models_dir=tmp_path)).start()
 
 
-async def test_dialogue_models_have_no_graphs(tmp_path: Path) -> None:
+async def test_dialogue_models_have_no_onnx_graphs(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="zipvoice_executor"):
         await (
             Catalog.installed()
@@ -363,3 +368,46 @@ def test_weights_of_another_variant_are_refused(folders: Path) -> None:
         load_networks(VARIANTS["zipvoice"], folders / DISTILLED.name, folders / "vocos", CPU)
     with pytest.raises(BundleError, match=r"no \[S1\]"):
         load_networks(STEREO, folders / DISTILLED.name, folders / "vocos", CPU)
+
+
+async def warning_of_start(models: Path, device: str) -> str:
+    engine = ZipVoiceEngine(DISTILLED, load_settings(models_dir=models, zipvoice_device=device))
+    await engine.start()
+    assert await spoken(engine, utterance(await prepared(engine), "Hello."))
+    warning = engine.warning
+    await engine.close()
+    return warning
+
+
+async def test_without_a_gpu_it_runs_on_the_cpu_and_warns_where_one_was_asked_for(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert "PyTorch finds no GPU, so ZipVoice runs on the CPU" in await warning_of_start(installed, "cuda")
+    assert "GPU" not in await warning_of_start(installed, "auto")
+
+
+@pytest.mark.parametrize("device", ["auto", "cuda"])
+async def test_a_gpu_that_fails_its_trial_is_not_used(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    def load(variant: object, folder: Path, vocoder: Path, device: torch.device) -> ZipVoiceNetworks:
+        if device.type == "cuda":
+            raise RuntimeError("no kernel image is available\nfor execution on the device")
+        return load_networks(DISTILLED, folder, vocoder, device)
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(loading, "load_networks", load)
+    assert "The GPU failed its test (no kernel image is available)" in await warning_of_start(installed, device)
+
+
+def test_non_finite_values_fail_the_trial(networks: dict[str, ZipVoiceNetworks]) -> None:
+    for variant in (DISTILLED, STEREO):
+        loading.try_out(networks[variant.name], variant.channels * 100, CPU)
+
+    def broken(mels: list[torch.Tensor]) -> list[torch.Tensor]:
+        return [torch.full((len(mel),), float("nan")) for mel in mels]
+
+    vocos: Any = broken
+    with pytest.raises(RuntimeError, match="non-finite"):
+        loading.try_out(replace(networks[DISTILLED.name], vocos=vocos), 100, CPU)

@@ -1,4 +1,4 @@
-"""ZipVoice models written as ONNX graphs: the results of the network, the published interface, 8 bits within bounds."""
+"""Export to ONNX: the network's results, the published interface, and 8-bit precision within bounds."""
 
 import math
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
-from polyvox.engines.zipvoice import export as exporting
-from polyvox.engines.zipvoice.bundle import load_speaking_alone
-from polyvox.engines.zipvoice.export import export
-from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
-from polyvox.engines.zipvoice.networks import Acoustics
+from polyvox.engines.zipvoice.bundle import load_single_speaker
+from polyvox.engines.zipvoice.networks import AcousticModel
+from polyvox.engines.zipvoice.onnx_export import export as exporting
+from polyvox.engines.zipvoice.onnx_export.export import export
+from polyvox.engines.zipvoice.onnx_networks import OnnxZipVoice
 from polyvox.errors import BundleError, InvalidRequestError
 from polyvox.installation import load_settings
-from polyvox.models.zipvoice.model import Line, Solver
+from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 from polyvox.runtime.executors.ort import OrtGraph
 from polyvox.types import Utterance, VoicePrompt
 
@@ -47,13 +47,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def graphs(folders: Path, model: str, *, int8: bool = False) -> ZipVoiceGraphs:
-    return ZipVoiceGraphs(folders / f"{model}-onnx", int8=int8, threads=1)
+def graphs(folders: Path, model: str, *, int8: bool = False) -> OnnxZipVoice:
+    return OnnxZipVoice(folders / f"{model}-onnx", int8=int8, threads=1)
 
 
-def speech(acoustics: Acoustics) -> list[Tensor]:
-    """Lines of mixed lengths, speeds, steps, shifts and guidance, spoken together; each leaves when it is done."""
-    chance = torch.Generator().manual_seed(4)
+def speech(model: AcousticModel) -> list[Tensor]:
+    """Rows of mixed lengths, speeds, steps, shifts and guidance in one batch; each leaves when it is done."""
+    generator = torch.Generator().manual_seed(4)
     plans = (
         (9, 23, 4, 1.0, 1.0, 0.5),
         (4, 31, 7, 1.3, 2.0, 1.0),
@@ -61,16 +61,16 @@ def speech(acoustics: Acoustics) -> list[Tensor]:
         (50, 12, 3, 2.0, 3.0, 0.3),
     )
     lines = [
-        Line(range(1, tokens + 1), range(3, 12), torch.randn(frames, 100, generator=chance) * 0.1, speed)
+        ZipVoiceInput(range(1, tokens + 1), range(3, 12), torch.randn(frames, 100, generator=generator) * 0.1, speed)
         for tokens, frames, _, speed, _, _ in plans
     ]
-    noise = [torch.randn(line.frames, 100, generator=chance) for line in lines]
-    solvers = [Solver(steps, guidance, shift) for _, _, steps, _, guidance, shift in plans]
-    flows = acoustics.start(lines, noise, solvers)
+    noise = [torch.randn(line.frames, 100, generator=generator) for line in lines]
+    solvers = [SolverOptions(steps, guidance, shift) for _, _, steps, _, guidance, shift in plans]
+    flows = model.start(lines, noise, solvers)
     while waiting := [index for index, flow in enumerate(flows) if not flow.done]:
-        for index, flow in zip(waiting, acoustics.step([flows[index] for index in waiting]), strict=True):
+        for index, flow in zip(waiting, model.step([flows[index] for index in waiting]), strict=True):
             flows[index] = flow
-    return [flow.spoken for flow in flows]
+    return [flow.generated for flow in flows]
 
 
 def signal_to_noise(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> float:
@@ -80,17 +80,17 @@ def signal_to_noise(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> float:
 
 
 @MODELS
-def test_graphs_speak_as_the_network(folders: Path, model: str) -> None:
+def test_graphs_equal_the_network(folders: Path, model: str) -> None:
     with torch.inference_mode():
-        network = speech(load_speaking_alone(folders / model))
+        network = speech(load_single_speaker(folders / model))
     for ours, theirs in zip(speech(graphs(folders, model)), network, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)
 
 
 @MODELS
-def test_8_bit_graphs_speak_nearly_as_the_network(folders: Path, model: str) -> None:
+def test_8_bit_graphs_are_close_to_the_network(folders: Path, model: str) -> None:
     with torch.inference_mode():
-        network = speech(load_speaking_alone(folders / model))
+        network = speech(load_single_speaker(folders / model))
     # Processors without 8-bit dot products saturate some sums; this bound leaves room for them.
     assert 12 < signal_to_noise(speech(graphs(folders, model, int8=True)), network) < 80
 
@@ -213,7 +213,7 @@ def test_a_folder_that_is_there_is_left_alone(folders: Path, tmp_path: Path) -> 
     assert not list(tmp_path.iterdir())
 
 
-def test_models_for_dialogues_have_no_graphs(tmp_path: Path) -> None:
+def test_dialogue_models_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="for dialogues"):
         export(write_model(tmp_path / STEREO, STEREO), tmp_path / "graphs", int8=False)
 

@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from helpers.cloning import Studio, opened
-from helpers.humming_networks import humming
+from helpers.zipvoice_fakes import fake_networks
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.frontend import ZipVoiceFrontend
-from polyvox.engines.zipvoice.networks import Networks
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.installation import load_settings
-from polyvox.service.cloning import Clone
 from polyvox.service.speech import SpeechRequest
+from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ class WatchedFrontend(ZipVoiceFrontend):
 class WatchedEngine(ZipVoiceEngine):
     """Counts the samples that it has made and that somebody still holds."""
 
-    def __init__(self, networks: Networks) -> None:
+    def __init__(self, networks: ZipVoiceNetworks) -> None:
         super().__init__(VARIANTS["zipvoice_distill"], load_settings(espeak="no-such-program"))
         self._networks = networks
         self.held = self.most_held = 0
@@ -77,14 +77,14 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> list[WatchedFrontend]:
     return made
 
 
-def known(voice: PreparedVoice) -> Callable[[], Awaitable[Clone]]:
+def known(voice: PreparedVoice) -> Callable[[], Awaitable[ResolvedVoice]]:
     """Casts a voice that is prepared already."""
 
     async def prepare(engine: object) -> PreparedVoice:
         return voice
 
-    async def cast() -> Clone:
-        return Clone("mine", prepare)
+    async def cast() -> ResolvedVoice:
+        return ResolvedVoice("mine", prepare)
 
     return cast
 
@@ -94,7 +94,7 @@ async def test_fifty_thousand_characters_stream_in_bounded_memory(
     tmp_path: Path, reader: list[WatchedFrontend]
 ) -> None:
     assert len(TEXT) >= 50_000
-    networks, _ = humming()
+    networks, _ = fake_networks()
     engine = WatchedEngine(networks)
     shown: Any = engine
     studio = Studio(tmp_path, shown, session_buffer=BUFFER)
@@ -102,7 +102,7 @@ async def test_fifty_thousand_characters_stream_in_bounded_memory(
         recording = (np.sin(np.arange(RATE) * 0.05) * 0.1).astype(np.float32)
         voice = await engine.prepare(VoicePrompt(recording, RATE, "Hello there, it is me.", "digest"))
         seconds, read = 0.0, 0
-        async with await studio.speech.open(SpeechRequest(ASKED, cast=known(voice))) as session:
+        async with await studio.speech.open(SpeechRequest(ASKED, resolve_voice=known(voice))) as session:
             async for chunk in session:
                 read += 1
                 seconds += chunk.duration

@@ -1,4 +1,4 @@
-"""Everything around cloned voices that the tests need: an engine that clones, and an intake without networks."""
+"""Test doubles for cloned voices: an engine that clones, and an intake without networks."""
 
 import time
 from collections.abc import AsyncIterator
@@ -14,8 +14,8 @@ from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called
 from polyvox.errors import AudioDecodeError, PolyvoxError, UnknownVoiceError
 from polyvox.service.prompts import Prompts
-from polyvox.service.shelf import Shelf
 from polyvox.service.speech import SpeechService
+from polyvox.service.voice_store import AsyncVoiceStore
 from polyvox.service.voices import VoiceService
 from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Utterance, VoicePrompt
 from polyvox.voices.intake import CheckedRecording
@@ -68,8 +68,8 @@ class SimpleFetcher:
         return sample(int(url.rpartition("/")[2]))
 
 
-class SimpleEars:
-    """Hears the same words in everything, and one speaker in recordings that start alike."""
+class SimpleTranscriber:
+    """Returns the same transcript for every recording, and one embedding."""
 
     def __init__(self) -> None:
         self.heard = 0
@@ -77,12 +77,12 @@ class SimpleEars:
         self.error: PolyvoxError | None = None
         self.speaker: Embedding | None = None
 
-    def check_words(self) -> None:
+    def check_available(self) -> None:
         if self.error is not None:
             raise self.error
 
     def transcribe(self, pcm: Pcm, rate: int) -> str:
-        self.check_words()
+        self.check_available()
         self.heard += 1
         return self.words
 
@@ -91,7 +91,7 @@ class SimpleEars:
 
 
 class CloneEngine(ToneEngine):
-    """Hums at a pitch that it works out from the recording; `burn` is what that costs in seconds of CPU time."""
+    """Produces a pitch derived from the recording; preparing takes `burn` seconds of CPU time."""
 
     def __init__(self, name: str = "tone", *, burn: float = 0.0, **options: Any) -> None:
         super().__init__(name, **options)
@@ -123,21 +123,23 @@ class CloneEngine(ToneEngine):
 
 
 class Studio:
-    """A service for speech and one for voices, on simple parts that can be looked at."""
+    """A speech service and a voice service on test doubles."""
 
     def __init__(self, folder: Path, engine: ToneEngine | None = None, **settings: Any) -> None:
         self.engine = CloneEngine() if engine is None else engine
         self.speech: SpeechService = tone_service(self.engine, data_dir=folder, **settings)
-        self.intake, self.fetcher, self.ears = SimpleIntake(), SimpleFetcher(), SimpleEars()
+        self.intake, self.fetcher, self.transcriber = SimpleIntake(), SimpleFetcher(), SimpleTranscriber()
         self.prompts = Prompts(
             self.speech.settings,
             folder / "prepared",
             intake=self.intake,
             fetcher=self.fetcher,
-            ears=self.ears,
+            transcriber=self.transcriber,
             metrics=self.speech.metrics,
         )
-        self.voices = VoiceService(self.speech.settings, self.speech.registry, self.prompts, Shelf(folder / "voices"))
+        self.voices = VoiceService(
+            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(folder / "voices")
+        )
 
     def events(self, kind: str, event: str) -> float:
         """How often a cache has reported something."""

@@ -13,7 +13,7 @@ from polyvox.models.cosyvoice.dit import DiTConfig
 from polyvox.models.cosyvoice.flow import Flow, FlowConfig, FlowPrompt
 from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
 from polyvox.models.cosyvoice.flow_v3 import Flow3Config, load_flow3
-from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechLmConfig, SpeechPrompt, load_lm
+from polyvox.models.cosyvoice.lm import CosyVoiceLm, CosyVoiceLmConfig, SpeechPrompt, load_lm
 from polyvox.models.cosyvoice.noise import source_noise
 from polyvox.models.cosyvoice.sampling import SamplingConfig, draw, nucleus
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
@@ -30,7 +30,7 @@ END_OF_PROMPT = 500
 SPEECH_IDS = 300
 SAMPLING = SamplingConfig()
 lasting = torch.inference_mode(mode=False)
-"""What is kept for later tests must be of use to those outside inference mode, whichever test asks first."""
+"""Cached tensors must be usable outside inference mode, whichever test asks for them first."""
 
 
 @cache
@@ -53,7 +53,7 @@ def assert_near(ours: Tensor, theirs: Tensor, tolerance: float = TOLERANCE) -> N
 @cache
 @lasting
 def lm(version: int) -> CosyVoiceLm:
-    config = SpeechLmConfig(
+    config = CosyVoiceLmConfig(
         speech=vocabulary_v2(SPEECH_IDS) if version == 2 else vocabulary_v3(SPEECH_IDS),
         backbone=QwenConfig(vocabulary=800, hidden=64, feed_forward=160, layers=3, heads=4, key_heads=2, head_width=16),
         head_bias=version == 2,
@@ -71,9 +71,9 @@ def seeded(seed: int) -> torch.Generator:
 
 
 class OriginalDraws:
-    """The repetition-aware sampler on the very numbers that the original took from its generator.
+    """The repetition-aware sampler on the random numbers that the original drew.
 
-    It took one uniform number for each candidate of the nucleus and, only when that token repeated, one for each id.
+    It drew one uniform number for each candidate of the nucleus and, only when that token repeated, one for each id.
     """
 
     def __init__(self, seed: int) -> None:
@@ -140,7 +140,7 @@ def causal_hift_noise() -> Tensor:
 
 
 def hift_noise(generator: torch.Generator, frames: int) -> Tensor:
-    """What the original draws for one call of version 2: a phase and a second noise, both unused, around the first."""
+    """The noise that the original draws for one call of version 2, between a phase and a second noise, both unused."""
     torch.rand(1, 9, generator=generator)
     noise = torch.empty(1, 9, 480 * frames).transpose(1, 2).normal_(generator=generator)
     torch.randn(1, 480 * frames, 1, generator=generator)

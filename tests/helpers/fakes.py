@@ -1,4 +1,4 @@
-"""Engines that hum instead of speaking, and services built on them."""
+"""Engines that produce tones, and services built on them."""
 
 import asyncio
 import math
@@ -38,7 +38,7 @@ TONES = {"low": 220.0, "high": 440.0}
 
 
 class PlainToneEngine:
-    """Fulfils `Engine`: hums the voice's tone, `chunks` chunks of `chunk_seconds` each, without a click between them.
+    """Implements `Engine`: produces the voice's tone, `chunks` chunks of `chunk_seconds` each, continuous in phase.
 
     `delay` is slept before each chunk; `gate`, where given, has to be set before each chunk; `fail_at` is the index of
     the chunk in whose place `error` is raised; `start_error` is raised by `start`. `speaking` and `closed` count the
@@ -163,7 +163,7 @@ class PlainToneEngine:
 
 
 class ToneEngine(PlainToneEngine):
-    """A tone engine that also shows how it reads a text, and mixes its voices."""
+    """A tone engine that also phonemizes and mixes voices."""
 
     def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
         return text.lower(), [ord(char) for char in text.lower()]

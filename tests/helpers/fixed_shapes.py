@@ -1,8 +1,8 @@
-"""What stands in for a GPU's graphs on other machines."""
+"""A stand-in for CUDA graphs on machines without a GPU."""
 
 
 class Fixed:
-    """Runs work of fixed shape as graphs do: tried out first, and held to its shapes."""
+    """Replays work as CUDA graphs do: warmed up first, and always with the shapes of its key."""
 
     def __init__(self):
         self.shapes = {}

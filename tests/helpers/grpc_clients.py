@@ -1,4 +1,4 @@
-"""The gRPC doors for the tests: a server on this event loop, and clients compiled by stock tools from .proto texts."""
+"""The gRPC server on this event loop, and clients compiled by stock tools from .proto files."""
 
 import asyncio
 import importlib
@@ -17,11 +17,11 @@ import grpc.aio
 import numpy as np
 from grpc_tools import protoc
 
-from helpers.cloning import CloneEngine, SimpleEars, SimpleFetcher, Studio, opened
+from helpers.cloning import CloneEngine, SimpleFetcher, SimpleTranscriber, Studio, opened
 from helpers.fakes import ToneEngine
 from polyvox.api.grpc.server import GrpcServer
 from polyvox.service.prompts import Prompts
-from polyvox.service.shelf import Shelf
+from polyvox.service.voice_store import AsyncVoiceStore
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Span
 from polyvox.voices.intake import RecordingIntake
@@ -50,12 +50,12 @@ message crosslingualRequest { string tts_text = 1; bytes prompt_audio = 2; }
 message instructRequest { string tts_text = 1; string spk_id = 2; string instruct_text = 3; }
 message Response { bytes tts_audio = 1; }
 """
-"""What clients in the field were compiled from, in names, numbers and types."""
+"""CosyVoice's own definition, from which existing clients are compiled: the same names, numbers and types."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """What the compiler made of a .proto text: the messages, and the stubs."""
+    """The generated code of a .proto file: messages and stubs."""
 
     messages: ModuleType
     stubs: ModuleType
@@ -117,10 +117,12 @@ class GrpcStudio(Studio):
             folder / "prepared",
             intake=RecordingIntake(self.speech.settings, _AllSpeech()),
             fetcher=SimpleFetcher(),
-            ears=SimpleEars(),
+            transcriber=SimpleTranscriber(),
             metrics=self.speech.metrics,
         )
-        self.voices = VoiceService(self.speech.settings, self.speech.registry, self.prompts, Shelf(folder / "voices"))
+        self.voices = VoiceService(
+            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(folder / "voices")
+        )
 
     @property
     def is_idle(self) -> bool:

@@ -1,14 +1,14 @@
-"""What stands in for a GPU's graphs where it is to be shown that recorded work depends on nothing but its inputs."""
+"""A stand-in for CUDA graphs that shows whether captured work depends on anything but its inputs."""
 
 import torch
 
 
 class Poisoned:
-    """Runs work as graphs do, and spoils everything that a graph would not find as it left it.
+    """Replays work as CUDA graphs do, and can fill with NaN whatever a graph must not rely on.
 
-    The work that comes first under a key is run once and recorded: every later call runs it, and not the one that
-    comes along, on the same inputs, into which the new ones are written, and leaves its result in the same place.
-    `poison` fills all results that were given out, and the `buffers` that a recorder keeps, with what is no number.
+    The first work of a key is captured: every later call runs it, and not the one passed in, on the same input tensors,
+    into which the new inputs are copied, and writes its result to the same output tensor. `poison` fills outputs and
+    the static `buffers` with NaN.
     """
 
     def __init__(self):
@@ -34,6 +34,6 @@ class Poisoned:
 
     @torch.inference_mode()
     def poison(self):
-        """To be called where a graph would not find things as it left them: before anybody's next use."""
+        """Fill outputs and buffers with NaN, as other work between two replays might."""
         for each in (*self.buffers, *(made for _, _, made in self._recorded.values())):
             each.fill_(float("nan"))

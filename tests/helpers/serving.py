@@ -6,7 +6,7 @@ import io
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,8 @@ import uvicorn
 
 from helpers.fakes import running
 from polyvox.api.app import create_app
+from polyvox.api.door import Door
+from polyvox.api.doors import DOORS
 from polyvox.cli.granian_server import EmbeddedGranian
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -23,18 +25,18 @@ from polyvox.service.voices import VoiceService
 
 @contextlib.asynccontextmanager
 async def called(
-    service: SpeechService, voices: VoiceService | None = None, **options: Any
+    service: SpeechService, voices: VoiceService | None = None, *, doors: Sequence[Door] = DOORS, **options: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the app without a network between them; what the app raises counts as a broken connection."""
-    transport = httpx.ASGITransport(app=create_app(service, voices), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=create_app(service, voices, doors=doors), raise_app_exceptions=False)
     async with running(service), httpx.AsyncClient(transport=transport, base_url="http://door", **options) as client:
         yield client
 
 
 @contextlib.contextmanager
-def served(service: SpeechService, voices: VoiceService | None = None) -> Iterator[str]:
+def served(service: SpeechService, voices: VoiceService | None = None, doors: Sequence[Door] = DOORS) -> Iterator[str]:
     """The base URL of a real server in a thread of its own; it starts and closes the service."""
-    app = create_app(service, voices)
+    app = create_app(service, voices, doors=doors)
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
@@ -52,14 +54,14 @@ served_by_uvicorn = served
 
 
 @contextlib.contextmanager
-def served_by_granian(service: SpeechService) -> Iterator[str]:
+def served_by_granian(service: SpeechService, doors: Sequence[Door] = DOORS) -> Iterator[str]:
     """The same by the other server."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     host, port = listener.getsockname()[:2]
     stopping: list[Callable[[], object]] = []
 
     async def serve() -> None:
-        app = create_app(service)
+        app = create_app(service, doors=doors)
         server = EmbeddedGranian(app, listener, 128)
         async with app.router.lifespan_context(app):
             stopping.append(partial(asyncio.get_running_loop().call_soon_threadsafe, server.stop))

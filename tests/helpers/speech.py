@@ -1,4 +1,4 @@
-"""Speech for the tests that need it: sentences to say, an ear to hear them, and where each word stands in the sound."""
+"""Sentences for the tests, and forced alignment of their words with audio."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """Whole CosyVoice models of tiny size, laid out as published ones are.
 
-`python tests/engines/tiny_cosyvoice.py FOLDER 3` makes one to try servers and clients with: it murmurs.
+`python tests/helpers/tiny_cosyvoice.py FOLDER 3` makes one to try servers and clients with: it murmurs.
 """
 
 import sys
@@ -13,10 +13,12 @@ from polyvox.types import VoicePrompt
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FRONTEND = GOLDEN / "frontend"
+SEED = 5_751_740_483_655_848_561
+"""The seed of utterances whose recorded lengths and levels tests compare with."""
 
 
 def tiny_model(folder: Path, version: int) -> Path:
-    """A folder that the engine can load; its files are links, to be replaced rather than written to."""
+    """Make a folder that the engine can load; its files are links, to be replaced rather than written to."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in (FRONTEND / f"cosyvoice{version}").iterdir():
         (folder / path.name).symlink_to(path)

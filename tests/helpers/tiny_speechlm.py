@@ -11,7 +11,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from helpers.seeded_codec import seeded_codec_state
 from helpers.tiny_lm import tiny_state
 from polyvox.config import Settings
-from polyvox.engines.speechlm.prompts import END, SPEECH, START, code_text
+from polyvox.engines.speechlm.prompt_builder import END, SPEECH, START, code_text
 from polyvox.installation import settings_loader
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.codec_lm import CodecLmConfig

@@ -12,7 +12,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from polyvox.models.zipvoice.model import Flow, Line, Solver, ZipVoice, config_of, load_zipvoice
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput
+from polyvox.models.zipvoice.model import ZipVoice, config_from_published, load_zipvoice
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig, load_vocos
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -47,7 +48,7 @@ def weights(variant: str) -> dict[str, Tensor]:
 @cache
 def zipvoice(variant: str) -> ZipVoice:
     published = json.loads((FOLDER / variant / "model.json").read_text())
-    config = config_of(
+    config = config_from_published(
         published["model"],
         published["vocab_size"],
         distilled=variant == DISTILLED,
@@ -63,23 +64,23 @@ def vocos() -> Vocos:
     return load_vocos(config, golden("vocos", "weights_tiny"))
 
 
-def sample_start(variant: str, name: str) -> list[Flow]:
-    """The flows of one of the original's whole samples, at their beginning."""
+def sample_start(variant: str, name: str) -> list[SolverState]:
+    """The states of one of the original's whole samples before the first step."""
     case, tensors = manifest(variant)["cases"][name], golden(variant, name)
     prompts = [
         mel[:length] for mel, length in zip(tensors["prompt_features"], tensors["prompt_features_lens"], strict=True)
     ]
     lines = [
-        Line(tokens, prompt_tokens, prompt, case["speed"])
+        ZipVoiceInput(tokens, prompt_tokens, prompt, case["speed"])
         for tokens, prompt_tokens, prompt in zip(case["tokens"], case["prompt_tokens"], prompts, strict=True)
     ]
     noise = [row[: line.frames] for row, line in zip(tensors["noise"], lines, strict=True)]
-    solver = Solver(case["num_step"], case["guidance_scale"], case["t_shift"])
+    solver = SolverOptions(case["num_step"], case["guidance_scale"], case["t_shift"])
     return zipvoice(variant).start(lines, noise, [solver] * len(lines))
 
 
-def solved(variant: str, flows: list[Flow]) -> list[Flow]:
-    """The flows at their end; each leaves the batch when it is done."""
+def solved(variant: str, flows: list[SolverState]) -> list[SolverState]:
+    """The states after the last step; each leaves the batch when it is done."""
     while unfinished := [index for index, flow in enumerate(flows) if not flow.done]:
         stepped = zipvoice(variant).step([flows[index] for index in unfinished])
         flows = [stepped[unfinished.index(index)] if index in unfinished else flow for index, flow in enumerate(flows)]

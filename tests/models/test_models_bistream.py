@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyvox.models.cosyvoice.bistream import Bistream, Kind, Segment
+from polyvox.models.cosyvoice.bistream import Bistream, InputKind, InputSegment
 from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
 
 V2 = vocabulary_v2(300)
@@ -27,36 +27,46 @@ def spoken_until_text_is_due(plan):
 def test_speech_starts_after_five_ids_of_text():
     plan = start().push((1, 2, 3, 4))
     assert plan.feed == ()
-    assert ids(plan.push((5,)).feed, Kind.TEXT) == [1, 2, 3, 4, 5]
+    assert ids(plan.push((5,)).feed, InputKind.TEXT) == [1, 2, 3, 4, 5]
 
 
 def test_fifteen_tokens_are_spoken_for_each_five_ids():
     plan, fed = spoken_until_text_is_due(start().push(tuple(range(12))))
-    assert ids(fed, Kind.TEXT) == list(range(10))
-    assert ids(fed, Kind.SPEECH) == [7] * 30
+    assert ids(fed, InputKind.TEXT) == list(range(10))
+    assert ids(fed, InputKind.SPEECH) == [7] * 30
     assert not plan.done
 
 
 def test_the_prompts_last_turn_is_completed_before_more_text_is_asked_for():
     plan, fed = spoken_until_text_is_due(start(range(5), range(13)).push(()))
-    assert ids(fed, Kind.SPEECH) == [*range(13), 7, 7]
+    assert ids(fed, InputKind.SPEECH) == [*range(13), 7, 7]
     assert plan.feed == ()
 
 
 def test_the_end_of_text_after_a_fill_token_feeds_only_what_is_left():
     paused, _ = spoken_until_text_is_due(start().push(tuple(range(7))))
-    assert paused.push((), last=True).feed == (Segment(Kind.TEXT, (5, 6)), Segment(Kind.TASK), Segment(Kind.SPEECH))
+    assert paused.push((), last=True).feed == (
+        InputSegment(InputKind.TEXT, (5, 6)),
+        InputSegment(InputKind.TASK),
+        InputSegment(InputKind.SPEECH),
+    )
 
 
 def test_the_original_feeds_the_last_token_twice():
     paused, _ = spoken_until_text_is_due(start(original=True).push(tuple(range(7))))
-    assert ids(paused.push((), last=True).feed, Kind.SPEECH) == [7]
+    assert ids(paused.push((), last=True).feed, InputKind.SPEECH) == [7]
 
 
 def test_a_text_too_short_for_the_prompts_speech_still_carries_all_of_it():
     feed = start((1, 2), range(40)).push((3,), last=True).feed
-    assert [segment.kind for segment in feed] == [Kind.START, Kind.TEXT, Kind.TEXT, Kind.TASK, Kind.SPEECH]
-    assert ids(feed, Kind.SPEECH) == list(range(40))
+    assert [segment.kind for segment in feed] == [
+        InputKind.START,
+        InputKind.TEXT,
+        InputKind.TEXT,
+        InputKind.TASK,
+        InputKind.SPEECH,
+    ]
+    assert ids(feed, InputKind.SPEECH) == list(range(40))
 
 
 def test_the_sequence_cannot_end_while_text_is_due_but_may_ask_for_more():
@@ -80,5 +90,5 @@ def test_every_id_is_fed_once_and_in_order_however_it_arrives(pieces, prompt, op
     plan = plan.push((), last=True)
     fed += plan.feed
     assert plan.final
-    assert ids(fed, Kind.TEXT) == [1, 2] * opening + [each for piece in pieces for each in piece]
-    assert [token for token in ids(fed, Kind.SPEECH) if token >= 100] == list(range(100, 100 + prompt))
+    assert ids(fed, InputKind.TEXT) == [1, 2] * opening + [each for piece in pieces for each in piece]
+    assert [token for token in ids(fed, InputKind.SPEECH) if token >= 100] == list(range(100, 100 + prompt))

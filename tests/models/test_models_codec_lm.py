@@ -13,7 +13,7 @@ def test_the_head_has_the_codec_s_tokens_and_the_end_only():
     hidden, _ = model.backbone(rows, QwenState())
     everything = hidden @ state["lm_head.weight"].T
     expected = torch.cat((everything[..., TEXT_IDS : TEXT_IDS + 50], everything[..., 3:4]), dim=-1)
-    torch.testing.assert_close(model.scores(hidden), expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(model.logits(hidden), expected, atol=1e-5, rtol=0)
     assert model.vocabulary == 51
     assert model.end == 50
 

@@ -1,6 +1,6 @@
 import torch
 
-from polyvox.models.memory import Memory, nbytes
+from polyvox.models.cache import LayerCache, nbytes
 from polyvox.models.qwen.model import Qwen, QwenConfig, QwenState
 
 TINY = {"vocabulary": 50, "hidden": 24, "feed_forward": 32, "layers": 2, "heads": 4, "key_heads": 2, "head_width": 8}
@@ -41,7 +41,7 @@ def test_padding_behind_a_mask_does_not_leak():
     padded = torch.cat((torch.full((1, 3, 24), 9.0), rows(5)), dim=1)
     mask = torch.ones(8, 8, dtype=torch.bool).tril()
     mask[3:, :3] = False
-    out = model.decode(padded, Memory(), torch.tensor([[0, 0, 0, 0, 1, 2, 3, 4]]), mask)
+    out = model.decode(padded, LayerCache(), torch.tensor([[0, 0, 0, 0, 1, 2, 3, 4]]), mask)
     torch.testing.assert_close(out[:, 3:], alone, atol=1e-5, rtol=0)
 
 

@@ -6,9 +6,9 @@ pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
 from polyvox.models.qwen import qwen_kernels  # noqa: E402
+from polyvox.models.qwen.fused import FusedQwen  # noqa: E402
 from polyvox.models.qwen.model import Qwen, QwenConfig  # noqa: E402
-from polyvox.models.qwen.step import QwenStep  # noqa: E402
-from polyvox.runtime.kv_cache import KvCache, Places  # noqa: E402
+from polyvox.runtime.kv_cache import KvCache, SlotMapping  # noqa: E402
 
 QWEN3 = QwenConfig(
     vocabulary=8,
@@ -52,9 +52,9 @@ def both(config, slots, positions, dtype=torch.float32, extent=CAPACITY):
     model, plain, fused = network(config, dtype), filled(config, dtype), filled(config, dtype)
     rows = torch.randn(len(slots), config.hidden, generator=torch.Generator().manual_seed(3)).to(dtype)
     slots, positions = torch.tensor(slots), torch.tensor(positions)
-    places = Places(slots, slots[:, None], positions[:, None], extent)
-    wanted = model.decode(rows[:, None], plain.memory(places), places.positions, places.mask)[:, 0]
-    got = QwenStep(model, fused.tensors, qwen_kernels)(rows.clone(), slots, positions, extent)
+    mapping = SlotMapping(slots, slots[:, None], positions[:, None], extent)
+    wanted = model.decode(rows[:, None], plain.memory(mapping), mapping.positions, mapping.mask)[:, 0]
+    got = FusedQwen(model, fused.tensors, qwen_kernels).decode(rows.clone(), slots, positions, extent)
     return wanted, got, plain.tensors, fused.tensors
 
 
@@ -75,11 +75,13 @@ def test_pieces_of_prompts_are_read_as_by_the_network():
     model, plain, fused = network(QWEN3), filled(QWEN3), filled(QWEN3)
     rows = torch.randn(2, 3, QWEN3.hidden, generator=torch.Generator().manual_seed(4))
     slots, positions = torch.tensor([4, 1]), torch.tensor([[60, 61, 62], [0, 1, 1]])
-    written = torch.tensor([[4, 4, 4], [1, 1, plain.spare]])
-    places = Places(slots, written, positions, 70)
-    wanted = model.decode(rows, plain.memory(places), positions, places.mask)
-    got = QwenStep(model, fused.tensors, qwen_kernels).read(rows.clone(), slots, written, positions, 70, places.mask)
-    there = written != plain.spare
+    write_slots = torch.tensor([[4, 4, 4], [1, 1, plain.spare]])
+    mapping = SlotMapping(slots, write_slots, positions, 70)
+    wanted = model.decode(rows, plain.memory(mapping), positions, mapping.mask)
+    got = FusedQwen(model, fused.tensors, qwen_kernels).prefill(
+        rows.clone(), slots, write_slots, positions, 70, mapping.mask
+    )
+    there = write_slots != plain.spare
     assert (got - wanted)[there].abs().max() <= 1e-5 * wanted.abs().max()
     for theirs, ours in zip(plain.tensors, fused.tensors, strict=True):
         assert (theirs - ours)[: plain.spare].abs().max() <= 1e-5 * theirs.abs().max()
@@ -94,10 +96,10 @@ def test_a_row_does_not_depend_on_how_far_others_reach():
 def test_the_model_goes_on_working_on_weights_that_lie_side_by_side():
     model = network(QWEN2)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    QwenStep(model, filled(QWEN2).tensors, qwen_kernels)
+    FusedQwen(model, filled(QWEN2).tensors, qwen_kernels)
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
 
 
 def test_a_memory_of_another_depth_is_refused():
     with pytest.raises(ValueError, match="keys and values for each layer"):
-        QwenStep(network(QWEN2), filled(QWEN2).tensors[:2], qwen_kernels)
+        FusedQwen(network(QWEN2), filled(QWEN2).tensors[:2], qwen_kernels)

@@ -19,15 +19,15 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
-from polyvox.models.attention import Sight
+from polyvox.models.attention import BlockCausalMask
+from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice import conformer, dit, unet
-from polyvox.models.cosyvoice.euler import FlowPoint, cosine_schedule
 from polyvox.models.cosyvoice.flow import FlowPrompt
 from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
 from polyvox.models.cosyvoice.flow_v3 import Flow3Config, load_flow3
 from polyvox.models.cosyvoice.noise import flow_noise
+from polyvox.models.cosyvoice.ode_solver import FlowPoint, cosine_schedule
 from polyvox.models.loading import load, renamed, under
-from polyvox.models.memory import Memory
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 
@@ -71,7 +71,7 @@ def test_the_speaker_is_projected(version):
 def test_version_2_encodes_tokens(name, block, held_back):
     tokens = all_tokens(2)
     cut = tokens.shape[1] - held_back
-    rows = flow(2).front.encode(tokens[:, :cut], tokens[:, cut:], Memory(), Sight(cut, block))
+    rows = flow(2).token_encoder.encode(tokens[:, :cut], tokens[:, cut:], LayerCache(), BlockCausalMask(cut, block))
     assert_near(rows, golden(2, "flow")[f"encoder.{name}"])
 
 
@@ -79,14 +79,14 @@ def test_version_2_encodes_tokens(name, block, held_back):
 def test_version_3_looks_ahead(name, held_back):
     tokens = all_tokens(3)
     cut = tokens.shape[1] - held_back
-    rows = flow(3).front.look(tokens[:, :cut], tokens[:, cut:], Memory())
+    rows = flow(3).token_encoder.look_ahead(tokens[:, :cut], tokens[:, cut:], LayerCache())
     assert_near(rows, golden(3, "flow")[f"lookahead.{name}"])
 
 
 @VERSIONS
 def test_mu(version):
     tokens = all_tokens(version)
-    mu = flow(version).front(tokens, tokens[:, :0], Memory(), Sight(tokens.shape[1]))
+    mu = flow(version).token_encoder(tokens, tokens[:, :0], LayerCache(), BlockCausalMask(tokens.shape[1]))
     assert_near(mu, golden(version, "flow")["mu"])
 
 
@@ -109,7 +109,7 @@ def test_the_estimator(version, name, block):
         condition=expected["est.cond"],
     )
     time = time_model(version)(expected["est.t"][:1])[0]
-    velocity = flow(version).estimator(point, time, Memory(), Sight(point.mel.shape[2], block))
+    velocity = flow(version).estimator(point, time, LayerCache(), BlockCausalMask(point.mel.shape[2], block))
     assert_near(velocity, expected[f"est.out.{name}"])
 
 
@@ -195,7 +195,7 @@ def test_a_batch_gives_each_of_its_streams_what_it_gets_alone(version):
 def operations_beside_attention(model, tokens, state, *, final, monkeypatch):
     """What a step computes when attention over what was kept is taken out of it."""
     with monkeypatch.context() as patch, FlopCounterMode(display=False) as counter:
-        patch.setattr(conformer, "attend_with_distance", lambda content, *others: torch.empty_like(content))
+        patch.setattr(conformer, "attend_relative", lambda content, *others: torch.empty_like(content))
         for module in (unet, dit):
             patch.setattr(module, "attend", lambda query, *others: torch.empty_like(query))
         model.step(tokens, state, final=final)
@@ -222,7 +222,7 @@ def test_a_window_bounds_what_a_stream_holds(version):
     pieces = [40, 25, 25, 25, 25, 25, 34]
     bounded, states = streamed(version, pieces, window=100)
     whole, unbounded = streamed(version, pieces)
-    held = [state.steps.nbytes for state in states[:-1]]
+    held = [state.solver_cache.nbytes for state in states[:-1]]
     assert held[1] == held[-1] < unbounded[-2].nbytes
     assert_near(bounded[0], whole[0])
     near, exact = torch.cat(bounded, dim=2), torch.cat(whole, dim=2)

@@ -1,4 +1,4 @@
-"""Recorded, flow and vocoder give what they give unrecorded: from what they are handed, and from nothing else."""
+"""Captured, flow and vocoder compute what they compute eagerly, and from their arguments alone."""
 
 from functools import cache
 
@@ -18,12 +18,12 @@ from helpers.cosyvoice_golden import (
     seeded,
 )
 from helpers.replaying import Poisoned
-from polyvox.engines.cosyvoice.flow_graphs import FlowGraphs
-from polyvox.engines.cosyvoice.front_graphs import FrontGraphs
-from polyvox.engines.cosyvoice.vocoder_graphs import CausalHiftGraphs, HiftGraphs
-from polyvox.models.cosyvoice.flow import FlowMeans, FlowPrompt
+from polyvox.engines.cosyvoice.cuda_graphs.encoder import TokenEncoderGraphs
+from polyvox.engines.cosyvoice.cuda_graphs.flow import SolverGraphs
+from polyvox.engines.cosyvoice.cuda_graphs.vocoder import CausalHiftGraphs, HiftGraphs
+from polyvox.models.cosyvoice.flow import FlowPrompt, FlowRunner
 from polyvox.models.cosyvoice.noise import flow_noise
-from polyvox.runtime.executors.graphs import bucket_for
+from polyvox.runtime.executors.cuda_graphs import bucket_for
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 SIZES, EXTENTS = (50, 100, 200), (256, 512)
@@ -31,24 +31,26 @@ ROUNDING = 2e-4
 """Of the vocoders in single precision: magnitudes are exponentials, and phases are sums of thousands of pitches."""
 
 
-class Recorded:
-    """A recorded flow whose buffers and results are spoiled before each call."""
+class CapturedFlow:
+    """A captured flow whose buffers and results are filled with NaN before each call."""
 
     def __init__(self, version, extents=EXTENTS):
         model, self.replay = flow(version), Poisoned()
-        self._solver = FlowGraphs(model, self.replay, SIZES, extents)
-        self._encoder = FrontGraphs(model, self.replay, [size // 2 for size in SIZES], [each // 2 for each in extents])
+        self._solver = SolverGraphs(model, self.replay, SIZES, extents)
+        self._encoder = TokenEncoderGraphs(
+            model, self.replay, [size // 2 for size in SIZES], [each // 2 for each in extents]
+        )
         for graphs in (self._encoder, self._solver):
-            graphs.warm()
+            graphs.capture()
         self.replay.buffers = (*self._encoder.buffers, *self._solver.buffers)
         self.shapes = self.replay.recorded
         self.replay.calls.clear()
 
     @property
-    def means(self):
-        return FlowMeans(self._spoiled(self._encoder), self._spoiled(self._solver))
+    def runner(self):
+        return FlowRunner(self._poisoned(self._encoder), self._poisoned(self._solver))
 
-    def _spoiled(self, graphs):
+    def _poisoned(self, graphs):
         def call(*given):
             self.replay.poison()
             return graphs(*given)
@@ -57,17 +59,17 @@ class Recorded:
 
 
 @cache
-def recorded(version):
+def captured_flow(version):
     with torch.inference_mode():
-        return Recorded(version)
+        return CapturedFlow(version)
 
 
-def streamed(version, prompt, pieces, tokens, *, window=None, means=None):
+def streamed(version, prompt, pieces, tokens, *, window=None, runner=None):
     """All mels of tokens that arrive in pieces of these sizes, and the states after each."""
     model = flow(version)
     state, mels, states = model.start(prompt, flow_noise(), window=window), [], []
     for index, piece in enumerate(tokens.split(pieces, dim=1)):
-        mel, state = model.step(piece, state, final=index == len(pieces) - 1, means=means)
+        mel, state = model.step(piece, state, final=index == len(pieces) - 1, runner=runner)
         mels.append(mel)
         states.append(state)
     return mels, states
@@ -81,19 +83,19 @@ def assert_same(ours, theirs, share=1e-5):
 @VERSIONS
 @pytest.mark.parametrize("pieces", [[40, 25, 50, 84], [40, 159], [199], [65, 50, 84]])
 @torch.inference_mode()
-def test_a_recorded_stream_is_the_unrecorded_one(version, pieces):
-    graphs, tokens = recorded(version), golden(version, "flow")["chunked.token"]
-    mels, states = streamed(version, flow_prompt(version), pieces, tokens, means=graphs.means)
+def test_a_captured_stream_equals_the_eager_one(version, pieces):
+    graphs, tokens = captured_flow(version), golden(version, "flow")["chunked.token"]
+    mels, states = streamed(version, flow_prompt(version), pieces, tokens, runner=graphs.runner)
     plain, plain_states = streamed(version, flow_prompt(version), pieces, tokens)
     for ours, theirs in zip(mels, plain, strict=True):
         assert_same(ours, theirs)
     for ours, theirs in zip(states[:-1], plain_states[:-1], strict=True):
-        assert ours.steps.nbytes == theirs.steps.nbytes
-        for kept, plain_kept in zip(ours.front, theirs.front, strict=True):
-            if kept.shape == plain_kept.shape:
-                assert_same(kept, plain_kept)
-        assert_same(ours.steps.tails, theirs.steps.tails)
-        assert_same(torch.cat(ours.steps.rows, dim=-2), torch.cat(theirs.steps.rows, dim=-2))
+        assert ours.solver_cache.nbytes == theirs.solver_cache.nbytes
+        for cached, eager_cached in zip(ours.encoder_cache, theirs.encoder_cache, strict=True):
+            if cached.shape == eager_cached.shape:
+                assert_same(cached, eager_cached)
+        assert_same(ours.solver_cache.contexts, theirs.solver_cache.contexts)
+        assert_same(torch.cat(ours.solver_cache.kv, dim=-2), torch.cat(theirs.solver_cache.kv, dim=-2))
     assert_near(torch.cat(mels, dim=2), golden(version, "flow")["chunked.reference_one_shot"])
     assert graphs.replay.recorded == graphs.shapes
     assert len(graphs.shapes) == 2 * len(SIZES) * len(EXTENTS)
@@ -101,26 +103,32 @@ def test_a_recorded_stream_is_the_unrecorded_one(version, pieces):
 
 @VERSIONS
 @torch.inference_mode()
-def test_a_window_is_the_same_window_recorded(version):
-    graphs, tokens, pieces = recorded(version), golden(version, "flow")["chunked.token"], [40, 25, 25, 25, 25, 25, 34]
+def test_a_window_is_the_same_window_captured(version):
+    graphs, tokens, pieces = (
+        captured_flow(version),
+        golden(version, "flow")["chunked.token"],
+        [40, 25, 25, 25, 25, 25, 34],
+    )
     graphs.replay.calls.clear()
-    mels, states = streamed(version, flow_prompt(version), pieces, tokens, window=100, means=graphs.means)
+    mels, states = streamed(version, flow_prompt(version), pieces, tokens, window=100, runner=graphs.runner)
     plain, plain_states = streamed(version, flow_prompt(version), pieces, tokens, window=100)
     assert_same(torch.cat(mels, dim=2), torch.cat(plain, dim=2))
-    assert [state.steps.length for state in states[:-1]] == [state.steps.length for state in plain_states[:-1]]
-    assert states[-2].steps.length == 100
+    assert [state.solver_cache.length for state in states[:-1]] == [
+        state.solver_cache.length for state in plain_states[:-1]
+    ]
+    assert states[-2].solver_cache.length == 100
     assert sum(key[0] == "flow" for key in graphs.replay.calls) == len(pieces)
 
 
 @torch.inference_mode()
-def test_what_fits_no_recorded_shape_is_left_to_the_model():
+def test_what_fits_no_captured_shape_runs_eagerly():
     """A stream that has grown too long, and several streams at once."""
-    graphs, tokens, prompt = Recorded(3, extents=(256,)), golden(3, "flow")["chunked.token"], flow_prompt(3)
-    mels, _ = streamed(3, prompt, [40, 50, 109], tokens, means=graphs.means)
-    assert graphs.replay.calls == [("front", 50, 128), ("flow", 100, 256), ("front", 50, 128), ("flow", 100, 256)]
+    graphs, tokens, prompt = CapturedFlow(3, extents=(256,)), golden(3, "flow")["chunked.token"], flow_prompt(3)
+    mels, _ = streamed(3, prompt, [40, 50, 109], tokens, runner=graphs.runner)
+    assert graphs.replay.calls == [("encoder", 50, 128), ("flow", 100, 256), ("encoder", 50, 128), ("flow", 100, 256)]
     assert_near(torch.cat(mels, dim=2), golden(3, "flow")["chunked.reference_one_shot"])
     twice = FlowPrompt(*(torch.cat((each, each)) for each in (prompt.tokens, prompt.mel, prompt.embedding)))
-    both, _ = streamed(3, twice, [40, 50, 109], torch.cat((tokens, tokens)), means=graphs.means)
+    both, _ = streamed(3, twice, [40, 50, 109], torch.cat((tokens, tokens)), runner=graphs.runner)
     assert len(graphs.replay.calls) == 4
     assert_same(torch.cat(both, dim=2)[1:], torch.cat(mels, dim=2))
 
@@ -130,7 +138,7 @@ PIECES = [[50, 20, 30, 10], [24, 30, 30, 20, 6], [56, 20, 7, 3, 24], [5, 50, 30,
 
 
 class Vocoders:
-    """A vocoder of either version, recorded and not, on the same draws."""
+    """A vocoder of either version, captured and eager, on the same noise."""
 
     def __init__(self, version, dtype=torch.float32):
         self.model = hift(dtype) if version == 2 else causal_hift(dtype)
@@ -138,10 +146,10 @@ class Vocoders:
         self._version = version
         self._generator = seeded(1)
 
-    def recorded(self):
+    def captured(self):
         kind = HiftGraphs if self._version == 2 else CausalHiftGraphs
         graphs = kind(self.model, self.replay, FIRST, LATER, LAST)
-        graphs.warm()
+        graphs.capture()
         self.replay.calls.clear()
         return graphs
 
@@ -157,12 +165,12 @@ class Vocoders:
 @VERSIONS
 @pytest.mark.parametrize("pieces", PIECES)
 @torch.inference_mode()
-def test_a_recorded_vocoder_gives_the_unrecorded_ones_samples(version, pieces):
-    """Where a step is of no recorded length it is made as it always is, and the next is recorded again."""
+def test_a_captured_vocoder_gives_the_eager_ones_samples(version, pieces):
+    """A step of no captured length runs eagerly, and the next is replayed again."""
     if version == 2 and pieces[0] <= 8:
         pieces = pieces[1:]
     vocoders = Vocoders(version)
-    graphs, model, replay = vocoders.recorded(), vocoders.model, vocoders.replay
+    graphs, model, replay = vocoders.captured(), vocoders.model, vocoders.replay
     shapes, state, plain = replay.recorded, vocoders.start, vocoders.start
     for index, piece in enumerate(golden(3, "hift")["chunked.mel"][:, :, : sum(pieces)].split(pieces, dim=2)):
         final, noise = index == len(pieces) - 1, vocoders.noise(piece.shape[2], state)
@@ -171,10 +179,10 @@ def test_a_recorded_vocoder_gives_the_unrecorded_ones_samples(version, pieces):
         theirs, plain = model.step(piece, *noise, plain, final=final)
         torch.testing.assert_close(ours, theirs, rtol=0, atol=ROUNDING if final else 1e-6)
         assert final or version == 2 or (state.rendered, state.voiced) == (plain.rendered, plain.voiced)
-    expected = [("vocoder starts", pieces[0])] if pieces[0] in FIRST and len(pieces) > 1 else []
+    expected = [("vocoder start", pieces[0])] if pieces[0] in FIRST and len(pieces) > 1 else []
     expected += [("vocoder", piece) for piece in pieces[1:-1] if piece in LATER]
     if pieces[-1] <= LAST[-1]:
-        expected.append(("vocoder ends", len(pieces) == 1, bucket_for(pieces[-1], LAST)))
+        expected.append(("vocoder end", len(pieces) == 1, bucket_for(pieces[-1], LAST)))
     assert replay.calls == expected
     assert replay.recorded == shapes
 
@@ -183,7 +191,7 @@ def test_a_recorded_vocoder_gives_the_unrecorded_ones_samples(version, pieces):
 @pytest.mark.parametrize("rendered", [0, 50])
 @pytest.mark.parametrize("left", [60, 9, 2])
 @torch.inference_mode()
-def test_what_fills_up_the_end_of_a_stream_does_not_change_it(version, rendered, left):
+def test_padding_at_the_end_of_a_stream_does_not_change_it(version, rendered, left):
     frames, vocoders = golden(3, "hift")["chunked.mel"], Vocoders(version, torch.float64)
     model, state, missing = vocoders.model, vocoders.start, 70 - left
     if rendered:
@@ -192,6 +200,6 @@ def test_what_fills_up_the_end_of_a_stream_does_not_change_it(version, rendered,
     expected, _ = model.step(rest, *noise, state, final=True)
     more = [functional.pad(each, (0, 0, 0, 480 * missing)) for each in noise]
     filled = functional.pad(rest, (0, missing))
-    samples, _ = model.step(filled, *more, state, final=True, surplus=torch.tensor(missing))
+    samples, _ = model.step(filled, *more, state, final=True, padding=torch.tensor(missing))
     assert samples.shape[1] - expected.shape[1] == 480 * missing
     assert_near(samples[:, : expected.shape[1]], expected, 1e-9)

@@ -15,7 +15,7 @@ from helpers.cosyvoice_golden import (
     manifest,
 )
 from polyvox.models.cosyvoice.bistream import Bistream
-from polyvox.models.cosyvoice.lm import SpeechPrompt, limits_for
+from polyvox.models.cosyvoice.lm import SpeechPrompt, length_limits
 from polyvox.models.qwen.model import QwenState
 
 
@@ -44,7 +44,7 @@ def test_greedy_decoding(version):
 def test_sampled_sequences(version, seed):
     expected = golden(version, "llm")
     original = OriginalDraws(seed)
-    limits = limits_for(lm_prompt(version).text.shape[1], lm(version).config.speech, original=True)
+    limits = length_limits(lm_prompt(version).text.shape[1], lm(version).config.speech, original=True)
     tokens = list(lm(version).generate(lm_prompt(version), lambda scores, step: original(scores), limits))
     assert tokens == expected[f"ras{seed}.tokens"].tolist()
     assert original.tokens == expected[f"ras{seed}.sampled"].tolist()
@@ -59,9 +59,9 @@ def test_sampled_sequences(version, seed):
 @pytest.mark.parametrize("seed", [1234, 2002])
 def test_version_3_keeps_its_least_length_unless_asked_to_repeat_the_original(seed):
     prompt, original = lm_prompt(3), OriginalDraws(seed)
-    limits = limits_for(prompt.text.shape[1], lm(3).config.speech)
+    limits = length_limits(prompt.text.shape[1], lm(3).config.speech)
     tokens = list(lm(3).generate(prompt, lambda scores, step: original(scores), limits))
-    assert len(tokens) >= limits.least > len(golden(3, "llm")[f"ras{seed}.tokens"])
+    assert len(tokens) >= limits.minimum > len(golden(3, "llm")[f"ras{seed}.tokens"])
 
 
 def bistream(version, *, original):

@@ -34,11 +34,11 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
+from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.hift.causal import load_causal_hift
 from polyvox.models.hift.model import load_hift
-from polyvox.models.hift.source import Source
-from polyvox.models.memory import Memory
+from polyvox.models.hift.source import HarmonicSource
 
 DOUBLE = torch.float64
 HALF_STEP = 2.0**-24
@@ -46,17 +46,17 @@ HALF_STEP = 2.0**-24
 PER_TURN = 2 * math.pi * 480
 
 
-class ExactSource(Source):
+class ExactSource(HarmonicSource):
     """The source in double precision throughout, written down once more so as to share no rounding with ours."""
 
-    def turns(self, pitch, before=None):
+    def cycles(self, pitch, before=None):
         harmonics = torch.arange(1, self.config.harmonics + 1, dtype=DOUBLE)
         turns = (pitch.double()[..., None] * harmonics / self.config.sample_rate).frac().cumsum(dim=1)
         return turns if before is None else turns + before
 
     def forward(self, pitch, turns, noise):
         phase = PER_TURN * turns.transpose(1, 2)
-        if self.smooth:
+        if self.interpolate:
             phase = functional.interpolate(phase, scale_factor=480.0, mode="linear")
         else:
             phase = phase.repeat_interleave(480, dim=2)
@@ -69,7 +69,7 @@ class ExactSource(Source):
 def exact_hift(version):
     loader = load_hift if version == 2 else load_causal_hift
     model = loader(TINY_HIFT, golden(version, "weights_hift"), DOUBLE)
-    exact = ExactSource(model.source.config, smooth=version == 2)
+    exact = ExactSource(model.source.config, interpolate=version == 2)
     exact.mix = model.source.mix.double()
     model.source = exact
     return model
@@ -95,8 +95,8 @@ def assert_as_near(ours, theirs, exact, *, farthest):
 @torch.no_grad()
 def test_version_2s_pitch_is_the_originals_but_for_single_precision():
     mel, recorded = golden(2, "hift")["in.mel"], golden(2, "hift")["f0"]
-    exact = exact_hift(2).pitch(mel.double(), Memory())
-    assert (hift().pitch(mel, Memory()) - exact).abs().max() < 1e-9
+    exact = exact_hift(2).pitch(mel.double(), LayerCache())
+    assert (hift().pitch(mel, LayerCache()) - exact).abs().max() < 1e-9
     # Measured: 1.4e-4 Hz at up to 341 Hz.
     assert ((recorded - exact).abs() / exact).max() < 1e-5
 
@@ -117,7 +117,7 @@ def slack(pitch, of_pitch, *, summed_in_single):
 @torch.no_grad()
 def test_both_sources_of_version_2_are_within_their_own_rounding_of_the_exact_one():
     recorded, noise = golden(2, "hift"), hift_noise(seeded(31), 26)
-    exact_pitch = exact_hift(2).pitch(recorded["in.mel"].double(), Memory())
+    exact_pitch = exact_hift(2).pitch(recorded["in.mel"].double(), LayerCache())
     exact = exact_hift(2).excitation(recorded["in.mel"].double(), noise)
     theirs, ours = recorded["infer.source"][:, 0], hift().excitation(recorded["in.mel"], noise)
     allowed_them = slack(exact_pitch, (recorded["f0"] - exact_pitch).abs(), summed_in_single=True)

@@ -1,6 +1,6 @@
-"""Inside CosyVoice's networks: what each part hands to the next, against the original.
+"""Intermediate tensors of CosyVoice's networks against the original's.
 
-Of every recorded tensor some sixteen to thirty moments are kept, spread over its length.
+Of every recorded tensor some sixteen to thirty positions are kept, spread over its length.
 """
 
 from contextlib import contextmanager
@@ -23,12 +23,12 @@ from helpers.cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
-from polyvox.models.attention import Sight
+from polyvox.models.attention import BlockCausalMask
+from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice import dit, unet
-from polyvox.models.cosyvoice.euler import FlowPoint
 from polyvox.models.cosyvoice.noise import flow_noise
+from polyvox.models.cosyvoice.ode_solver import FlowPoint
 from polyvox.models.loading import renamed, under
-from polyvox.models.memory import Memory
 from polyvox.models.qwen.model import QwenState
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -41,29 +41,29 @@ def thinned(tensor, axis):
 
 
 @contextmanager
-def overheard(outputs, inputs=None):
-    """What the named modules gave, or were given, when each was first called."""
-    heard, hooks = {}, []
+def observed(outputs, inputs=None):
+    """The outputs, or inputs, of the named modules at their first call."""
+    tensors, hooks = {}, []
 
     def keep(name, tensor):
-        heard.setdefault(name, tensor)
+        tensors.setdefault(name, tensor)
 
     for name, module in outputs.items():
         hooks.append(module.register_forward_hook(lambda _, given, made, name=name: keep(name, made)))
     for name, module in (inputs or {}).items():
         hooks.append(module.register_forward_pre_hook(lambda _, given, name=name: keep(name, given[0])))
     try:
-        yield heard
+        yield tensors
     finally:
         for hook in hooks:
             hook.remove()
 
 
-def assert_heard(heard, version, prefix, along):
+def assert_stages(tensors, version, prefix, along):
     """Every stage is the original's; `along` is the axis of time, for all or by name."""
     recorded = {name for name in golden(version, "stages") if name.startswith(prefix)}
-    assert recorded == {prefix + name for name in heard}
-    for name, ours in heard.items():
+    assert recorded == {prefix + name for name in tensors}
+    for name, ours in tensors.items():
         theirs = golden(version, "stages")[prefix + name]
         # Before the exponential, a vocoder's numbers go to thirty and more.
         assert_near(thinned(ours, along.get(name, along[""])), theirs, TOLERANCE * max(1.0, theirs.abs().max().item()))
@@ -72,7 +72,7 @@ def assert_heard(heard, version, prefix, along):
 @torch.no_grad()
 def test_version_2s_encoder():
     tokens = torch.cat((golden(2, "flow")["in.prompt_token"], golden(2, "flow")["in.token"]), dim=1)
-    encoder = flow(2).front.encoder
+    encoder = flow(2).token_encoder.encoder
     stages = {
         "embed": encoder.embed,
         "look": encoder.lookahead,
@@ -82,22 +82,22 @@ def test_version_2s_encoder():
         "up0": encoder.up_encoders[0],
         "upl": encoder.up_encoders[-1],
     }
-    with overheard(stages, {"token_emb": encoder}) as heard:
-        flow(2).front.encode(tokens, tokens[:, :0], Memory(), Sight(tokens.shape[1]))
-    assert_near(thinned(heard.pop("token_emb"), 1), golden(2, "stages")["token_emb"])
-    assert_heard(heard, 2, "encoder.nonstream.", {"": 1, "up": 2})
+    with observed(stages, {"token_emb": encoder}) as tensors:
+        flow(2).token_encoder.encode(tokens, tokens[:, :0], LayerCache(), BlockCausalMask(tokens.shape[1]))
+    assert_near(thinned(tensors.pop("token_emb"), 1), golden(2, "stages")["token_emb"])
+    assert_stages(tensors, 2, "encoder.nonstream.", {"": 1, "up": 2})
 
 
 @torch.no_grad()
 def test_version_3s_tokens():
     tokens = torch.cat((golden(3, "flow")["in.prompt_token"], golden(3, "flow")["in.token"]), dim=1)
-    with overheard({}, {"token_emb": flow(3).front.lookahead}) as heard:
-        flow(3).front.look(tokens, tokens[:, :0], Memory())
-    assert_near(thinned(heard["token_emb"], 1), golden(3, "stages")["token_emb"])
+    with observed({}, {"token_emb": flow(3).token_encoder.lookahead}) as tensors:
+        flow(3).token_encoder.look_ahead(tokens, tokens[:, :0], LayerCache())
+    assert_near(thinned(tensors["token_emb"], 1), golden(3, "stages")["token_emb"])
 
 
 def recorded_call(version):
-    """What the estimator is given, and what it is told about the time."""
+    """The recorded input of the estimator, and its time conditioning."""
     recorded = golden(version, "flow")
     point = FlowPoint(
         mel=recorded["est.x"],
@@ -123,9 +123,9 @@ def test_version_2s_estimator():
         "up_conv": estimator.up_conv,
         "final_block": estimator.final,
     }
-    with overheard(stages) as heard:
-        estimator(point, moment, Memory(), Sight(point.mel.shape[2]))
-    assert_heard(heard, 2, "est.full.", {"": 2, "down_tf0": 1, "mid_last": 1})
+    with observed(stages) as tensors:
+        estimator(point, moment, LayerCache(), BlockCausalMask(point.mel.shape[2]))
+    assert_stages(tensors, 2, "est.full.", {"": 2, "down_tf0": 1, "mid_last": 1})
 
 
 @torch.no_grad()
@@ -133,9 +133,9 @@ def test_version_3s_estimator():
     estimator, (point, moment) = flow(3).estimator, recorded_call(3)
     blocks = estimator.blocks
     stages = {"block0_attn": blocks[0].attn, "block0": blocks[0], "block_last": blocks[-1]}
-    with overheard(stages, {"input_embed": blocks[0], "norm_out": estimator.proj_out}) as heard:
-        estimator(point, moment, Memory(), Sight(point.mel.shape[2]))
-    assert_heard(heard, 3, "est.full.", {"": 1})
+    with observed(stages, {"input_embed": blocks[0], "norm_out": estimator.proj_out}) as tensors:
+        estimator(point, moment, LayerCache(), BlockCausalMask(point.mel.shape[2]))
+    assert_stages(tensors, 3, "est.full.", {"": 1})
 
 
 @VERSIONS
@@ -176,10 +176,10 @@ def filter_stages(model):
 @torch.no_grad()
 def test_version_2s_vocoder():
     recorded = golden(2, "hift")
-    with overheard(filter_stages(hift().filter)) as heard:
+    with observed(filter_stages(hift().filter)) as tensors:
         hift()(recorded["in.mel"], recorded["infer.source"][:, 0])
-    assert_heard(heard, 2, "infer.", {"": 2})
-    voiced = (hift().pitch(recorded["in.mel"], Memory()) > 10).float().repeat_interleave(480, dim=1)
+    assert_stages(tensors, 2, "infer.", {"": 2})
+    voiced = (hift().pitch(recorded["in.mel"], LayerCache()) > 10).float().repeat_interleave(480, dim=1)
     assert torch.equal(thinned(voiced[..., None], 1), golden(2, "stages")["source.uv"])
 
 
@@ -187,13 +187,13 @@ def test_version_2s_vocoder():
 @torch.no_grad()
 def test_version_3s_vocoder(name):
     model, frames = causal_hift(), golden(3, "hift")["in.mel"]
-    with overheard({**filter_stages(model.filter), "source": model.source}, {"sinegen": model.source.mix}) as heard:
+    with observed({**filter_stages(model.filter), "source": model.source}, {"sinegen": model.source.mix}) as tensors:
         model.step(frames, model.start(causal_hift_noise()), final=name == "final")
-    waves, source = heard.pop("sinegen"), heard.pop("source")
+    waves, source = tensors.pop("sinegen"), tensors.pop("source")
     assert_near(thinned(waves, 1), golden(3, "stages")[f"sinegen.{name}"])
     if name == "partial":
         assert_near(thinned(source, 1), golden(3, "stages")["source.partial"][..., 0])
-    assert_heard(heard, 3, f"infer.{name}.", {"": 2})
+    assert_stages(tensors, 3, f"infer.{name}.", {"": 2})
 
 
 def test_version_3s_noise_is_the_one_that_the_original_makes_when_it_is_built():
@@ -204,11 +204,11 @@ def test_version_3s_noise_is_the_one_that_the_original_makes_when_it_is_built():
 @torch.no_grad()
 def test_version_3_gives_out_what_the_original_gives_out_when_it_renders_all_once_more():
     """The original renders all frames so far in every call; we go on. Both say the same."""
-    frames, state, heard = golden(3, "hift")["chunked.mel"], causal_hift().start(causal_hift_noise()), []
+    frames, state, tensors = golden(3, "hift")["chunked.mel"], causal_hift().start(causal_hift_noise()), []
     for index, piece in enumerate(frames.split([38, 30, 30, 12], dim=2)):
         samples, state = causal_hift().step(piece, state, final=index == 3)
-        heard.append(samples)
-        so_far = torch.cat(heard, dim=1)
+        tensors.append(samples)
+        so_far = torch.cat(tensors, dim=1)
         assert_near(thinned(so_far, 1), golden(3, "stages")[f"chunked.wav{index}"], 2e-4)
 
 

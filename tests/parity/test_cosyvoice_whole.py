@@ -22,7 +22,7 @@ from helpers.cosyvoice_golden import (
 )
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.models.cosyvoice.flow import FlowPrompt
-from polyvox.models.cosyvoice.lm import SpeechPrompt, limits_for
+from polyvox.models.cosyvoice.lm import SpeechPrompt, length_limits
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.types import ChunkPolicy
@@ -41,7 +41,7 @@ def row(ids):
 def spoken(version, prompt, seed):
     """The tokens that the flow is given; in version 3 long silences are cut short."""
     draws = OriginalDraws(seed)
-    limits = limits_for(prompt.text.shape[1], lm(version).config.speech, original=True)
+    limits = length_limits(prompt.text.shape[1], lm(version).config.speech, original=True)
     run, kept = SilentRun(), []
     for token in lm(version).generate(prompt, lambda scores, step: draws(scores), limits):
         run = run.after(token)

@@ -92,7 +92,7 @@ def test_features_of_the_decoder():
 def test_the_harmonic_source():
     whole, source = golden("whole"), kokoro().decoder.generator.source
     pitch = whole["mid.F0"][0]
-    samples = source(pitch, source.turns(pitch), golden_noise(93)[None])
+    samples = source(pitch, source.cycles(pitch), golden_noise(93)[None])
     assert far(samples[:, ::EVERY], whole["mid.har_source"]) < 1e-6
 
 

@@ -8,12 +8,12 @@ from helpers.cosyvoice_golden import END_OF_PROMPT, SPEECH_IDS, golden, lm, lm_p
 from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.models.qwen.model import QwenState
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
-from polyvox.runtime.tokens import Limits, Prompt, Sampling
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
 pytestmark = pytest.mark.anyio
 
-GREEDY = Sampling(temperature=0.0)
+GREEDY = SamplingParams(temperature=0.0)
 
 
 class Adapted:
@@ -24,7 +24,7 @@ class Adapted:
         self.backbone = self.model.backbone
         self.vocabulary = self.model.config.speech.rows
         self.embed_ids, self.embed_tokens = self.model.embed_text, self.model.embed_speech
-        self.scores = self.model.scores
+        self.logits = self.model.scores
 
 
 @pytest.fixture
@@ -35,14 +35,16 @@ async def device():
 
 
 def runtime(version, device):
-    return LmScheduler(Adapted(version), LmSizes(slots=4, capacity=512, prefill_rows=16), executor=device)
+    return LmScheduler(Adapted(version), LmSchedulerConfig(slots=4, capacity=512, prefill_rows=16), executor=device)
 
 
 @pytest.mark.parametrize("version", [2, 3])
 async def test_greedy_tokens_are_those_of_the_original(version, device):
     expected = golden(version, "llm")["greedy.tokens"].tolist()
-    prompt = Prompt(rows=lm(version).embed_prompt(lm_prompt(version))[0])
-    speech_only = Limits(len(expected), banned=frozenset(range(SPEECH_IDS, lm(version).config.speech.rows)))
+    prompt = Prompt(embeds=lm(version).embed_prompt(lm_prompt(version))[0])
+    speech_only = GenerationLimits(
+        len(expected), banned_tokens=frozenset(range(SPEECH_IDS, lm(version).config.speech.rows))
+    )
     async with runtime(version, device).generate(prompt, GREEDY, speech_only) as stream:
         assert [token async for token in stream] == expected
 
@@ -80,9 +82,9 @@ def limits_of(plan, most):
     """Until the turn is over, or until the speech is."""
     rows, speech, fill = plan.vocabulary.rows, plan.vocabulary.speech, plan.vocabulary.fill
     if plan.final:
-        return Limits(most, ends=frozenset(range(speech, rows)))
+        return GenerationLimits(most, stop_tokens=frozenset(range(speech, rows)))
     others = frozenset(range(speech, rows)) - {fill}
-    return Limits(plan.fill_at - plan.produced, ends=frozenset({fill}), banned=others)
+    return GenerationLimits(plan.fill_at - plan.produced, stop_tokens=frozenset({fill}), banned_tokens=others)
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -93,7 +95,7 @@ async def test_text_that_arrives_is_spoken_as_step_by_step(version, device):
             plan = plan.push(text, last=not text)
             while plan.feed and not plan.done:
                 rows = lm(version).embed_feed(plan.feed)[0]
-                turn = [token async for token in sequence.go_on(Prompt(rows=rows), limits_of(plan, most))]
+                turn = [token async for token in sequence.extend(Prompt(embeds=rows), limits_of(plan, most))]
                 spoken += turn
                 for token in (*turn, plan.vocabulary.eos if plan.final else plan.vocabulary.fill):
                     plan = plan.accept(token)

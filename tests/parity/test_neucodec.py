@@ -43,7 +43,7 @@ def test_samples_are_those_of_the_original():
 
 def test_every_stage_is_that_of_the_original():
     model, tensors = codec(), golden("tiny")
-    rows = model.embedded(tensors["codes"][:, 0], None)
+    rows = model.embed_codes(tensors["codes"][:, 0], None)
     assert far(rows, tensors["mid.embed"]) < ROUNDING
     for net in model.prior_net:
         rows = net(rows, None)

@@ -23,18 +23,16 @@ from helpers.zipvoice_golden import (
     zipvoice,
 )
 from polyvox.models.loading import WeightsError
-from polyvox.models.zipvoice.model import (
-    Flow,
-    Line,
-    Solver,
-    config_of,
-    load_zipvoice,
-    schedule,
-    speakers_of,
+from polyvox.models.zipvoice.flow import (
+    SolverOptions,
+    SolverState,
+    ZipVoiceInput,
     target_frames,
-    token_places,
+    time_schedule,
+    token_indices,
 )
-from polyvox.models.zipvoice.zipformer import Extent, distance_code, swoosh_r
+from polyvox.models.zipvoice.model import config_from_published, load_zipvoice, speaker_indices
+from polyvox.models.zipvoice.zipformer import PaddingMask, relative_positions, swoosh_r
 
 VARIANTS = pytest.mark.parametrize("variant", [BASE, DISTILLED, STEREO])
 CPU = torch.device("cpu")
@@ -65,7 +63,7 @@ def recorded_flows(variant, guidance=None, time=None):
     step = golden(variant, "fm_step")
     scales = step.get("guidance_scale", torch.zeros(2)) if guidance is None else [guidance, guidance]
     return [
-        Flow(
+        SolverState(
             step["x"][row][:frames],
             step["text_condition"][row][:frames],
             step["speech_condition"][row][:frames],
@@ -82,7 +80,7 @@ def test_tokens_are_encoded(variant):
     recorded = golden(variant, "text_encoder")
     lengths = recorded["tokens_lens"].tolist()
     texts = [tokens[: length + 1] for tokens, length in zip(recorded["tokens_padded"], lengths, strict=True)]
-    for ours, theirs in zip(zipvoice(variant).encoded(texts), recorded["embed"], strict=True):
+    for ours, theirs in zip(zipvoice(variant).encode_texts(texts), recorded["embed"], strict=True):
         assert difference(ours, theirs[: len(ours)]) <= TOLERANCE
 
 
@@ -91,7 +89,7 @@ def test_tokens_are_spread_over_frames(variant):
     recorded = golden(variant, "text_condition_speed1.3")
     case = manifest(variant)["cases"]["sample_B2_speed1.0_ts0.5_n4"]
     lines = [
-        Line(
+        ZipVoiceInput(
             case["tokens"][row], case["prompt_tokens"][row], torch.zeros(frames, zipvoice(variant).config.features), 1.3
         )
         for row, frames in enumerate(recorded["prompt_features_lens"].tolist())
@@ -104,19 +102,19 @@ def test_tokens_are_spread_over_frames(variant):
 
 def test_the_inner_tensors_of_a_step_are_the_originals():
     step, model = golden(DISTILLED, "fm_step"), zipvoice(DISTILLED)
-    time = model.clock(step["t"], step["guidance_scale"])
+    time = model.time_embedding(step["t"], step["guidance_scale"])
     assert difference(time, step["mid.fm.time_embed"]) <= TOLERANCE
-    distances = distance_code(37, 12, CPU)
+    distances = relative_positions(37, 12, CPU)
     assert difference(distances[None], step["mid.fm.encoders.0.encoder_pos"]) <= TOLERANCE
     rows = model.decoder.in_proj(torch.cat((step["x"], step["text_condition"], step["speech_condition"]), dim=2))
-    extent = Extent.of([37, 26], 37, CPU)
-    attention = model.decoder.stacks[0].layers[0].self_attn_weights(rows, distances, extent.padding)
+    padding = PaddingMask.of([37, 26], 37, CPU)
+    attention = model.decoder.stacks[0].layers[0].self_attn_weights(rows, distances, padding.mask)
     assert difference(attention.transpose(0, 1), step["mid.fm.encoders.0.layers.0.self_attn_weights"]) <= TOLERANCE
     # From the first pooling on the original mixes padding into the second row; the first row is full.
-    whole, first = Extent.of([37], 37, CPU), rows[:1]
+    whole, first = PaddingMask.of([37], 37, CPU), rows[:1]
     for index in range(3):
         if index == 1:
-            pooled = model.decoder.stacks[1].pooled(first, whole)
+            pooled = model.decoder.stacks[1].downsample(first, whole)
             assert difference(pooled[0], step["mid.fm.encoders.1.downsample"][:, 0]) <= TOLERANCE
         first = model.decoder.stacks[index](first, whole, time[:1])
         if index > 0:
@@ -152,8 +150,8 @@ def test_whole_samples(variant, name, threads):
     for flow, out, prompt, frames in zip(
         solved(variant, flows), recorded["out"], recorded["out_prompt"], recorded["out_lens"].tolist(), strict=True
     ):
-        assert len(flow.spoken) == frames
-        assert difference(flow.spoken, out[:frames]) <= TOLERANCE
+        assert len(flow.generated) == frames
+        assert difference(flow.generated, out[:frames]) <= TOLERANCE
         assert difference(flow.mel[: flow.prompt_frames], prompt[: flow.prompt_frames]) <= TOLERANCE
 
 
@@ -172,31 +170,31 @@ def test_the_length_rule_refuses_to_divide_by_nothing(counts):
 
 
 def test_left_over_frames_say_the_pad_and_too_few_frames_pass_tokens_over():
-    assert token_places(3, 8) == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert token_places(4, 4) == [0, 1, 2, 3]
-    assert token_places(6, 3) == [0, 2, 4]
+    assert token_indices(3, 8) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert token_indices(4, 4) == [0, 1, 2, 3]
+    assert token_indices(6, 3) == [0, 2, 4]
 
 
 def test_the_schedules_are_the_originals():
-    assert schedule(4, 0.5) == pytest.approx([0, 1 / 7, 1 / 3, 0.6, 1], abs=1e-7)
-    assert schedule(4, 1.0) == (0, 0.25, 0.5, 0.75, 1)
-    assert schedule(1, 0.5) == (0, 1)
+    assert time_schedule(4, 0.5) == pytest.approx([0, 1 / 7, 1 / 3, 0.6, 1], abs=1e-7)
+    assert time_schedule(4, 1.0) == (0, 0.25, 0.5, 0.75, 1)
+    assert time_schedule(1, 0.5) == (0, 1)
 
 
 def test_who_speaks_goes_by_the_tag_not_by_the_count_of_turns():
     first, second = TAGS
-    assert speakers_of(torch.tensor([[first, 5, second, 6, first, 7]]), TAGS).tolist() == [[1, 1, 0, 0, 1, 1]]
-    assert speakers_of(torch.tensor([[first, 5, first, 6, second, 7]]), TAGS).tolist() == [[1, 1, 1, 1, 0, 0]]
+    assert speaker_indices(torch.tensor([[first, 5, second, 6, first, 7]]), TAGS).tolist() == [[1, 1, 0, 0, 1, 1]]
+    assert speaker_indices(torch.tensor([[first, 5, first, 6, second, 7]]), TAGS).tolist() == [[1, 1, 1, 1, 0, 0]]
 
 
 def test_noise_of_another_length_is_refused():
     flow = sample_start(DISTILLED, "sample_B1_speed1.0_ts1.0_n3")[0]
-    line = Line([1, 2, 3], [1, 2], torch.zeros(10, 20))
+    line = ZipVoiceInput([1, 2, 3], [1, 2], torch.zeros(10, 20))
     with pytest.raises(ValueError, match=r"noise is \(74, 20\), not \(25, 20\)"):
-        zipvoice(DISTILLED).start([line], [flow.mel], [Solver(4, 1.0)])
+        zipvoice(DISTILLED).start([line], [flow.mel], [SolverOptions(4, 1.0)])
 
 
 def test_weights_of_another_variant_are_refused():
     published = json.loads((FOLDER / DISTILLED / "model.json").read_text())
-    with pytest.raises(WeightsError, match=r"clock\.guidance\.weight"):
-        load_zipvoice(config_of(published["model"], published["vocab_size"]), weights(DISTILLED))
+    with pytest.raises(WeightsError, match=r"time_embedding\.guidance\.weight"):
+        load_zipvoice(config_from_published(published["model"], published["vocab_size"]), weights(DISTILLED))

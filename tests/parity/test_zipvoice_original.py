@@ -5,7 +5,7 @@ import torch
 
 from benchmarks.zipvoice_original import OriginalZipVoice
 from helpers.zipvoice_golden import DISTILLED, SAMPLES, difference, golden, manifest, weights, zipvoice
-from polyvox.models.zipvoice.model import Line, Solver
+from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 
 
 @pytest.mark.parametrize("straight", [False, True])
@@ -16,7 +16,7 @@ def test_whole_samples(name: str, straight: bool) -> None:
     model.straighten(straight)
     case, recorded = manifest(DISTILLED)["cases"][name], golden(DISTILLED, name)
     lines = [
-        Line(tokens, prompt_tokens, mel[:length], case["speed"])
+        ZipVoiceInput(tokens, prompt_tokens, mel[:length], case["speed"])
         for tokens, prompt_tokens, mel, length in zip(
             case["tokens"],
             case["prompt_tokens"],
@@ -27,7 +27,7 @@ def test_whole_samples(name: str, straight: bool) -> None:
     ]
     # The longest row is the one that nothing was padded for: in the original, padding leaks into shorter ones.
     row = max(range(len(lines)), key=lambda index: lines[index].frames)
-    solver = Solver(case["num_step"], case["guidance_scale"], case["t_shift"])
+    solver = SolverOptions(case["num_step"], case["guidance_scale"], case["t_shift"])
     with torch.inference_mode():
         spoken = model(lines[row], recorded["noise"][row][: lines[row].frames], solver)
     assert difference(spoken, recorded["out"][row][: len(spoken)]) <= 1e-4

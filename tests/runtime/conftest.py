@@ -3,7 +3,7 @@ from importlib.util import find_spec
 
 import pytest
 
-collect_ignore_glob = [] if find_spec("torch") else ["test_lm_scheduler*"]
+collect_ignore_glob = [] if find_spec("torch") else ["test_lm_scheduler*", "test_sampling*", "test_remote_lm*"]
 
 
 @pytest.fixture(autouse=True, scope="session")

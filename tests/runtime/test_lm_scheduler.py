@@ -1,4 +1,4 @@
-"""The language model runtime: what a sequence is, whoever rides along, and what becomes of its slot."""
+"""The scheduler: a sequence's tokens do not depend on its batch, and its slot comes back."""
 
 import asyncio
 import threading
@@ -13,24 +13,24 @@ from polyvox.errors import EngineError, InvalidRequestError, UnavailableError
 from polyvox.models.qwen.model import QwenState
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.kv_cache import slot_bytes, slots_within
-from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
-from polyvox.runtime.tokens import Limits, Prompt, Sampling
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
 pytestmark = pytest.mark.anyio
 
 END = tiny_lm().end
-GREEDY = Sampling(temperature=0.0)
+GREEDY = SamplingParams(temperature=0.0)
 
 
 @asynccontextmanager
 async def runtime(model=None, replay=None, **sizes):
     """A runtime that must have all its slots back in the end, with the reports of its steps."""
     executor, reports = DeviceExecutor("test-lm", 1), []
-    chosen = LmSizes(**{"slots": 16, "capacity": 256, "prefill_rows": 32, **sizes})
+    chosen = LmSchedulerConfig(**{"slots": 16, "capacity": 256, "prefill_rows": 32, **sizes})
     lm = LmScheduler(model or tiny_lm(), chosen, executor=executor, observer=reports.append, replay=replay)
     try:
         yield lm, reports
-        assert (lm.busy, lm.waiting) == (0, 0)
+        assert (lm.running, lm.waiting) == (0, 0)
     finally:
         await lm.close()
         await asyncio.to_thread(executor.close)
@@ -41,7 +41,7 @@ def ids(length, seed=0):
 
 
 def limits(most=40, least=0):
-    return Limits(most=most, least=least, ends=frozenset({END}))
+    return GenerationLimits(max_tokens=most, min_tokens=least, stop_tokens=frozenset({END}))
 
 
 async def spoken(lm, prompt, sampling=GREEDY, until=None):
@@ -54,7 +54,7 @@ def by_hand(rows, most):
     model, state, tokens = tiny_lm(), QwenState(), []
     for _ in range(most):
         hidden, state = model.backbone(rows, state)
-        token = model.scores(hidden[0, -1]).argmax()
+        token = model.logits(hidden[0, -1]).argmax()
         if token == END:
             break
         tokens.append(token.item())
@@ -66,11 +66,11 @@ SIXTEEN = [
     (
         ids(3 + 7 * place % 60, seed=place),
         [
-            Sampling(seed=place, temperature=0.8, repetition_penalty=1.15),
+            SamplingParams(seed=place, temperature=0.8, repetition_penalty=1.15),
             GREEDY,
-            Sampling(seed=place, top_k=5),
-            Sampling(seed=place, top_p=0.7, temperature=1.3),
-            Sampling(seed=place, top_k=25, top_p=0.8, repeat_window=10),
+            SamplingParams(seed=place, top_k=5),
+            SamplingParams(seed=place, top_p=0.7, temperature=1.3),
+            SamplingParams(seed=place, top_k=25, top_p=0.8, repeat_window=10),
         ][place % 5],
         limits(most=30 + place, least=place),
     )
@@ -81,9 +81,9 @@ SIXTEEN = [
 async def test_sixteen_sequences_are_the_same_alone_and_together():
     async with runtime() as (lm, reports):
         alone = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN]
-        assert max(report.drawn for report in reports) == 1
+        assert max(report.generated_tokens for report in reports) == 1
         together = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN))
-    assert max(report.drawn for report in reports) == 16
+    assert max(report.generated_tokens for report in reports) == 16
     assert together == alone
     assert sum(map(len, alone)) > 400
 
@@ -94,7 +94,7 @@ async def test_sixteen_sequences_through_five_slots_are_the_same_again():
     async with runtime(slots=5, prefill_rows=8) as (lm, reports):
         crowded = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN))
     assert crowded == alone
-    assert max(report.busy for report in reports) == 5
+    assert max(report.running for report in reports) == 5
     assert max(report.waiting for report in reports) == 11
 
 
@@ -106,19 +106,21 @@ async def test_steps_of_fixed_shape_draw_the_same_tokens():
         together = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in SIXTEEN))
     assert together == alone
     assert {key[1] for key in replay.shapes} <= {1, 2, 4, 8, 11}
-    assert {key[2] for key in replay.shapes if key[0] == "next"} <= {256, 300}
-    assert {key[2:4] for key in replay.shapes if key[0] == "read"} <= {(32, 300)}
+    assert {key[2] for key in replay.shapes if key[0] == "decode"} <= {256, 300}
+    assert {key[2:4] for key in replay.shapes if key[0] == "prefill"} <= {(32, 300)}
 
 
-async def test_what_was_warmed_is_not_recorded_again():
+async def test_what_was_warmed_is_not_captured_again():
     replay = Fixed()
-    rule = Sampling(seed=3, temperature=0.8)
+    rule = SamplingParams(seed=3, temperature=0.8)
     async with runtime(replay=replay, slots=5, capacity=600) as (lm, reports):
         await lm.warm(rule, GREEDY)
         assert replay.recorded == 4 * 3 + 4 * 2
         assert not reports
         first = await spoken(lm, Prompt(ids(9)), rule)
-        await asyncio.gather(*(spoken(lm, Prompt(ids(9, seed)), rule, Limits(most=400)) for seed in range(8)))
+        await asyncio.gather(
+            *(spoken(lm, Prompt(ids(9, seed)), rule, GenerationLimits(max_tokens=400)) for seed in range(8))
+        )
         assert replay.recorded == 20
     async with runtime() as (lm, _):
         await lm.warm(rule)
@@ -128,14 +130,14 @@ async def test_what_was_warmed_is_not_recorded_again():
 async def test_a_sequence_that_waits_between_others_is_not_disturbed_by_their_fixed_shapes():
     first, second = ids(6), ids(4, seed=1)
     async with runtime(replay=Fixed()) as (lm, _), lm.open(GREEDY) as early, lm.open(GREEDY) as waiting:
-        told = [token async for token in waiting.go_on(Prompt(first), limits(most=5))]
+        told = [token async for token in waiting.extend(Prompt(first), limits(most=5))]
         async with lm.open(GREEDY) as late:
             for sequence in (early, late):
-                [token async for token in sequence.go_on(Prompt(ids(30, seed=7)), Limits(most=50))]
-        more = [token async for token in waiting.go_on(Prompt(second), limits(most=12))]
+                [token async for token in sequence.extend(Prompt(ids(30, seed=7)), GenerationLimits(max_tokens=50))]
+        more = [token async for token in waiting.extend(Prompt(second), limits(most=12))]
     async with runtime() as (lm, _), lm.open(GREEDY) as sequence:
-        assert told == [token async for token in sequence.go_on(Prompt(first), limits(most=5))]
-        assert more == [token async for token in sequence.go_on(Prompt(second), limits(most=12))]
+        assert told == [token async for token in sequence.extend(Prompt(first), limits(most=5))]
+        assert more == [token async for token in sequence.extend(Prompt(second), limits(most=12))]
 
 
 async def test_tokens_are_those_of_the_model_by_itself():
@@ -146,11 +148,11 @@ async def test_tokens_are_those_of_the_model_by_itself():
             assert await spoken(lm, Prompt(prompt)) == by_hand(rows, 40)
 
 
-async def test_input_rows_serve_as_well_as_ids():
+async def test_embeddings_serve_as_well_as_ids():
     prompt = ids(50)
     rows = tiny_lm().embed_ids(torch.tensor(prompt))
     async with runtime(prefill_rows=7) as (lm, _):
-        assert await spoken(lm, Prompt(rows=rows)) == await spoken(lm, Prompt(prompt))
+        assert await spoken(lm, Prompt(embeds=rows)) == await spoken(lm, Prompt(prompt))
 
 
 async def test_a_sequence_ends_at_an_end_or_at_its_greatest_length():
@@ -159,31 +161,31 @@ async def test_a_sequence_ends_at_an_end_or_at_its_greatest_length():
         assert len(whole) == 40
         short = await spoken(lm, Prompt(ids(9)), until=limits(most=7))
         assert short == whole[:7]
-        stop = Limits(most=40, ends=frozenset({whole[5]}))
+        stop = GenerationLimits(max_tokens=40, stop_tokens=frozenset({whole[5]}))
         assert await spoken(lm, Prompt(ids(9)), until=stop) == whole[: whole.index(whole[5])]
 
 
 async def test_the_same_seed_says_the_same_and_another_something_else():
     async with runtime() as (lm, _):
         first, again, other = [
-            await spoken(lm, Prompt(ids(9)), Sampling(seed=seed, temperature=1.5)) for seed in (1, 1, 2)
+            await spoken(lm, Prompt(ids(9)), SamplingParams(seed=seed, temperature=1.5)) for seed in (1, 1, 2)
         ]
-        chance = [await spoken(lm, Prompt(ids(9)), Sampling(temperature=1.5)) for _ in range(2)]
+        chance = [await spoken(lm, Prompt(ids(9)), SamplingParams(temperature=1.5)) for _ in range(2)]
     assert first == again != other
     assert chance[0] != chance[1]
 
 
-async def test_long_prompts_are_read_in_pieces_while_others_go_on_speaking():
+async def test_long_prompts_are_prefilled_in_chunks_while_others_go_on_decoding():
     async with (
         runtime(prefill_rows=8, capacity=400) as (lm, reports),
-        lm.generate(Prompt(ids(5)), GREEDY, Limits(most=300)) as speaking,
+        lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=300)) as speaking,
     ):
         await speaking.read(3)
         reports.clear()
         await spoken(lm, Prompt(ids(100, seed=1)), until=limits(most=1))
-    reading = [report for report in reports if report.read]
-    assert [report.read for report in reading] == [8] * 12 + [4]
-    assert all(report.drawn >= 1 for report in reading)
+    reading = [report for report in reports if report.prompt_tokens]
+    assert [report.prompt_tokens for report in reading] == [8] * 12 + [4]
+    assert all(report.generated_tokens >= 1 for report in reading)
 
 
 async def test_short_prompts_share_a_step_and_do_not_wait_behind_a_long_one():
@@ -198,46 +200,48 @@ async def test_short_prompts_share_a_step_and_do_not_wait_behind_a_long_one():
 
         await asyncio.gather(*map(first_token, lengths))
     assert order == ["short", "other", "long"]
-    assert reports[0].read == 24
-    assert max(report.read for report in reports) <= 24
+    assert reports[0].prompt_tokens == 24
+    assert max(report.prompt_tokens for report in reports) <= 24
 
 
-async def test_a_prompt_that_begins_as_an_earlier_one_is_read_from_where_they_part():
+async def test_a_prompt_that_shares_a_prefix_with_an_earlier_one_is_prefilled_behind_it():
     voice = ids(60)
     prompts = [Prompt(voice + ids(6, seed), shared=60) for seed in range(3)]
     async with runtime() as (lm, _):
         expected = [await spoken(lm, prompt) for prompt in prompts]
     async with runtime(prefix_bytes=10**6) as (lm, reports):
         first = await spoken(lm, prompts[0])
-        assert sum(report.read for report in reports) == 66
+        assert sum(report.prompt_tokens for report in reports) == 66
         reports.clear()
         later = [await spoken(lm, prompt) for prompt in prompts]
-        assert sum(report.read for report in reports) == 3 * 6
+        assert sum(report.prompt_tokens for report in reports) == 3 * 6
         reports.clear()
         stranger = Prompt(ids(60, seed=9) + ids(6), shared=60)
         await spoken(lm, stranger)
-        assert sum(report.read for report in reports) == 66
+        assert sum(report.prompt_tokens for report in reports) == 66
     assert [first, *later[1:]] == expected
     assert later[0] == expected[0]
 
 
-async def test_no_prompt_is_kept_where_there_is_no_room_for_it():
+async def test_no_prefix_is_cached_where_there_is_no_room_for_it():
     prompt = Prompt(ids(30), shared=29)
     async with runtime(prefix_bytes=100) as (lm, reports):
         for _ in range(2):
             await spoken(lm, prompt)
-    assert sum(report.read for report in reports) == 60
+    assert sum(report.prompt_tokens for report in reports) == 60
 
 
-IN_STEPS_AND_IN_BURSTS = pytest.mark.parametrize("replay", [None, Fixed()], ids=["in steps", "in bursts"])
+ONE_TOKEN_AND_SEVERAL_A_STEP = pytest.mark.parametrize(
+    "replay", [None, Fixed()], ids=["one token a step", "several tokens a step"]
+)
 
 
-@IN_STEPS_AND_IN_BURSTS
-async def test_a_sequence_goes_on_when_more_input_comes(replay):
+@ONE_TOKEN_AND_SEVERAL_A_STEP
+async def test_a_sequence_can_be_extended_by_more_input(replay):
     first, second = ids(6), ids(4, seed=1)
     async with runtime(replay=replay) as (lm, _), lm.open(GREEDY) as sequence:
-        told = [token async for token in sequence.go_on(Prompt(first), limits(most=5))]
-        more = [token async for token in sequence.go_on(Prompt(second), limits(most=12))]
+        told = [token async for token in sequence.extend(Prompt(first), limits(most=5))]
+        more = [token async for token in sequence.extend(Prompt(second), limits(most=12))]
     model = tiny_lm()
     spoken_so_far = [model.embed_ids(torch.tensor(first)), model.embed_tokens(torch.tensor(told))]
     rows = torch.cat((*spoken_so_far, model.embed_ids(torch.tensor(second))))[None]
@@ -245,48 +249,51 @@ async def test_a_sequence_goes_on_when_more_input_comes(replay):
     assert more == by_hand(rows, 12)
 
 
-@IN_STEPS_AND_IN_BURSTS
-async def test_an_end_is_not_read_when_the_sequence_goes_on(replay):
+@ONE_TOKEN_AND_SEVERAL_A_STEP
+async def test_a_stop_token_is_not_part_of_the_sequence_that_is_extended(replay):
     first, second = ids(6), ids(4, seed=1)
     async with runtime(replay=replay) as (lm, _):
         told = await spoken(lm, Prompt(first))
         end = told[4]
         kept = told[: told.index(end)]
         async with lm.open(GREEDY) as sequence:
-            stop = Limits(most=40, ends=frozenset({end}))
-            assert [token async for token in sequence.go_on(Prompt(first), stop)] == kept
-            more = [token async for token in sequence.go_on(Prompt(second), limits(most=12))]
+            stop = GenerationLimits(max_tokens=40, stop_tokens=frozenset({end}))
+            assert [token async for token in sequence.extend(Prompt(first), stop)] == kept
+            more = [token async for token in sequence.extend(Prompt(second), limits(most=12))]
     model = tiny_lm()
     rows = torch.cat((model.embed_ids(torch.tensor(first)), model.embed_tokens(torch.tensor(kept, dtype=torch.long))))
     assert more == by_hand(torch.cat((rows, model.embed_ids(torch.tensor(second))))[None], 12)
 
 
-async def test_the_chances_of_a_sequence_do_not_move_while_others_of_its_burst_go_on():
-    rule, first, second = Sampling(seed=4, repetition_penalty=1.3), ids(6), ids(4, seed=1)
+async def test_the_random_numbers_of_a_sequence_do_not_move_while_others_of_its_batch_go_on():
+    rule, first, second = SamplingParams(seed=4, repetition_penalty=1.3), ids(6), ids(4, seed=1)
 
     async def told(lm):
         async with lm.open(rule) as sequence:
             return [
-                [token async for token in sequence.go_on(Prompt(prompt), Limits(most=3))] for prompt in (first, second)
+                [token async for token in sequence.extend(Prompt(prompt), GenerationLimits(max_tokens=3))]
+                for prompt in (first, second)
             ]
 
     async with runtime() as (lm, _):
         alone = await told(lm)
-    async with runtime(replay=Fixed(), burst=8) as (lm, reports):
-        assert (await asyncio.gather(told(lm), spoken(lm, Prompt(ids(5)), until=Limits(most=60))))[0] == alone
-    assert max(report.drawn for report in reports) >= 8
+    async with runtime(replay=Fixed(), decode_steps=8) as (lm, reports):
+        assert (await asyncio.gather(told(lm), spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=60))))[
+            0
+        ] == alone
+    assert max(report.generated_tokens for report in reports) >= 8
 
 
-async def test_bursts_draw_about_what_the_first_reader_waits_for_and_single_tokens_while_prompts_wait():
+async def test_a_step_decodes_about_what_the_first_reader_waits_for_and_single_tokens_while_prompts_wait():
     async with (
-        runtime(replay=Fixed(), burst=8, prefill_rows=8) as (lm, reports),
-        lm.generate(Prompt(ids(5)), GREEDY, Limits(most=200)) as stream,
+        runtime(replay=Fixed(), decode_steps=8, prefill_rows=8) as (lm, reports),
+        lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=200)) as stream,
     ):
         await stream.read(6)
-        assert [report.drawn for report in reports][:2] == [1, 5]
-        async with lm.generate(Prompt(ids(40)), GREEDY, Limits(most=1)) as long:
+        assert [report.generated_tokens for report in reports][:2] == [1, 5]
+        async with lm.generate(Prompt(ids(40)), GREEDY, GenerationLimits(max_tokens=1)) as long:
             await asyncio.gather(stream.read(30), long.read())
-    reading = [report.drawn for report in reports if report.read]
+    reading = [report.generated_tokens for report in reports if report.prompt_tokens]
     assert len(reading) == 6
     assert max(reading) <= 2
 
@@ -294,32 +301,32 @@ async def test_bursts_draw_about_what_the_first_reader_waits_for_and_single_toke
 async def test_a_sequence_that_is_left_takes_no_part_in_the_next_step():
     async with (
         runtime(capacity=2_000) as (lm, reports),
-        lm.generate(Prompt(ids(5)), GREEDY, Limits(most=1_000)) as stays,
+        lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=1_000)) as stays,
     ):
         await stays.read(2)
-        async with lm.generate(Prompt(ids(7)), GREEDY, Limits(most=1_000)) as leaves:
+        async with lm.generate(Prompt(ids(7)), GREEDY, GenerationLimits(max_tokens=1_000)) as leaves:
             await leaves.read(5)
-            assert lm.busy == 2
-        assert lm.busy == 1
+            assert lm.running == 2
+        assert lm.running == 1
         reports.clear()
         await stays.read(10)
     # The first report may be of the step that was under way, the last one is of the slot that became free.
-    assert {report.drawn for report in reports[1:-1]} == {1}
+    assert {report.generated_tokens for report in reports[1:-1]} == {1}
 
 
 async def test_a_reader_that_is_cancelled_frees_its_slot():
     async with runtime(slots=1, capacity=2_000) as (lm, _):
-        task = asyncio.create_task(spoken(lm, Prompt(ids(5)), until=Limits(most=1_900)))
+        task = asyncio.create_task(spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=1_900)))
         await asyncio.sleep(0.02)
-        assert lm.busy == 1
+        assert lm.running == 1
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert lm.busy == 0
-        assert len(await spoken(lm, Prompt(ids(5)), until=Limits(most=3))) == 3
+        assert lm.running == 0
+        assert len(await spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=3))) == 3
 
 
-async def test_slots_are_given_out_in_the_order_of_asking_and_whoever_gives_up_leaves_the_line():
+async def test_slots_are_assigned_first_come_first_served_and_a_cancelled_caller_leaves_the_queue():
     order = []
     async with runtime(slots=1) as (lm, _):
 
@@ -339,7 +346,7 @@ async def test_slots_are_given_out_in_the_order_of_asking_and_whoever_gives_up_l
     assert order == ["a", "c", "d"]
 
 
-async def test_a_slot_given_to_somebody_who_gives_up_at_that_moment_is_not_lost():
+async def test_a_slot_handed_to_a_caller_that_is_cancelled_at_that_moment_is_not_lost():
     async with runtime(slots=1) as (lm, _):
         async with lm.open(GREEDY):
             task = asyncio.create_task(spoken(lm, Prompt(ids(5))))
@@ -347,13 +354,13 @@ async def test_a_slot_given_to_somebody_who_gives_up_at_that_moment_is_not_lost(
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert len(await spoken(lm, Prompt(ids(5)), until=Limits(most=2))) == 2
+        assert len(await spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=2))) == 2
 
 
 async def test_a_reader_that_falls_behind_stops_its_own_sequence_only():
-    async with runtime(most_unread=5, capacity=400) as (lm, reports):
-        async with lm.generate(Prompt(ids(5)), GREEDY, Limits(most=200)) as slow:
-            brisk = await spoken(lm, Prompt(ids(6)), until=Limits(most=100))
+    async with runtime(max_unread=5, capacity=400) as (lm, reports):
+        async with lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=200)) as slow:
+            brisk = await spoken(lm, Prompt(ids(6)), until=GenerationLimits(max_tokens=100))
             assert len(brisk) == 100
             assert slow.unread == 5
             steps = len(reports)
@@ -361,7 +368,7 @@ async def test_a_reader_that_falls_behind_stops_its_own_sequence_only():
             assert len(reports) == steps
             caught_up = [*await slow.read(), *await slow.read(3), *await slow.read(50)]
         assert len(caught_up) >= 58
-        assert caught_up == await spoken(lm, Prompt(ids(5)), until=Limits(most=len(caught_up)))
+        assert caught_up == await spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=len(caught_up)))
 
 
 async def test_what_cannot_fit_is_refused_before_it_takes_a_slot():
@@ -374,14 +381,19 @@ async def test_what_cannot_fit_is_refused_before_it_takes_a_slot():
         with pytest.raises(ValueError, match="at least one position"):
             await spoken(lm, Prompt())
         assert not reports
-        assert len(await spoken(lm, Prompt(ids(20)), until=Limits(most=30))) == 30
-        assert [(report.busy, report.read, report.drawn) for report in reports[-2:]] == [(1, 0, 1), (0, 0, 0)]
+        assert len(await spoken(lm, Prompt(ids(20)), until=GenerationLimits(max_tokens=30))) == 30
+        assert [(report.running, report.prompt_tokens, report.generated_tokens) for report in reports[-2:]] == [
+            (1, 0, 1),
+            (0, 0, 0),
+        ]
 
 
 async def test_a_sequence_fills_its_slot_to_the_last_position_beside_full_neighbours():
     async with runtime(capacity=50, slots=3) as (lm, _):
-        alone = await spoken(lm, Prompt(ids(20)), until=Limits(most=30))
-        together = await asyncio.gather(*(spoken(lm, Prompt(ids(20)), until=Limits(most=30)) for _ in range(3)))
+        alone = await spoken(lm, Prompt(ids(20)), until=GenerationLimits(max_tokens=30))
+        together = await asyncio.gather(
+            *(spoken(lm, Prompt(ids(20)), until=GenerationLimits(max_tokens=30)) for _ in range(3))
+        )
     assert together == [alone] * 3
 
 
@@ -393,29 +405,29 @@ class Breaking:
         self.backbone, self.vocabulary = tiny_lm().backbone, tiny_lm().vocabulary
         self.embed_ids, self.embed_tokens = tiny_lm().embed_ids, tiny_lm().embed_tokens
 
-    def scores(self, hidden):
+    def logits(self, hidden):
         if self.broken.is_set():
             raise RuntimeError("out of memory")
-        return tiny_lm().scores(hidden)
+        return tiny_lm().logits(hidden)
 
 
-async def test_a_failing_step_is_told_to_its_sequences_and_the_next_one_works():
+async def test_a_failing_step_fails_its_sequences_and_the_next_one_works():
     model = Breaking()
     async with runtime(model) as (lm, _):
-        async with lm.generate(Prompt(ids(5)), GREEDY, Limits(most=200)) as stream:
+        async with lm.generate(Prompt(ids(5)), GREEDY, GenerationLimits(max_tokens=200)) as stream:
             await stream.read(2)
             model.broken.set()
             with pytest.raises(EngineError, match="server's log"):
                 [token async for token in stream]
         model.broken.clear()
-        assert lm.busy == 0
-        assert len(await spoken(lm, Prompt(ids(5)), until=Limits(most=40))) == 40
+        assert lm.running == 0
+        assert len(await spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=40))) == 40
 
 
-async def test_closing_fails_those_under_way_and_those_in_line():
+async def test_closing_fails_running_and_waiting_sequences():
     async with runtime(slots=1, capacity=2_000) as (lm, _):
         speaking, waiting = [
-            asyncio.create_task(spoken(lm, Prompt(ids(5)), until=Limits(most=1_900))) for _ in range(2)
+            asyncio.create_task(spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=1_900))) for _ in range(2)
         ]
         await asyncio.sleep(0.02)
         await lm.close()
@@ -438,10 +450,10 @@ def test_the_memory_budget_decides_how_many_slots_there_are():
 
 async def test_memory_is_the_same_after_a_thousand_tokens_of_many_sequences():
     async with runtime(prefix_bytes=20_000) as (lm, _):
-        held = lm._decoder._cache.nbytes
+        held = lm._runner._cache.nbytes
         for turn in range(6):
             prompts = [Prompt(ids(30, seed=100 * turn + place), shared=20) for place in range(20)]
             await asyncio.gather(*(spoken(lm, prompt, until=limits(most=10)) for prompt in prompts))
-        assert lm._decoder._cache.nbytes == held
+        assert lm._runner._cache.nbytes == held
         assert 0 < lm._prefixes.nbytes <= 20_000
-        assert not any((lm._open, lm._begins, lm._turns, lm._reading, lm._decoding))
+        assert not any((lm._open, lm._starts, lm._limits, lm._prefilling, lm._decoding))

@@ -12,37 +12,45 @@ from test_lm_scheduler import SIXTEEN, limits, runtime, spoken
 from helpers.tiny_lm import tiny_lm
 from polyvox.models.qwen import qwen_kernels
 from polyvox.runtime import lm_scheduler, sampling_kernels
-from polyvox.runtime.executors.fused import checked_draw, checked_step, fused_draw, fused_step
+from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling, verified_backbone, verified_sampling
 from polyvox.runtime.kv_cache import KvCache
-from polyvox.runtime.sampling import Sampler, Steps
-from polyvox.runtime.tokens import Limits, Prompt, Sampling
+from polyvox.runtime.sampling import Sampler, SamplingPlan
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
 CPU = torch.device("cpu")
-PLAIN = Steps(0, redraws=False)
+PLAIN = SamplingPlan(0, redraws=False)
 VOCABULARY = 301
 
 
 def samplers(*rules, vocabulary=VOCABULARY):
     """The same sequences twice, drawn the plain way and by the kernel."""
-    made = [Sampler(len(rules) + 1, vocabulary, CPU, way) for way in (None, sampling_kernels.draw)]
+    made = [Sampler(len(rules) + 1, vocabulary, CPU, way) for way in (None, sampling_kernels.sample)]
     for sampler in made:
         for slot, rule in enumerate(rules):
-            sampler.begin(slot, rule, 77 * slot + 3, (1, 2, 3))
-            sampler.limit(slot, Limits(most=6, least=2, ends=frozenset({5, 300}), banned=frozenset({7, 8})))
+            sampler.start(slot, rule, 77 * slot + 3, (1, 2, 3))
+            sampler.set_limits(
+                slot,
+                GenerationLimits(
+                    max_tokens=6, min_tokens=2, stop_tokens=frozenset({5, 300}), banned_tokens=frozenset({7, 8})
+                ),
+            )
     return made
 
 
-RULES = [Sampling(temperature=heat, repetition_penalty=1 + heat / 5) for heat in (0.0, 0.1, 0.6, 1.0, 1.5)]
+RULES = [
+    SamplingParams(temperature=temperature, repetition_penalty=1 + temperature / 5)
+    for temperature in (0.0, 0.1, 0.6, 1.0, 1.5)
+]
 
 
 def test_the_kernel_draws_and_remembers_what_the_plain_way_does():
     plain, fused = samplers(*RULES)
     slots, chance = torch.tensor([4, 0, 2, 1]), torch.Generator().manual_seed(1)
     for _ in range(7):
-        scores = 3 * torch.randn(4, VOCABULARY, generator=chance)
-        assert fused.draw(scores, slots, PLAIN).tolist() == plain.draw(scores, slots, PLAIN).tolist()
-    for name in ("counts", "seen", "recent", "last", "ended"):
-        assert torch.equal(getattr(fused.tables, name), getattr(plain.tables, name)), name
+        logits = 3 * torch.randn(4, VOCABULARY, generator=chance)
+        assert fused.sample(logits, slots, PLAIN).tolist() == plain.sample(logits, slots, PLAIN).tolist()
+    for name in ("int_params", "seen", "recent", "last", "ended"):
+        assert torch.equal(getattr(fused.state, name), getattr(plain.state, name)), name
     assert plain.ended.tolist() == [True, True, True, False, True, False]
 
 
@@ -50,31 +58,31 @@ def test_the_kernel_reads_rows_and_slots_wherever_they_lie():
     plain, fused = samplers(*RULES)
     wide = torch.randn(2, 2 * VOCABULARY, generator=torch.Generator().manual_seed(2))
     table = torch.tensor([[3, 9], [1, 9]])
-    for scores in (wide[:, :VOCABULARY], wide[:, VOCABULARY:]):
-        drawn = fused.draw(scores, table[:, 0], PLAIN).tolist()
-        assert drawn == plain.draw(scores, table[:, 0], PLAIN).tolist()
+    for logits in (wide[:, :VOCABULARY], wide[:, VOCABULARY:]):
+        drawn = fused.sample(logits, table[:, 0], PLAIN).tolist()
+        assert drawn == plain.sample(logits, table[:, 0], PLAIN).tolist()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_scores_that_are_no_numbers_give_a_token_of_the_vocabulary():
+def test_nan_logits_give_a_token_of_the_vocabulary():
     _, fused = samplers(*RULES)
-    drawn = fused.draw(torch.full((5, VOCABULARY), float("nan")), torch.arange(5), PLAIN)
+    drawn = fused.sample(torch.full((5, VOCABULARY), float("nan")), torch.arange(5), PLAIN)
     assert all(0 <= token < VOCABULARY for token in drawn.tolist())
 
 
 def test_a_row_is_drawn_by_the_kernel_whatever_its_neighbours_ask_for():
     asked = []
 
-    def noting(scores, slots, tables):
+    def noting(logits, slots, state):
         asked.append(slots.tolist())
-        return sampling_kernels.draw(scores, slots, tables)
+        return sampling_kernels.sample(logits, slots, state)
 
-    rules = [Sampling(seed=1), Sampling(seed=2, top_k=5), Sampling(seed=3, repeat_window=8)]
+    rules = [SamplingParams(seed=1), SamplingParams(seed=2, top_k=5), SamplingParams(seed=3, repeat_window=8)]
     sampler = Sampler(4, VOCABULARY, CPU, noting)
     for slot, rule in enumerate(rules):
-        sampler.begin(slot, rule, slot, ())
-        sampler.limit(slot, Limits(most=9))
-    sampler.draw(torch.randn(3, VOCABULARY), torch.arange(3), Steps.for_all(rules, VOCABULARY))
+        sampler.start(slot, rule, slot, ())
+        sampler.set_limits(slot, GenerationLimits(max_tokens=9))
+    sampler.sample(torch.randn(3, VOCABULARY), torch.arange(3), SamplingPlan.of(rules, VOCABULARY))
     assert asked == [[0, 3, 3]], "the others' rows belong to nobody there"
 
 
@@ -89,9 +97,11 @@ async def test_sequences_of_all_kinds_are_those_of_the_plain_runtime(monkeypatch
     cases = [(prompt[:10], rule, limits(most=4)) for prompt, rule, _ in SIXTEEN[:3]]
     async with runtime() as (lm, _):
         plain = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases]
-    monkeypatch.setattr(lm_scheduler, "fused_step", lambda model, cache: checked_step(model, cache, qwen_kernels))
-    draw = sampling_kernels.draw
-    monkeypatch.setattr(lm_scheduler, "fused_draw", lambda size, device: checked_draw(size, device, draw))
+    monkeypatch.setattr(
+        lm_scheduler, "fused_backbone", lambda model, cache: verified_backbone(model, cache, qwen_kernels)
+    )
+    draw = sampling_kernels.sample
+    monkeypatch.setattr(lm_scheduler, "fused_sampling", lambda size, device: verified_sampling(size, device, draw))
     async with runtime(replay=at_once, slots=3) as (lm, _):
         fused = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases))
     assert fused == plain
@@ -102,8 +112,8 @@ def cache():
 
 
 def test_nothing_is_fused_off_a_gpu():
-    assert fused_step(tiny_lm().backbone, cache()) is None
-    assert fused_draw(50, CPU) is None
+    assert fused_backbone(tiny_lm().backbone, cache()) is None
+    assert fused_sampling(50, CPU) is None
 
 
 class Broken:
@@ -125,16 +135,16 @@ class Broken:
 
 @pytest.mark.parametrize(("factor", "kept"), [(None, False), (1.1, False), (float("nan"), False), (1.0, True)])
 def test_kernels_that_fail_or_err_are_not_used(factor, kept):
-    assert (checked_step(tiny_lm().backbone, cache(), Broken(factor)) is not None) is kept
+    assert (verified_backbone(tiny_lm().backbone, cache(), Broken(factor)) is not None) is kept
 
 
 def test_drawing_that_fails_or_errs_is_not_used():
-    def failing(scores, slots, tables):
+    def failing(logits, slots, state):
         raise RuntimeError("no compiler")
 
-    def other(scores, slots, tables):
-        return (sampling_kernels.draw(scores, slots, tables) + 1) % 50
+    def other(logits, slots, state):
+        return (sampling_kernels.sample(logits, slots, state) + 1) % 50
 
-    assert checked_draw(50, CPU, failing) is None
-    assert checked_draw(50, CPU, other) is None
-    assert checked_draw(50, CPU, sampling_kernels.draw) is sampling_kernels.draw
+    assert verified_sampling(50, CPU, failing) is None
+    assert verified_sampling(50, CPU, other) is None
+    assert verified_sampling(50, CPU, sampling_kernels.sample) is sampling_kernels.sample

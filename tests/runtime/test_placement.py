@@ -1,10 +1,10 @@
-"""Where networks end up, whatever the machine claims to have."""
+"""Device placement: which device models end up on, and the warnings."""
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from polyvox.runtime.placement import CPU, Placement, Wish, placed, tried_on_gpu  # noqa: E402
+from polyvox.runtime.placement import CPU, DeviceRequest, Placement, place_models, try_on_gpu  # noqa: E402
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def gpu(monkeypatch):
 
 
 def test_a_gpu_that_works_is_taken(gpu):
-    assert placed("It", Wish("auto", "auto"), lambda place: place.device) == (
+    assert place_models("It", DeviceRequest("auto", "auto"), lambda place: place.device) == (
         "cuda",
         Placement("cuda", torch.bfloat16),
         "",
@@ -24,7 +24,7 @@ def test_a_gpu_that_works_is_taken(gpu):
     ("precision", "dtype"), [("auto", torch.float16), ("bfloat16", torch.bfloat16), ("float32", torch.float32)]
 )
 def test_a_named_precision_goes_before_the_usual_one(gpu, precision, dtype):
-    made = tried_on_gpu(Wish("cuda", precision, auto=torch.float16), lambda place: place)
+    made = try_on_gpu(DeviceRequest("cuda", precision, auto_dtype=torch.float16), lambda place: place)
     assert made.models == Placement("cuda", dtype)
 
 
@@ -34,7 +34,7 @@ def test_a_gpu_that_fails_is_left_with_a_warning(gpu):
             raise RuntimeError("no kernel image\nand more")
         return place.device
 
-    device, place, warning = placed("It", Wish("auto", "auto"), load)
+    device, place, warning = place_models("It", DeviceRequest("auto", "auto"), load)
     assert (device, place) == ("cpu", CPU)
     assert warning.startswith("The GPU failed its test (no kernel image), so It runs on the CPU")
 
@@ -42,9 +42,33 @@ def test_a_gpu_that_fails_is_left_with_a_warning(gpu):
 @pytest.mark.parametrize(("device", "warned"), [("auto", False), ("cpu", False), ("cuda", True)])
 def test_the_cpu_is_worth_a_warning_only_where_a_gpu_was_asked_for(monkeypatch, device, warned):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    made, place, warning = placed("It", Wish(device, "auto"), lambda place: place.device)
+    made, place, warning = place_models("It", DeviceRequest(device, "auto"), lambda place: place.device)
     assert (made, place, bool(warning)) == ("cpu", CPU, warned)
 
 
 def test_the_cpu_is_taken_beside_a_gpu_where_it_was_asked_for(gpu):
-    assert placed("It", Wish("cpu", "auto"), lambda place: place.device)[0] == "cpu"
+    assert place_models("It", DeviceRequest("cpu", "auto"), lambda place: place.device)[0] == "cpu"
+
+
+@pytest.mark.parametrize(("precision", "dtype"), [("auto", torch.float32), ("bfloat16", torch.bfloat16)])
+def test_networks_that_can_run_in_less_on_the_cpu_get_the_precision_asked_for(precision, dtype):
+    request = DeviceRequest("cpu", precision)
+    assert place_models("It", request, lambda place: place, request.cpu)[0] == Placement("cpu", dtype)
+
+
+def test_an_engine_with_a_fallback_of_its_own_words_the_warning_itself(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    attempt = try_on_gpu(DeviceRequest("cuda"), lambda place: place)
+    assert attempt.models is None
+    assert attempt.warn("It runs on ONNX Runtime") == (
+        "PyTorch finds no GPU, so It runs on ONNX Runtime; check driver and PyTorch build."
+    )
+    assert try_on_gpu(DeviceRequest("auto"), lambda place: place).warn("It runs elsewhere") == ""
+
+
+def test_an_error_that_is_not_the_device_s_passes_through(gpu):
+    def load(place):
+        raise ValueError("the weights are broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        try_on_gpu(DeviceRequest("auto"), load)

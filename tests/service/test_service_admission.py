@@ -1,4 +1,4 @@
-"""Who may speak now, who waits, and who is sent away."""
+"""Admission control: active slots, the queue, and refusal when it is full."""
 
 import asyncio
 from collections.abc import Iterator
@@ -33,14 +33,14 @@ def clock() -> Iterator[Clock]:
 
 
 def is_granted(ticket: Ticket) -> bool:
-    return ticket._turn.is_set()
+    return ticket._admitted.is_set()
 
 
 def request() -> SpeechRequest:
     return SpeechRequest(Utterance("hello", "low"))
 
 
-async def test_there_is_room_up_to_the_limit_and_then_a_line() -> None:
+async def test_requests_are_admitted_up_to_the_limit_and_then_queued() -> None:
     admission = Admission(2, 3)
     tickets = [admission.enter() for _ in range(5)]
     assert [is_granted(ticket) for ticket in tickets] == [True, True, False, False, False]
@@ -49,7 +49,7 @@ async def test_there_is_room_up_to_the_limit_and_then_a_line() -> None:
         admission.enter()
 
 
-async def test_the_line_moves_in_the_order_of_arrival() -> None:
+async def test_the_queue_is_first_in_first_out() -> None:
     admission = Admission(1, 3)
     first, second, third, fourth = (admission.enter() for _ in range(4))
     third.release()
@@ -72,18 +72,18 @@ async def test_a_ticket_counts_once_however_often_it_is_released() -> None:
     assert admission.active == 0
 
 
-async def test_waiting_can_be_forbidden() -> None:
+async def test_the_queue_can_have_no_room() -> None:
     admission = Admission(1, 0)
     admission.enter()
     with pytest.raises(OverloadedError):
         admission.enter()
 
 
-async def test_without_experience_the_advice_is_one_second() -> None:
+async def test_retry_after_is_one_second_before_any_request_has_finished() -> None:
     assert Admission(1, 0).retry_after() == 1.0
 
 
-async def test_the_advice_follows_from_how_long_requests_took_and_how_many_are_ahead(clock: Clock) -> None:
+async def test_retry_after_follows_from_recent_durations_and_the_queue(clock: Clock) -> None:
     admission = Admission(2, 3)
     for seconds in (6.0, 10.0):
         ticket = admission.enter()
@@ -96,7 +96,7 @@ async def test_the_advice_follows_from_how_long_requests_took_and_how_many_are_a
     assert caught.value.retry_after == pytest.approx(8.0 * 4 / 2)
 
 
-async def test_the_advice_is_never_below_one_second_and_forgets_the_distant_past(clock: Clock) -> None:
+async def test_retry_after_is_at_least_one_second_and_uses_recent_requests_only(clock: Clock) -> None:
     admission = Admission(1, 0)
     for seconds in (1000.0, *[0.01] * 64):
         ticket = admission.enter()
@@ -110,7 +110,7 @@ steps = st.lists(st.one_of(st.just("enter"), st.integers(0, 30)), max_size=80)
 
 @given(steps=steps, max_active=st.integers(1, 4), max_waiting=st.integers(0, 4))
 @settings(max_examples=150, deadline=None)
-def test_the_limits_and_the_order_hold_whatever_happens(
+def test_the_limits_and_the_order_hold_for_any_sequence_of_events(
     steps: list[str | int], max_active: int, max_waiting: int
 ) -> None:
     with patch.object(Admission, "_now", staticmethod(lambda: 0.0)):
@@ -144,7 +144,7 @@ async def test_requests_are_spoken_in_the_order_in_which_they_came() -> None:
     assert [utterance.text for utterance in engine.heard] == [f"number {n}" for n in range(6)]
 
 
-async def test_the_service_never_speaks_more_than_it_may_and_says_when_to_come_back() -> None:
+async def test_the_service_keeps_to_its_limit_and_says_when_to_retry() -> None:
     engine = ToneEngine(gate=asyncio.Event())
     async with running(tone_service(engine, max_sessions=2, max_queue=1)) as service:
         sessions = [await service.open(request()) for _ in range(3)]

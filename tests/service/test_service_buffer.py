@@ -1,4 +1,4 @@
-"""The bounded queue between a session and its client."""
+"""The bounded queue of chunks between a session and its reader."""
 
 import asyncio
 

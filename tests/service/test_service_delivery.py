@@ -1,4 +1,4 @@
-"""What happens to an engine's audio on its way to the caller."""
+"""Post-processing of an engine's audio for the caller."""
 
 import asyncio
 import threading
@@ -59,7 +59,7 @@ class Source:
 
 
 async def carried(delivery: Delivery, source: Source, executor: DeviceExecutor) -> list[AudioChunk]:
-    return [chunk async for chunk in delivery.carry(source(), executor)]
+    return [chunk async for chunk in delivery.process(source(), executor)]
 
 
 def joined(chunks: list[AudioChunk]) -> Pcm:
@@ -73,7 +73,7 @@ def assert_well_kept(chunks: list[AudioChunk], rate: int) -> None:
     assert {chunk.sample_rate for chunk in chunks} == {rate}
 
 
-async def test_nothing_to_do_passes_the_very_chunks_on(executor: DeviceExecutor) -> None:
+async def test_a_direct_delivery_passes_chunks_through_unchanged(executor: DeviceExecutor) -> None:
     chunk = AudioChunk(pcm=tone(440.0, 0, 10, RATE), sample_rate=RATE, index=7, start=70)
 
     async def source() -> AsyncIterator[AudioChunk]:
@@ -81,7 +81,7 @@ async def test_nothing_to_do_passes_the_very_chunks_on(executor: DeviceExecutor)
 
     delivery = Delivery(RATE, RATE)
     assert delivery.is_direct
-    (same,) = [chunk async for chunk in delivery.carry(source(), executor)]
+    (same,) = [chunk async for chunk in delivery.process(source(), executor)]
     assert same is chunk
 
 
@@ -94,7 +94,7 @@ async def test_nothing_to_do_passes_the_very_chunks_on(executor: DeviceExecutor)
         Delivery(RATE, RATE, volume=0.5),
     ],
 )
-async def test_every_wish_makes_it_indirect(delivery: Delivery) -> None:
+async def test_every_option_makes_a_delivery_indirect(delivery: Delivery) -> None:
     assert not delivery.is_direct
 
 
@@ -151,7 +151,7 @@ async def test_tempo_moves_the_words_with_the_audio(executor: DeviceExecutor) ->
 async def test_audio_is_not_delayed_by_a_chunk(executor: DeviceExecutor) -> None:
     """What comes out of the first chunk is all of it but the little that a filter must hold."""
     delivery = Delivery(RATE, 16_000, tempo=1.25, volume=0.5)
-    first = await anext(aiter(delivery.carry(Source(48_000, 48_000)(), executor)))
+    first = await anext(aiter(delivery.process(Source(48_000, 48_000)(), executor)))
     assert first.duration > 48_000 / RATE / 1.25 - 0.3
 
 
@@ -161,7 +161,7 @@ async def test_the_tail_comes_as_one_chunk_more_without_words(executor: DeviceEx
     assert 0 < chunks[1].duration < 0.1
 
 
-async def test_a_chunk_that_stays_inside_gives_its_words_to_the_next(executor: DeviceExecutor) -> None:
+async def test_the_words_of_a_chunk_that_is_held_back_go_with_the_next(executor: DeviceExecutor) -> None:
     """Chunks of one millisecond are shorter than what the filters hold."""
     source = Source(*[24] * 5, 24_000, 24)
     chunks = await carried(Delivery(RATE, 16_000), source, executor)
@@ -198,7 +198,7 @@ async def test_loudness_brings_the_speech_to_its_target(executor: DeviceExecutor
 async def test_closing_it_early_closes_the_source(executor: DeviceExecutor) -> None:
     for delivery in (Delivery(RATE, RATE), Delivery(RATE, 16_000)):
         source = Source(24_000, 24_000)
-        line = delivery.carry(source(), executor)
+        line = delivery.process(source(), executor)
         await anext(line)
         await line.aclose()
         assert source.closed
@@ -221,7 +221,7 @@ async def test_the_work_is_done_off_the_loop(executor: DeviceExecutor, monkeypat
     volume=st.sampled_from([0.3, 1.0]),
 )
 @settings(max_examples=25, deadline=None)
-def test_no_sample_and_no_word_is_lost_however_the_speech_is_cut(
+def test_no_sample_and_no_word_is_lost_however_the_speech_is_chunked(
     lengths: list[int], rate: int, tempo: float, volume: float
 ) -> None:
     async def scenario() -> list[AudioChunk]:

@@ -1,4 +1,4 @@
-"""A dialogue as the hall speaks it: made ahead of its reader but never far, freed when the reader leaves."""
+"""A dialogue as a session: produced ahead of its reader within the buffer, freed when the reader leaves."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,23 +10,26 @@ import pytest
 
 from helpers.cloning import CloneEngine, Studio, opened
 from helpers.fakes import ToneEngine
+from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError
-from polyvox.service.dialogue import Script, staged
-from polyvox.service.scenes import Turn
+from polyvox.service.dialogue import DialogueScript, resolve_dialogue
+from polyvox.service.dialogue_segments import DialogueTurn
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER
 
 pytestmark = pytest.mark.anyio
-LOW_AND_HIGH = [Turn("low" if index % 2 == 0 else "high", f"Turn number {index}.") for index in range(12)]
+LOW_AND_HIGH = [DialogueTurn("low" if index % 2 == 0 else "high", f"Turn number {index}.") for index in range(12)]
 
 
 def request(
-    studio: Studio, turns: Sequence[Turn], *, pause: float | None = 0.1, seed: int | None = None
+    studio: Studio, turns: Sequence[DialogueTurn], *, pause: float | None = 0.1, seed: int | None = None
 ) -> SpeechRequest:
     settings = studio.speech.settings
-    stage = partial(staged, turns, pause, studio.voices.casting, settings, owner=SHARED_OWNER, model=None, speed=1.0)
-    return SpeechRequest(Utterance("", "dialogue", seed=seed), door="test", stage=stage)
+    resolve_kind = partial(
+        resolve_dialogue, turns, pause, studio.voices.resolver, settings, owner=SHARED_OWNER, model=None, speed=1.0
+    )
+    return SpeechRequest(Utterance("", "dialogue", seed=seed), door="test", resolve_kind=resolve_kind)
 
 
 async def settled() -> None:
@@ -35,7 +38,7 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def test_the_next_turn_is_made_while_an_earlier_one_is_unheard_but_no_more_than_the_buffer_holds(
+async def test_turns_are_produced_ahead_of_the_reader_within_the_buffer(
     tmp_path,
 ) -> None:
     engine = CloneEngine(chunks=2)
@@ -54,7 +57,7 @@ async def test_the_next_turn_is_made_while_an_earlier_one_is_unheard_but_no_more
         assert engine.most_speaking == 1
 
 
-async def test_who_leaves_frees_the_turn_that_is_being_spoken_and_those_behind_it_never_begin(tmp_path) -> None:
+async def test_a_reader_that_leaves_frees_the_current_turn_and_later_turns_never_start(tmp_path) -> None:
     engine = CloneEngine()
     studio = Studio(tmp_path, engine, session_buffer=1)
     async with opened(studio):
@@ -64,10 +67,10 @@ async def test_who_leaves_frees_the_turn_that_is_being_spoken_and_those_behind_i
         assert engine.closed == len(engine.heard) <= 2
 
 
-async def test_a_dialogue_is_the_same_whoever_else_is_speaking(tmp_path) -> None:
+async def test_a_dialogue_is_the_same_beside_other_requests(tmp_path) -> None:
     studio = Studio(tmp_path, CloneEngine(delay=0.001))
 
-    async def heard(turns: Sequence[Turn]) -> list[AudioChunk]:
+    async def heard(turns: Sequence[DialogueTurn]) -> list[AudioChunk]:
         async with await studio.speech.open(request(studio, turns, seed=3)) as session:
             return [chunk async for chunk in session]
 
@@ -83,7 +86,19 @@ async def test_a_dialogue_is_the_same_whoever_else_is_speaking(tmp_path) -> None
         np.testing.assert_array_equal(ours.pcm, theirs.pcm)
 
 
-async def test_words_point_into_the_turns_put_together(tmp_path) -> None:
+async def test_each_turn_has_a_seed_that_no_segment_of_another_turn_has(tmp_path) -> None:
+    engine = CloneEngine()
+    studio = Studio(tmp_path, engine)
+    async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH, seed=3)) as session:
+        async for _ in session:
+            continue
+    turns = [utterance.seed for utterance in engine.heard]
+    assert turns[0] == 3
+    segments = [derive_seed(turn, "segment", index) for turn in turns for index in range(50)]
+    assert len(set(segments)) == len(segments)
+
+
+async def test_word_spans_refer_to_the_text_of_the_whole_dialogue(tmp_path) -> None:
     studio = Studio(tmp_path)
     whole = "\n".join(turn.text for turn in LOW_AND_HIGH)
     async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH)) as session:
@@ -102,7 +117,7 @@ class TrailingEngine(CloneEngine):
 
 
 @pytest.mark.parametrize("channels", [1, 2])
-async def test_the_pause_takes_the_place_of_the_silence_that_an_engine_ends_with(tmp_path, channels: int) -> None:
+async def test_the_pause_replaces_the_trailing_silence_of_a_turn(tmp_path, channels: int) -> None:
     studio = Studio(tmp_path, TrailingEngine(channels=channels))
     async with opened(studio), await studio.speech.open(request(studio, LOW_AND_HIGH[:2], pause=0.05)) as session:
         chunks = [chunk async for chunk in session]
@@ -130,5 +145,5 @@ async def test_refusals_are_counted(tmp_path) -> None:
 def test_a_pause_out_of_range_is_refused_before_any_work(tmp_path, pause: float) -> None:
     settings = Studio(tmp_path).speech.settings
     with pytest.raises(InvalidRequestError) as caught:
-        Script.checked(LOW_AND_HIGH, pause, settings)
+        DialogueScript.checked(LOW_AND_HIGH, pause, settings)
     assert caught.value.field == "pause"

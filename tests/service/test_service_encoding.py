@@ -66,7 +66,7 @@ async def test_a_whole_file_holds_the_whole_speech(wanted: AudioFormat) -> None:
         assert len(pcm) / rate == pytest.approx(2.0, abs=0.12)
 
 
-async def test_the_header_of_a_whole_wav_tells_its_true_length() -> None:
+async def test_the_header_of_a_whole_wav_has_its_length() -> None:
     service = tone_service(ToneEngine(chunks=3, chunk_seconds=0.5))
     async with running(service), await service.open(request(sample_rate=16_000)) as session:
         data = await encode_whole(session, AudioFormat.WAV)
@@ -76,17 +76,17 @@ async def test_the_header_of_a_whole_wav_tells_its_true_length() -> None:
         assert len(file.readframes(10**6)) == 2 * file.getnframes()
 
 
-async def test_whoever_collects_a_whole_file_may_look_at_its_chunks() -> None:
+async def test_encoding_a_whole_file_shows_its_chunks() -> None:
     words: list[str] = []
     async with running(tone_service()) as service, await service.open(request()) as session:
         await encode_whole(session, AudioFormat.MP3, lambda chunk: words.extend(word.word for word in chunk.words))
     assert words == ["one", "two", "three"]
 
 
-async def test_an_engine_that_does_not_stop_cannot_fill_the_memory() -> None:
+async def test_a_runaway_engine_cannot_fill_the_memory() -> None:
     engine = ToneEngine(chunks=10_000, chunk_seconds=30.0)
     async with running(tone_service(engine)) as service, await service.open(request("hi")) as session:
-        with pytest.raises(EngineError, match="more than the text is worth"):
+        with pytest.raises(EngineError, match="more than the text can take; send less text"):
             await encode_whole(session, AudioFormat.PCM)
 
 

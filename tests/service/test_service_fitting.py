@@ -211,7 +211,7 @@ class StyledEngine(ToneEngine):
         async for chunk in super().speak(replace(utterance, voice="low") if utterance.prepared else utterance):
             yield chunk
 
-    def styled_voice(self, mix, offset, language):
+    def voice_from_style(self, mix, offset, language):
         self.asked.append(({part.voice: part.share for part in mix}, offset, language))
         return PreparedVoice(self.name, "", {})
 
@@ -225,7 +225,7 @@ async def styled(tmp_path):
 
 
 async def cast(studio: Studio, voice: str, owner: str = OWNER):
-    clone = await studio.voices.casting.cast(RegisteredVoice(voice), owner)
+    clone = await studio.voices.resolver.resolve(RegisteredVoice(voice), owner)
     if clone is None:
         return None
     await clone.prepare(studio.engine)
@@ -247,7 +247,7 @@ async def test_a_fitted_voice_takes_part_in_mixes(styled):
 async def test_a_model_that_does_not_clone_speaks_with_it_all_the_same(styled):
     request = SpeechRequest(
         Utterance("Good morning.", "anna"),
-        cast=lambda: styled.voices.casting.cast(RegisteredVoice("anna"), OWNER),
+        resolve_voice=lambda: styled.voices.resolver.resolve(RegisteredVoice("anna"), OWNER),
     )
     async with await styled.speech.open(request) as session:
         spoken = [chunk async for chunk in session]
@@ -261,7 +261,7 @@ async def test_mixes_without_fitted_voices_are_for_the_engine(styled):
 
 
 async def test_a_voice_that_was_not_fitted_cannot_be_mixed(styled):
-    with pytest.raises(InvalidRequestError, match="cannot speak with a voice of yours"):
+    with pytest.raises(InvalidRequestError, match="cannot clone voices"):
         await cast(styled, "berta+low")
 
 
@@ -269,7 +269,7 @@ async def test_a_style_for_another_model_is_not_used(styled):
     await styled.voices.register(
         InlineVoice(sample(3)), details("clara", transcript="Hello."), OWNER, fitted=style(model="kokoro")
     )
-    with pytest.raises(InvalidRequestError, match="cannot speak with a voice of yours"):
+    with pytest.raises(InvalidRequestError, match="cannot clone voices"):
         await cast(styled, "clara")
 
 

@@ -69,13 +69,13 @@ def test_what_is_below_the_level_is_left_out(capsys: pytest.CaptureFixture[str])
     assert [line["event"] for line in lines(capsys)] == ["shout"]
 
 
-def test_auto_means_json_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_auto_means_json_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(tone_settings(log_format="auto"))
     structlog.get_logger().info("hello")
     assert lines(capsys)[0]["event"] == "hello"
 
 
-def test_a_terminal_gets_lines_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_readable_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     configure_logging(tone_settings(log_format="auto"))
     structlog.get_logger().info("hello", answer=42)
@@ -127,7 +127,7 @@ def test_the_file_gets_json_too_written_by_a_thread_of_its_own(tmp_path: Path) -
     assert (second["event"], second["session"]) == ("from afar", "abc")
 
 
-def test_a_full_file_is_packed_and_only_so_many_are_kept(tmp_path: Path) -> None:
+def test_a_full_file_is_compressed_and_a_limited_number_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "polyvox.log"
     configure_logging(tone_settings(log_format="json", log_file=path, log_file_bytes=4096, log_file_keep=2))
     for number in range(200):

@@ -1,4 +1,4 @@
-"""What the server counts."""
+"""The server's metrics."""
 
 import re
 
@@ -51,13 +51,13 @@ def test_a_scraper_can_read_all_of_it(metrics: Metrics) -> None:
     assert metrics.content_type.startswith("text/plain")
 
 
-def test_places_of_a_stage_are_told_also_when_nothing_runs(metrics: Metrics) -> None:
+def test_the_slots_of_a_stage_are_reported_also_when_nothing_runs(metrics: Metrics) -> None:
     def value(name: str) -> float | None:
         return metrics.registry.get_sample_value(name, {"stage": "decode"})
 
-    metrics.batch(BatchReport("decode", 3, 0.0, 0.02, busy=5, places=8))
+    metrics.batch(BatchReport("decode", 3, 0.0, 0.02, running=5, slots=8))
     assert (value("polyvox_stage_busy"), value("polyvox_stage_places")) == (5, 8)
-    metrics.batch(BatchReport("decode", 0, 0.0, 0.0, busy=0, places=8))
+    metrics.batch(BatchReport("decode", 0, 0.0, 0.0, running=0, slots=8))
     assert (value("polyvox_stage_busy"), value("polyvox_stage_batch_size_count")) == (0, 1)
 
 
@@ -77,12 +77,12 @@ def test_gauges_follow_their_source(metrics: Metrics) -> None:
         (StalledError("Gone."), "client_stalled"),
     ],
 )
-def test_failures_are_told_apart_by_their_code(metrics: Metrics, error: Exception, kind: str) -> None:
+def test_failures_are_counted_by_their_code(metrics: Metrics, error: Exception, kind: str) -> None:
     metrics.failed(error)
     assert metrics.registry.get_sample_value("polyvox_failures_total", {"kind": kind}) == 1
 
 
-def test_kinds_are_as_few_as_the_table_of_errors_has_rows(metrics: Metrics) -> None:
+def test_there_is_one_failure_label_per_error_class(metrics: Metrics) -> None:
     for error in STATUS:
         metrics.failed(error("Something.", retry_after=1.0) if error is OverloadedError else error("Something."))
     assert len(re.findall(r"^polyvox_failures_total", metrics.render().decode(), re.M)) == len(STATUS)

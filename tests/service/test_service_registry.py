@@ -1,4 +1,4 @@
-"""Which models this server has, which of them can speak, and why the others cannot."""
+"""The models of a server, which of them are available, and the reason for those that are not."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ def registry(*engines: PlainToneEngine, **settings) -> Registry:
 
 
 @pytest.mark.parametrize("name", [None, "", "tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"])
-async def test_openais_names_and_no_name_mean_the_default(name: str | None) -> None:
+async def test_openai_names_and_no_name_mean_the_default_model(name: str | None) -> None:
     tone, other = ToneEngine(), ToneEngine("other")
     models = registry(tone, other)
     await models.start()
@@ -82,7 +82,7 @@ async def test_a_factory_that_fails_is_treated_as_a_failed_start() -> None:
     await models.close()
 
 
-async def test_models_start_side_by_side() -> None:
+async def test_models_start_concurrently() -> None:
     meeting = asyncio.Barrier(2)
 
     class Meeting(ToneEngine):

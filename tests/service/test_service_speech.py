@@ -1,4 +1,4 @@
-"""The hall as a whole: what it refuses, how it starts and ends, and what it withstands."""
+"""The speech service as a whole: what it refuses, how it starts and shuts down, and how it handles failures."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""The hall for voices, on an engine that clones and an intake without networks."""
+"""The voice service, on an engine that clones and an intake without networks."""
 
 import asyncio
 import time
@@ -40,7 +40,7 @@ async def register(studio, name="Anna", seed=1, owner=SHARED_OWNER, transcript="
 
 
 async def prepared(studio, reference, owner=SHARED_OWNER, **options):
-    clone = await studio.voices.casting.cast(reference, owner, **options)
+    clone = await studio.voices.resolver.resolve(reference, owner, **options)
     assert clone is not None
     return await clone.prepare(studio.engine)
 
@@ -56,8 +56,8 @@ async def until(condition):
 async def test_a_voice_is_registered_once_and_spoken_with(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio)
-        cast = partial(studio.voices.casting.cast, RegisteredVoice(record.id), SHARED_OWNER)
-        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "x"), cast=cast))
+        resolve_voice = partial(studio.voices.resolver.resolve, RegisteredVoice(record.id), SHARED_OWNER)
+        session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "x"), resolve_voice=resolve_voice))
         async with session:
             chunks = [chunk async for chunk in session]
         assert len(chunks) == 3
@@ -75,10 +75,10 @@ async def test_voices_outlive_the_server(tmp_path):
         assert await studio.voices.get(record.id, SHARED_OWNER) == record
 
 
-async def test_a_server_on_which_nobody_registers_makes_no_folder(tmp_path):
+async def test_no_folder_is_created_before_the_first_voice(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         assert (await studio.voices.page(VoiceQuery(), SHARED_OWNER)).voices == ()
-        assert await studio.voices.casting.cast(RegisteredVoice("Anna"), SHARED_OWNER) is None
+        assert await studio.voices.resolver.resolve(RegisteredVoice("Anna"), SHARED_OWNER) is None
         with pytest.raises(NotFoundError):
             await studio.voices.get(NO_VOICE, SHARED_OWNER)
         await studio.voices.tidy()
@@ -108,7 +108,7 @@ async def test_requests_at_the_same_time_prepare_once(tmp_path):
         assert len(studio.engine.prepared) == 1
         assert all(voice is voices[0] for voice in voices)
         await asyncio.gather(*(prepared(studio, InlineVoice(sample(9))) for _ in range(20)))
-        assert (studio.intake.taken, studio.ears.heard, len(studio.engine.prepared)) == (2, 1, 2)
+        assert (studio.intake.taken, studio.transcriber.heard, len(studio.engine.prepared)) == (2, 1, 2)
 
 
 async def test_the_same_recording_is_prepared_once_however_it_comes(tmp_path):
@@ -137,16 +137,16 @@ async def test_a_failed_preparation_is_tried_again(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         with pytest.raises(AudioDecodeError):
             await prepared(studio, InlineVoice(b"nonsense"))
-        studio.ears.error = UnavailableError("No ears.")
+        studio.transcriber.error = UnavailableError("No ears.")
         with pytest.raises(UnavailableError):
             await prepared(studio, InlineVoice(sample(1)))
-        studio.ears.error = None
+        studio.transcriber.error = None
         await prepared(studio, InlineVoice(sample(1)))
 
 
 async def test_a_caller_who_leaves_does_not_stop_the_others(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        clone = await studio.voices.casting.cast(InlineVoice(sample(1)), SHARED_OWNER, transcript="Words.")
+        clone = await studio.voices.resolver.resolve(InlineVoice(sample(1)), SHARED_OWNER, transcript="Words.")
         first = asyncio.create_task(clone.prepare(studio.engine))
         second = asyncio.create_task(clone.prepare(studio.engine))
         await asyncio.sleep(0)
@@ -159,16 +159,16 @@ async def test_a_name_is_its_owners(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         anna = await register(studio, owner="key a")
         other = await register(studio, seed=2, owner="key b")
-        house = await register(studio, seed=3)
+        shared = await register(studio, seed=3)
         assert (await studio.voices.find("anna", "key a")).id == anna.id
         assert (await studio.voices.find("ANNA", "key b")).id == other.id
-        assert (await studio.voices.find("Anna", "key c")).id == house.id
+        assert (await studio.voices.find("Anna", "key c")).id == shared.id
         with pytest.raises(ConflictError):
             await register(studio, seed=4, owner="key a")
         assert studio.intake.taken == 3  # a taken name is refused before the recording is read
 
 
-async def test_nobody_sees_another_keys_voices(tmp_path):
+async def test_voices_of_another_key_are_invisible(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         mine = await register(studio, owner="mine")
         with pytest.raises(NotFoundError):
@@ -179,26 +179,26 @@ async def test_nobody_sees_another_keys_voices(tmp_path):
         with pytest.raises(NotFoundError):
             await studio.voices.change(mine.id, details("Berta"), "other")
         with pytest.raises(UnknownVoiceError):
-            await studio.voices.casting.cast(RegisteredVoice(mine.id), "other")
+            await studio.voices.resolver.resolve(RegisteredVoice(mine.id), "other")
         assert (await studio.voices.page(VoiceQuery(owners=("mine",)), "other")).voices == ()
 
 
-async def test_everybody_may_use_the_houses_voices_and_nobody_else_changes_them(tmp_path):
+async def test_everyone_may_use_shared_voices_and_no_key_may_change_them(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        house = await register(studio)
-        assert (await studio.voices.get(house.id, "key")).id == house.id
-        assert await studio.voices.casting.cast(RegisteredVoice("Anna"), "key") is not None
+        shared = await register(studio)
+        assert (await studio.voices.get(shared.id, "key")).id == shared.id
+        assert await studio.voices.resolver.resolve(RegisteredVoice("Anna"), "key") is not None
         for refused in (studio.voices.delete, studio.voices.preview):
             with pytest.raises(ForbiddenError):
-                await refused(house.id, "key")
-        await studio.voices.delete(house.id, SHARED_OWNER)
+                await refused(shared.id, "key")
+        await studio.voices.delete(shared.id, SHARED_OWNER)
 
 
 async def test_an_engines_own_voice_goes_before_a_registered_one(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         await register(studio, "low")
-        assert await studio.voices.casting.cast(RegisteredVoice("low"), SHARED_OWNER) is None
-        assert await studio.voices.casting.cast(RegisteredVoice("nobody"), SHARED_OWNER) is None
+        assert await studio.voices.resolver.resolve(RegisteredVoice("low"), SHARED_OWNER) is None
+        assert await studio.voices.resolver.resolve(RegisteredVoice("nobody"), SHARED_OWNER) is None
 
 
 async def test_a_model_that_cannot_clone_says_so(tmp_path):
@@ -210,26 +210,26 @@ async def test_a_model_that_cannot_clone_says_so(tmp_path):
             InlineVoice(b"x"),
             UrlVoice("https://x"),
         ):
-            with pytest.raises(InvalidRequestError, match="cannot speak with a voice of yours") as refused:
-                await studio.voices.casting.cast(reference, SHARED_OWNER)
+            with pytest.raises(InvalidRequestError, match="cannot clone voices") as refused:
+                await studio.voices.resolver.resolve(reference, SHARED_OWNER)
             assert refused.value.field == "model"
         assert studio.intake.taken == 1
 
 
-async def test_what_cannot_be_meant_is_refused_before_any_work(tmp_path):
+async def test_voices_that_cannot_be_resolved_are_refused_before_any_work(tmp_path):
     async with opened(Studio(tmp_path, allow_inline=False)) as studio:
         with pytest.raises(ForbiddenError):
-            await studio.voices.casting.cast(InlineVoice(sample(1)), SHARED_OWNER)
+            await studio.voices.resolver.resolve(InlineVoice(sample(1)), SHARED_OWNER)
         with pytest.raises(InvalidRequestError, match="uploaded"):
-            await studio.voices.casting.cast(UploadedVoice("file"), SHARED_OWNER)
+            await studio.voices.resolver.resolve(UploadedVoice("file"), SHARED_OWNER)
         with pytest.raises(UnknownVoiceError):
-            await studio.voices.casting.cast(RegisteredVoice(NO_VOICE), SHARED_OWNER)
+            await studio.voices.resolver.resolve(RegisteredVoice(NO_VOICE), SHARED_OWNER)
         with pytest.raises(InvalidRequestError, match="prompt_text"):
-            await studio.voices.casting.cast(UrlVoice("https://host/1"), SHARED_OWNER, transcript="a\0b")
+            await studio.voices.resolver.resolve(UrlVoice("https://host/1"), SHARED_OWNER, transcript="a\0b")
         assert studio.intake.taken == 0
 
 
-async def test_deleting_says_what_went_and_nothing_is_left(tmp_path):
+async def test_deleting_reports_what_was_deleted_and_leaves_nothing(tmp_path):
     async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
         record = await register(studio, seed=5)
         await prepared(studio, RegisteredVoice(record.id))
@@ -255,7 +255,7 @@ async def test_deleting_one_of_two_with_the_same_recording_keeps_it(tmp_path):
 async def test_what_is_being_prepared_while_its_voice_is_deleted_is_not_kept(tmp_path):
     async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
         record = await register(studio)
-        clone = await studio.voices.casting.cast(RegisteredVoice(record.id), SHARED_OWNER)
+        clone = await studio.voices.resolver.resolve(RegisteredVoice(record.id), SHARED_OWNER)
         ready, go_on = asyncio.Event(), asyncio.Event()
         prepare = studio.engine.prepare
 
@@ -305,13 +305,13 @@ async def test_recordings_make_room_for_others(tmp_path):
         assert studio.events("inline", "eviction") == 2
 
 
-async def test_a_recording_without_its_text_is_heard_before_the_answer(tmp_path):
+async def test_a_recording_without_a_transcript_is_transcribed_inline(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None)
         assert (record.transcript, record.transcription) == ("Some words.", Transcription.HEARD)
 
 
-async def test_or_after_it(tmp_path):
+async def test_a_recording_is_transcribed_in_the_background(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None, transcribe=Transcribe.BACKGROUND)
         assert (record.transcript, record.transcription) == ("", Transcription.PENDING)
@@ -322,18 +322,18 @@ async def test_or_after_it(tmp_path):
         await until(heard)
 
 
-async def test_or_not_at_all(tmp_path):
+async def test_a_recording_is_not_transcribed_if_not_wanted(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None, transcribe=Transcribe.NONE)
         assert (record.transcript, record.transcription) == ("", Transcription.NONE)
         await prepared(studio, RegisteredVoice(record.id))
-        assert (studio.ears.heard, studio.engine.prepared[0].transcript) == (0, "")
+        assert (studio.transcriber.heard, studio.engine.prepared[0].transcript) == (0, "")
 
 
-async def test_a_transcript_that_never_came_is_taken_up_by_the_next_process(tmp_path):
+async def test_the_next_process_resumes_a_pending_transcription(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio, transcript=None, transcribe=Transcribe.NONE)
-        store = await studio.voices._shelf.store()
+        store = await studio.voices._store.opened()
         store.update(record.id, {"transcription": Transcription.PENDING})
     async with opened(Studio(tmp_path)) as studio:
 
@@ -343,9 +343,9 @@ async def test_a_transcript_that_never_came_is_taken_up_by_the_next_process(tmp_
         await until(heard)
 
 
-async def test_a_recording_in_which_nothing_is_heard_is_noted_as_such(tmp_path):
+async def test_a_background_transcription_without_words_is_marked_as_failed(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        studio.ears.words = ""
+        studio.transcriber.words = ""
         record = await register(studio, transcript=None, transcribe=Transcribe.BACKGROUND)
 
         async def given_up():
@@ -355,18 +355,18 @@ async def test_a_recording_in_which_nothing_is_heard_is_noted_as_such(tmp_path):
 
 
 @pytest.mark.parametrize("transcribe", [Transcribe.INLINE, Transcribe.BACKGROUND])
-async def test_without_a_recogniser_the_remedy_is_named_and_nothing_is_kept(tmp_path, transcribe):
+async def test_without_the_transcription_model_the_fix_is_named_and_nothing_is_stored(tmp_path, transcribe):
     async with opened(Studio(tmp_path)) as studio:
-        studio.ears.error = UnavailableError("No ears; run: polyvox pull moonshine-base")
+        studio.transcriber.error = UnavailableError("No ears; run: polyvox pull moonshine-base")
         with pytest.raises(UnavailableError, match="polyvox pull"):
             await register(studio, transcript=None, transcribe=transcribe)
         assert (await studio.voices.page(VoiceQuery(), SHARED_OWNER)).voices == ()
         await register(studio)
 
 
-async def test_words_that_cannot_be_made_out_have_to_be_sent(tmp_path):
+async def test_a_recording_without_recognised_words_needs_a_transcript(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        studio.ears.words = ""
+        studio.transcriber.words = ""
         with pytest.raises(PromptError, match="transcript"):
             await register(studio, transcript=None)
 
@@ -389,18 +389,18 @@ async def test_a_transcript_can_be_corrected_and_the_voice_is_prepared_anew(tmp_
         assert [prompt.transcript for prompt in studio.engine.prepared] == ["Some words.", "Better words."]
 
 
-async def test_a_repeated_recording_and_a_repeated_speaker_are_pointed_out(tmp_path):
+async def test_a_repeated_recording_and_a_repeated_speaker_are_warned_about(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
-        studio.ears.speaker = np.array([1.0, 0.0], np.float32)
+        studio.transcriber.speaker = np.array([1.0, 0.0], np.float32)
         first = await studio.voices.register(InlineVoice(sample(1)), details("Anna"), SHARED_OWNER)
         again = await studio.voices.register(InlineVoice(sample(1)), details("Berta"), SHARED_OWNER)
-        studio.ears.speaker = np.array([0.8, 0.6], np.float32)
+        studio.transcriber.speaker = np.array([0.8, 0.6], np.float32)
         alike = await studio.voices.register(InlineVoice(sample(2)), details("Clara"), SHARED_OWNER)
-        studio.ears.speaker = np.array([-1.0, 0.0], np.float32)
+        studio.transcriber.speaker = np.array([-1.0, 0.0], np.float32)
         unlike = await studio.voices.register(InlineVoice(sample(3)), details("Dora"), SHARED_OWNER)
         elsewhere = await studio.voices.register(InlineVoice(sample(1)), details("Anna"), "key")
     assert first.warnings == ()
-    assert "'Anna' has the very same recording" in again.warnings[0]
+    assert "'Anna' has the same recording" in again.warnings[0]
     assert "similarity 0.80" in alike.warnings[0]
     assert unlike.warnings == ()
     assert elsewhere.warnings == ()

@@ -27,7 +27,7 @@ async def test_everything_hostile_in_a_turn_is_refused_with_its_place(
 ) -> None:
     models_dir = installed("silero-vad").folder.parent
     service = tone_service(CloneEngine(), data_dir=tmp_path / "data", models_dir=models_dir, allow_fetch=True)
-    voices = VoiceService.beside(service)
+    voices = VoiceService.for_service(service)
     hostile = {repr(name): name for name in NAMES} | {address: f"url+{address}" for address in ADDRESSES}
     hostile |= {what: inline(data) for what in SOME_FILES if len(data := FILES[what]()) < 2_000_000}
     wrong: dict[str, str] = {}

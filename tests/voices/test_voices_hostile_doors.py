@@ -90,7 +90,7 @@ async def test_everything_hostile_is_refused_and_the_server_speaks_on(
 ) -> None:
     models_dir = installed("silero-vad").folder.parent
     service = tone_service(CloneEngine(), data_dir=tmp_path / "data", models_dir=models_dir, allow_fetch=True)
-    voices = VoiceService.beside(service)
+    voices = VoiceService.for_service(service)
     refusals: dict[str, int] = {}
     seconds: dict[str, float] = {}
     async with called(service, voices, timeout=60) as client:

@@ -1,4 +1,4 @@
-"""What those who run the server ask: is it alive, can it speak, how is it doing."""
+"""Probes and metrics, for those who run the server."""
 
 from importlib.metadata import version
 from typing import Any
@@ -6,15 +6,20 @@ from typing import Any
 from fastapi import APIRouter, Response
 from starlette.responses import JSONResponse
 
-from polyvox.api.hall import Hall
+from polyvox.api.dependencies import Service
+from polyvox.api.rust_metrics import RustServerMetrics
 
 router = APIRouter(tags=["operation"])
+
+TAGS = {"operation": "Probes and metrics."}
+PUBLIC = ("/", "/health", "/ready")
+"""Paths that need no key."""
 
 
 @router.get("/")
 @router.get("/v1", include_in_schema=False)
 async def index() -> dict[str, str]:
-    """Where things are. Voice agents also call this to open a connection ahead of time."""
+    """The main paths. Voice agents also call this to open a connection ahead of time."""
     return {
         "name": "polyvox",
         "version": version("polyvox"),
@@ -27,15 +32,15 @@ async def index() -> dict[str, str]:
 
 @router.get("/health")
 async def health() -> dict[str, str]:
-    """200 as long as the process serves, in the word that other servers have for it."""
+    """200 as long as the process serves."""
     return {"status": "healthy"}
 
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})
-async def ready(hall: Hall) -> JSONResponse:
-    """200 when requests that name no model can be spoken."""
-    state = hall.ready
-    models = {info.id: info.available for info in hall.registry.models()}
+async def ready(service: Service) -> JSONResponse:
+    """200 when the default model can speak."""
+    state = service.ready
+    models = {info.id: info.available for info in service.registry.models()}
     body: dict[str, Any] = {
         "status": "ready" if state.ok else "not_ready",
         "models": models,
@@ -47,6 +52,6 @@ async def ready(hall: Hall) -> JSONResponse:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(hall: Hall) -> Response:
+async def metrics(service: Service) -> Response:
     """Counters in Prometheus' text format."""
-    return Response(hall.metrics.render(), media_type=hall.metrics.content_type)
+    return Response(service.metrics.render(RustServerMetrics(service.metrics)), media_type=service.metrics.content_type)

@@ -1,6 +1,6 @@
-"""The HTTP application: the doors, and what every request passes on its way to one."""
+"""The HTTP application: the doors, and the middleware that every request and WebSocket passes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
@@ -8,106 +8,94 @@ from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
-from polyvox.api import admin, conversion, cosyvoice, dialogue, kokoro, openai, rayserve, streamable, zipvoice
-from polyvox.api import fitting as fitting_door
-from polyvox.api import voices as voices_door
+from polyvox.api import admin
 from polyvox.api.auth import BearerAuth
-from polyvox.api.body import BodyLimit
-from polyvox.api.cosyvoice import DURATION_HEADER
-from polyvox.api.errors import SESSION_HEADER, UnexpectedErrors, install_handlers
-from polyvox.api.streaming import BIT_DEPTH_HEADER, CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
+from polyvox.api.door import Door
+from polyvox.api.doors import DOORS
+from polyvox.api.errors import UnexpectedErrors, install_handlers
+from polyvox.api.hosts import HostCheck
+from polyvox.api.origins import OriginCheck
+from polyvox.api.paths import PathTable
+from polyvox.api.refusals import Refusals
+from polyvox.api.size_limit import SizeLimit, largest_message
+from polyvox.api.streaming import PUBLIC_HEADERS
+from polyvox.config import Settings
 from polyvox.service.fitting import FittingService
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
-_READABLE_BY_PAGES = (
-    SESSION_HEADER,
-    SAMPLE_RATE_HEADER,
-    CHANNELS_HEADER,
-    BIT_DEPTH_HEADER,
-    WARNING_HEADER,
-    DURATION_HEADER,
-    "Retry-After",
-)
-
-_WITH_RECORDING = (
-    "/v1/voices",
-    "/v1/zipvoice/",
-    "/v1/audio/vc",
-    "/v1/audio/conversion",
-    "/inference_",
-    "/synthesize",
-    "/v1/model/cosyvoice/",
-    "/zero_shot_tts",
-    "/cross_lingual_tts",
-)
-"""Paths under which a body may hold a recording."""
-
 _DESCRIPTION = """
-One speech server: OpenAI's API, what Kokoro-FastAPI's users rely on beside it, the dialects of ZipVoice, of the
-Streamable TTS API and of CosyVoice's servers, and voices that you register yourself.
+One speech server for many text-to-speech models, behind the APIs that people already call.
 
-Every error is `{"error": {"message", "type", "param", "code"}}`; `param` names the field at fault. Under `/v1/zipvoice`
-it is `{"detail": message}`, and on the paths of CosyVoice's servers what their clients know.
+An error is `{"error": {"message", "type", "param", "code"}}`, and `param` names the field at fault. The paths of other
+servers answer with the errors that their clients know.
 """
+_DOCS, _OPENAPI = "/docs", "/openapi.json"
 
 
 def create_app(
-    service: SpeechService, voices: VoiceService | None = None, fitting: FittingService | None = None
+    service: SpeechService,
+    voices: VoiceService | None = None,
+    fitting: FittingService | None = None,
+    *,
+    doors: Sequence[Door] = DOORS,
+    allowed_hosts: Sequence[str] | None = None,
 ) -> FastAPI:
-    """The application for one service, which it starts and closes unless its maker has started it already.
+    """The application for one service, which it starts and closes unless it has been started already.
 
-    The voices and their fits, those of the settings unless others are given, it starts and closes itself.
+    It starts and closes the voices and their fits itself; those of the settings unless others are given. With
+    `allowed_hosts`, only calls to an address, to localhost or to these host names are answered.
     """
     app = FastAPI(
         title="Polyvox",
         version=version("polyvox"),
         description=_DESCRIPTION,
+        openapi_tags=_tags(doors),
         lifespan=_lifespan,
+        docs_url=_DOCS,
+        openapi_url=_OPENAPI,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
     )
     app.state.service = service
-    app.state.voices = VoiceService.beside(service) if voices is None else voices
+    app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
-    install_handlers(app)
-    _install_middleware(app, service)
+    app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
+    app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
+    refusals = Refusals(row for door in doors for row in door.wordings.items())
+    install_handlers(app, refusals)
+    _install_middleware(app, service.settings, doors, refusals)
+    if allowed_hosts is not None:
+        app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    # The fits come before the voices, one of whose paths would match theirs too.
-    for door in (
-        openai,
-        dialogue,
-        conversion,
-        kokoro,
-        fitting_door,
-        voices_door,
-        zipvoice,
-        streamable,
-        cosyvoice,
-        rayserve,
-    ):
+    for door in doors:
         app.include_router(door.router, dependencies=[key])
     app.include_router(admin.router)
     return app
 
 
-def _install_middleware(app: FastAPI, service: SpeechService) -> None:
+def _tags(doors: Sequence[Door]) -> list[dict[str, str]]:
+    tags = {name: text for door in doors for name, text in door.tags.items()} | admin.TAGS
+    return [{"name": name, "description": text} for name, text in tags.items()]
+
+
+def _install_middleware(app: FastAPI, settings: Settings, doors: Sequence[Door], refusals: Refusals) -> None:
     """The one added last is passed first: CORS outermost, so that web pages can read refusals too."""
-    settings = service.settings
-    # A recording takes a third more in base64.
-    with_recording = settings.max_body_bytes + settings.prompt_max_bytes * 4 // 3
-    limits = dict.fromkeys(_WITH_RECORDING, with_recording)
-    app.add_middleware(BodyLimit, limit=settings.max_body_bytes, limits=limits)
+    larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
+    app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     if settings.api_keys:
-        app.add_middleware(BearerAuth, keys=[key.get_secret_value() for key in settings.api_keys])
-    app.add_middleware(UnexpectedErrors)
+        public = [*admin.PUBLIC, _DOCS, _OPENAPI, *(path for door in doors for path in door.public)]
+        keys = [key.get_secret_value() for key in settings.api_keys]
+        app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals)
+    app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
+    app.add_middleware(UnexpectedErrors, refusals=refusals)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["*"],
-            expose_headers=_READABLE_BY_PAGES,
+            expose_headers=(*PUBLIC_HEADERS, *(header for door in doors for header in door.headers)),
         )
 
 

@@ -1,28 +1,26 @@
-"""Bearer keys: asked for when the settings name any, and the owners' marks of what is registered with them."""
+"""Bearer keys, asked for when the settings name any, and the owner ids of what is registered with them."""
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from polyvox.api.errors import error_response
+from polyvox.api.paths import PathTable
+from polyvox.api.refusals import Refusals
 from polyvox.errors import AuthenticationError
-
-OPEN_PATHS = frozenset({"/", "/health", "/ready", "/docs", "/openapi.json", "/v1/model/cosyvoice/healthcheck"})
-"""What needs no key: probes, and pages that say only what the source code says."""
 
 
 class Keys:
-    """The keys that a server takes, without the keys."""
+    """The keys that a server accepts, stored as digests."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         self._owners = {_digest(key.encode()): owner_of(key) for key in keys if key}
 
     def owner(self, authorization: str) -> str:
-        """Whose key a value of `Authorization` holds; `AuthenticationError` where it holds none of them."""
+        """The owner of the key in a value of `Authorization`; `AuthenticationError` where it holds no known key."""
         scheme, _, key = authorization.partition(" ")
         digest = _digest(key.strip().encode("latin-1"))  # the bytes as they came: a header is read as Latin-1
         # Every key is compared, each in constant time, so that the answer's delay tells nothing about any of them.
@@ -33,26 +31,32 @@ class Keys:
 
 
 class BearerAuth:
-    """Middleware that lets a request pass with one of the keys in `Authorization: Bearer KEY` and notes whose it is."""
+    """Middleware that asks requests and WebSocket handshakes for a key, and notes its owner.
 
-    def __init__(self, app: ASGIApp, keys: Sequence[str]) -> None:
+    `public` are path patterns that need none.
+    """
+
+    def __init__(self, app: ASGIApp, keys: Sequence[str], public: Iterable[str], refusals: Refusals) -> None:
         self._app = app
         self._keys = Keys(keys)
+        self._is_public = PathTable([(path, True) for path in public], default=False)
+        self._refusals = refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+        if scope["type"] not in ("http", "websocket") or self._is_public[scope["path"]]:
             await self._app(scope, receive, send)
             return
         try:
-            Request(scope).state.owner = self._keys.owner(Headers(scope=scope).get("authorization", ""))
+            owner = self._keys.owner(Headers(scope=scope).get("authorization", ""))
         except AuthenticationError as error:
-            await error_response(error, scope)(scope, receive, send)
+            await self._refusals.send(error, scope, receive, send)
             return
+        HTTPConnection(scope).state.owner = owner
         await self._app(scope, receive, send)
 
 
 def owner_of(key: str) -> str:
-    """The mark that a key's voices carry. It stays the same as long as the key does, and does not give the key away."""
+    """The owner id of a key's voices. It is the same as long as the key is, and does not reveal the key."""
     return hashlib.blake2b(key.encode(), digest_size=16, person=b"polyvox-owner").hexdigest()
 
 

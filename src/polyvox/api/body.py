@@ -1,18 +1,16 @@
-"""The request body: counted while it is read, then parsed as strict JSON before any field is looked at."""
+"""Request bodies as strict JSON, parsed before any field is looked at."""
 
 import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
-from polyvox.api.errors import error_response
-from polyvox.errors import InvalidRequestError, RequestTooLargeError
+from polyvox.errors import InvalidRequestError
 
 _OFF_LOOP_LENGTH = 65_536
 _MAX_INTEGER_DIGITS = 300
@@ -20,43 +18,6 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 Data = TypeVar("Data", bytes, str)
 Result = TypeVar("Result")
-
-
-class BodyLimit:
-    """Middleware that refuses a body over its limit, by its announced length or as soon as the count passes it.
-
-    Under some paths the limit is higher: `limits` gives theirs.
-    """
-
-    def __init__(self, app: ASGIApp, limit: int, limits: Mapping[str, int] | None = None) -> None:
-        self._app = app
-        self._limit = limit
-        self._limits = limits or {}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        limit = next((limit for path, limit in self._limits.items() if scope["path"].startswith(path)), self._limit)
-        announced = Headers(scope=scope).get("content-length", "")
-        if announced.isdecimal() and int(announced) > limit:
-            await error_response(_too_large(limit), scope)(scope, receive, send)
-            return
-        count = 0
-
-        async def counted() -> Message:
-            nonlocal count
-            message = await receive()
-            count += len(message.get("body", b""))
-            if count > limit:
-                raise _too_large(limit)
-            return message
-
-        await self._app(scope, counted, send)
-
-
-def _too_large(limit: int) -> RequestTooLargeError:
-    return RequestTooLargeError(f"The body is over the limit of {limit} bytes; send less at a time.")
 
 
 class JsonRoute(APIRoute):
@@ -78,7 +39,7 @@ class JsonRoute(APIRoute):
 
 
 def parse_json(data: bytes) -> object:
-    """Parse a body; what is broken, ambiguous or too deep is refused with its place."""
+    """Parse a body; refuse what is broken, ambiguous or too deeply nested, with its position."""
     try:
         text = data.decode("utf-8-sig")
         parsed: object = json.loads(text, object_pairs_hook=_unique, parse_int=_integer)
@@ -119,12 +80,12 @@ async def _parsed(request: Request) -> _ParsedRequest:
 
 
 async def off_the_loop(data: Data, work: Callable[[Data], Result]) -> Result:
-    """Do something with what a request brought; on a thread if it is so much that other sessions would feel it."""
+    """Run work on request data; on a thread if the data is so large that the event loop would stall."""
     return work(data) if len(data) <= _OFF_LOOP_LENGTH else await asyncio.to_thread(work, data)
 
 
 def is_json(request: Request) -> bool:
-    """Whether a request's body is labelled as JSON."""
+    """Whether the content type of a request is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 

@@ -15,14 +15,14 @@ from polyvox.types import WordTiming
 
 @dataclass(frozen=True, slots=True)
 class CaptionStream:
-    """One JSON object a line, each with a stretch of audio and the words heard in it."""
+    """One JSON object a line, each with a part of the audio and the words spoken in it."""
 
     format: AudioFormat
     timestamps: bool
     media_type = "application/json"  # as Kokoro-FastAPI labels it, though it is one object a line
-    whole = False
+    buffered = False
 
-    async def pieces(self, session: Session) -> AsyncGenerator[bytes]:
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         waiting: list[WordTiming] = []  # an encoder may hold a chunk's audio back; its words then wait with it
         async with aclosing(encoded(session, self.format)) as parts:
             async for part in parts:
@@ -31,7 +31,7 @@ class CaptionStream:
                     yield _caption(self.format, part.data, waiting if self.timestamps else None) + b"\n"
                     waiting.clear()
 
-    def last_words(self, error: PolyvoxError) -> None:
+    def error_tail(self, error: PolyvoxError) -> None:
         return None
 
 
@@ -42,14 +42,14 @@ class CaptionFile:
     format: AudioFormat
     timestamps: bool
     media_type = "application/json"
-    whole = True
+    buffered = True
 
-    async def pieces(self, session: Session) -> AsyncGenerator[bytes]:
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         words: list[WordTiming] = []
         data = await encode_whole(session, self.format, lambda chunk: words.extend(chunk.words))
         yield _caption(self.format, data, words if self.timestamps else None)
 
-    def last_words(self, error: PolyvoxError) -> None:
+    def error_tail(self, error: PolyvoxError) -> None:
         return None
 
 

@@ -1,4 +1,4 @@
-"""CosyVoice's own servers: the form door of its Python server, and the JSON door of its Rust server."""
+"""The APIs of CosyVoice's own servers: forms as its Python server takes them, JSON as its Rust server does."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -7,14 +7,19 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
-from polyvox.api.forms import Fields, either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner, Voices
-from polyvox.api.inference import Inference, named_recording
-from polyvox.api.schemas import Number, RequestBody, Text
-from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
+from polyvox.api.cosyvoice_requests import CosyVoiceRequest, read_recording
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
+from polyvox.api.forms import Fields, json_or_form, read_fields
+from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.refusals import Refusal
+from polyvox.api.schemas import RequestBody, Speed, Text
+from polyvox.api.streaming import AudioFile, AudioStream, FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat, wav_header
 from polyvox.errors import InvalidRequestError
 from polyvox.service.session import Session
+from polyvox.service.speech import SpeechService
+from polyvox.service.voices import VoiceService
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.references import InlineVoice, UrlVoice
 
@@ -22,14 +27,14 @@ router = APIRouter(tags=["CosyVoice"], dependencies=[Depends(refuse_foreign_page
 
 DURATION_HEADER = "X-Audio-Duration"
 
-_DOOR = "cosyvoice"
+_NAME = "cosyvoice"
 _FILE = "prompt_wav"
 _MAX_SPEAKERS = 1_000
-_BY_NAME: Mapping[str, str | None] = MappingProxyType(
+_BY_NAME: FieldNames = MappingProxyType(
     {"input": "tts_text", "voice": "spk_id", "instructions": "instruct_text", "model": None, "language": None}
 )
-_BY_RECORDING: Mapping[str, str | None] = MappingProxyType({**_BY_NAME, "voice": _FILE})
-_IN_JSON: Mapping[str, str | None] = MappingProxyType(
+_BY_RECORDING: FieldNames = MappingProxyType({**_BY_NAME, "voice": _FILE})
+_IN_JSON: FieldNames = MappingProxyType(
     {"input": "text", "voice": "prompt_audio", "instructions": "speaker", "model": None, "language": None}
 )
 _SAMPLES: dict[int | str, dict[str, Any]] = {
@@ -38,7 +43,7 @@ _SAMPLES: dict[int | str, dict[str, Any]] = {
         "content": {AudioFormat.PCM.media_type: {}},
     },
     422: {"description": "A field is missing or wrong; `detail` holds its place and a sentence."},
-    400: {"description": "The text, the voice or the recording will not do; `detail` says why."},
+    400: {"description": "The text, the voice or the recording cannot be used; `detail` says why."},
     503: {"description": "The model is not installed; `detail` names the remedy."},
 }
 
@@ -54,7 +59,7 @@ class ZeroShotForm(RequestBody):
     """A text for the voice of a recording whose words are known."""
 
     tts_text: Text = Field(description="The text to speak.")
-    prompt_text: Text = Field(description="What is said in the recording.")
+    prompt_text: Text = Field(description="Transcript of the recording.")
 
 
 class CrossLingualForm(RequestBody):
@@ -82,33 +87,31 @@ class SynthesizeBody(RequestBody):
     prompt_audio: str | None = Field(
         None, description="A recording: `base64+...`, a data URL, `url+https://...`, or a file in `recording_dirs`."
     )
-    prompt_text: Text | None = Field(None, description="What is said in the recording.")
+    prompt_text: Text | None = Field(None, description="Transcript of the recording.")
     speaker: Text | None = Field(
         None, description="A voice of `/speakers`; with a recording that has no `prompt_text`, how to speak."
     )
-    speed: Number = Field(1.0, ge=0.25, le=4.0, description="1 is the voice's own pace.")
+    speed: Speed = Field(1.0, description="1 is the voice's own pace.")
 
 
 @router.get("/inference_sft", include_in_schema=False)
-@router.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=either_way(SftForm))
-async def inference_sft(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
+@router.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(SftForm))
+async def inference_sft(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak in a voice of the server's."""
     form = (await _fields(request)).parsed(SftForm)
-    asked = Inference(form.tts_text, speaker=form.spk_id).request(_DOOR, hall.settings, voices, owner)
-    return SpeechResponse(hall, asked, AudioStream(AudioFormat.PCM), _BY_NAME)
+    return _pcm_response(CosyVoiceRequest(form.tts_text, speaker=form.spk_id), service, voices, owner)
 
 
 @router.get("/inference_zero_shot", include_in_schema=False)
 @router.post(
-    "/inference_zero_shot", response_class=Response, responses=_SAMPLES, openapi_extra=either_way(ZeroShotForm, _FILE)
+    "/inference_zero_shot", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(ZeroShotForm, _FILE)
 )
-async def inference_zero_shot(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak on in the voice of a recording, which comes as the form's file `prompt_wav`."""
+async def inference_zero_shot(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Continue in the voice of a recording, which comes as the form's file `prompt_wav`."""
     fields = await _fields(request)
     form = fields.parsed(ZeroShotForm)
-    inference = Inference(form.tts_text, recording=_recording(fields), transcript=form.prompt_text)
-    asked = inference.request(_DOOR, hall.settings, voices, owner)
-    return SpeechResponse(hall, asked, AudioStream(AudioFormat.PCM), _BY_RECORDING)
+    asked = CosyVoiceRequest(form.tts_text, recording=_recording(fields), transcript=form.prompt_text)
+    return _pcm_response(asked, service, voices, owner)
 
 
 @router.get("/inference_cross_lingual", include_in_schema=False)
@@ -116,84 +119,91 @@ async def inference_zero_shot(request: Request, hall: Hall, voices: Voices, owne
     "/inference_cross_lingual",
     response_class=Response,
     responses=_SAMPLES,
-    openapi_extra=either_way(CrossLingualForm, _FILE),
+    openapi_extra=json_or_form(CrossLingualForm, _FILE),
 )
-async def inference_cross_lingual(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
+async def inference_cross_lingual(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak another language in the voice of a recording, which comes as the form's file `prompt_wav`."""
     fields = await _fields(request)
     form = fields.parsed(CrossLingualForm)
-    asked = Inference(form.tts_text, recording=_recording(fields)).request(_DOOR, hall.settings, voices, owner)
-    return SpeechResponse(hall, asked, AudioStream(AudioFormat.PCM), _BY_RECORDING)
+    return _pcm_response(CosyVoiceRequest(form.tts_text, recording=_recording(fields)), service, voices, owner)
 
 
 @router.get("/inference_instruct", include_in_schema=False)
-@router.post("/inference_instruct", response_class=Response, responses=_SAMPLES, openapi_extra=either_way(InstructForm))
-async def inference_instruct(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak as told in a voice of the server's."""
+@router.post(
+    "/inference_instruct", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(InstructForm)
+)
+async def inference_instruct(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Speak as instructed in a voice of the server's."""
     form = (await _fields(request)).parsed(InstructForm)
-    inference = Inference(form.tts_text, speaker=form.spk_id, instruction=form.instruct_text)
-    asked = inference.request(_DOOR, hall.settings, voices, owner)
-    return SpeechResponse(hall, asked, AudioStream(AudioFormat.PCM), _BY_NAME)
+    asked = CosyVoiceRequest(form.tts_text, speaker=form.spk_id, instruction=form.instruct_text)
+    return _pcm_response(asked, service, voices, owner)
 
 
 @router.get("/inference_instruct2", include_in_schema=False)
 @router.post(
-    "/inference_instruct2", response_class=Response, responses=_SAMPLES, openapi_extra=either_way(Instruct2Form, _FILE)
+    "/inference_instruct2",
+    response_class=Response,
+    responses=_SAMPLES,
+    openapi_extra=json_or_form(Instruct2Form, _FILE),
 )
-async def inference_instruct2(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak as told in the voice of a recording, which comes as the form's file `prompt_wav`."""
+async def inference_instruct2(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Speak as instructed in the voice of a recording, which comes as the form's file `prompt_wav`."""
     fields = await _fields(request)
     form = fields.parsed(Instruct2Form)
-    inference = Inference(form.tts_text, recording=_recording(fields), instruction=form.instruct_text)
-    asked = inference.request(_DOOR, hall.settings, voices, owner)
-    return SpeechResponse(hall, asked, AudioStream(AudioFormat.PCM), _BY_RECORDING)
+    asked = CosyVoiceRequest(form.tts_text, recording=_recording(fields), instruction=form.instruct_text)
+    return _pcm_response(asked, service, voices, owner)
 
 
 @router.post(
     "/synthesize",
     response_class=Response,
     responses={200: {"description": "The audio.", "content": {AudioFormat.WAV.media_type: {}}}},
-    openapi_extra=either_way(SynthesizeBody, "prompt_audio"),
+    openapi_extra=json_or_form(SynthesizeBody, "prompt_audio"),
 )
-async def synthesize(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
+async def synthesize(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak a text as one WAV file; `x-audio-duration` gives its seconds. Errors are `{"error", "code"}`."""
     fields = await read_fields(request, "prompt_audio")
     body = fields.parsed(SynthesizeBody)
     recording: InlineVoice | UrlVoice | None = None if fields.file is None else InlineVoice(fields.file)
     if recording is None and body.prompt_audio is not None:
-        recording = await named_recording(body.prompt_audio, hall.settings, "prompt_audio")
-    told = body.speaker if recording is not None and body.prompt_text is None else None
-    inference = Inference(
+        recording = await read_recording(body.prompt_audio, service.settings, "prompt_audio")
+    instruction = body.speaker if recording is not None and body.prompt_text is None else None
+    asked = CosyVoiceRequest(
         body.text,
         speaker=body.speaker if recording is None else None,
         recording=recording,
         transcript=body.prompt_text,
-        instruction=told,
+        instruction=instruction,
         speed=body.speed,
     )
-    names = _IN_JSON if recording is not None else {**_IN_JSON, "voice": "speaker"}
-    asked = inference.request(_DOOR, hall.settings, voices, owner)
-    return _TimedFile(hall, asked, AudioFile(AudioFormat.WAV), names)
+    names = {} if recording is not None else {"voice": "speaker"}
+    spoken = asked.speech_request(_NAME, service.settings, voices, owner)
+    return _TimedFile(service, spoken, AudioFile(AudioFormat.WAV), names)
 
 
 @router.get("/speakers")
-async def list_speakers(hall: Hall, voices: Voices, owner: Owner) -> list[str]:
+async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[str]:
     """The voices that can be named: the default model's own, and where it clones those of `/v1/voices`."""
-    return await speaker_names(hall, voices, owner)
+    return await speaker_names(service, voices, owner)
 
 
-async def speaker_names(hall: Hall, voices: Voices, owner: Owner) -> list[str]:
+async def speaker_names(service: SpeechService, voices: VoiceService, owner: str) -> list[str]:
     """Every voice of the default model that this caller may name."""
-    names = [voice.id for voice in hall.registry.voices()]
-    known = hall.registry.model(None).capabilities
+    names = [voice.id for voice in service.registry.voices()]
+    known = service.registry.model(None).capabilities
     if known is not None and known.cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_SPEAKERS), owner)
         names += [record.name for record in page.voices]
     return list(dict.fromkeys(names))
 
 
+def _pcm_response(asked: CosyVoiceRequest, service: SpeechService, voices: VoiceService, owner: str) -> SpeechResponse:
+    request = asked.speech_request(_NAME, service.settings, voices, owner)
+    return SpeechResponse(service, request, AudioStream(AudioFormat.PCM))
+
+
 async def _fields(request: Request) -> Fields:
-    return await read_fields(request, _FILE, plain=True)
+    return await read_fields(request, _FILE, urlencoded=True)
 
 
 def _recording(fields: Fields) -> InlineVoice:
@@ -209,3 +219,32 @@ class _TimedFile(SpeechResponse):
         header = wav_header(session.sample_rate, session.channels, 0)
         samples = (len(body) - len(header)) / (2 * session.channels)
         return {DURATION_HEADER: f"{samples / session.sample_rate:.6f}"}
+
+
+def _fastapi_detail(refusal: Refusal) -> tuple[int, dict[str, Any]]:
+    """FastAPI's wording: a field that is missing or wrong is a 422 that names its place."""
+    if refusal.code != "invalid_value" or refusal.field is None:
+        return refusal.status, {"detail": refusal.message}
+    problem = {"type": "value_error", "loc": ["body", refusal.field], "msg": refusal.message}
+    return 422, {"detail": [problem]}
+
+
+def _status_as_code(refusal: Refusal) -> tuple[int, dict[str, Any]]:
+    """The Rust server's wording."""
+    return refusal.status, {"error": refusal.message, "code": refusal.status}
+
+
+DOOR = Door(
+    _NAME,
+    router,
+    tags={"CosyVoice": "CosyVoice's own servers: forms as its Python server takes them, JSON as its Rust server does."},
+    wordings={"/inference_*": _fastapi_detail, "/synthesize": _status_as_code, "/speakers": _status_as_code},
+    field_names={
+        "/inference_*": _BY_RECORDING,
+        "/inference_sft": _BY_NAME,
+        "/inference_instruct": _BY_NAME,
+        "/synthesize": _IN_JSON,
+    },
+    recordings=["/inference_*", "/synthesize*"],
+    headers=[DURATION_HEADER],
+)

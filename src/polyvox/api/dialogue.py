@@ -10,21 +10,22 @@ from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict, Field
 
 from polyvox.api.body import JsonRoute
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
 from polyvox.api.events import SpeechEvents
-from polyvox.api.hall import Hall, Owner, Voices
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import AudioBody, Number, RequestBody, Text, VoiceName, VoiceReference
-from polyvox.api.streaming import AudioFile, AudioStream, Layout, SpeechResponse
+from polyvox.api.schemas import AUDIO_FIELD_NAMES, AudioBody, Number, RequestBody, Text, VoiceName, VoiceReference
+from polyvox.api.streaming import BodyFormat, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
-from polyvox.service.act import Act
-from polyvox.service.dialogue import staged
-from polyvox.service.scenes import Turn, turn_starts
+from polyvox.service.dialogue import resolve_dialogue
+from polyvox.service.dialogue_segments import DialogueTurn, turn_starts
+from polyvox.service.request_kind import RequestKind
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import AudioChunk
 
 router = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["speech"])
 
-DOOR = "dialogue"
+_NAME = "dialogue"
 _DIALOGUE: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The audio, or events that carry it.",
@@ -34,18 +35,18 @@ _DIALOGUE: dict[int | str, dict[str, Any]] = {
 
 
 class TurnBody(RequestBody):
-    """What one voice says before another does."""
+    """One turn of a dialogue."""
 
     voice: VoiceName = Field(description="As in `/v1/audio/speech`.")
     text: Text = Field(description="What it says.")
     prompt_text: Text | None = Field(
-        None, description="What is said in the recording that `voice` names or brings; once for each voice is enough."
+        None, description="Transcript of the recording that `voice` names or carries; once for each voice is enough."
     )
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> DialogueTurn:
         voice = self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
-        return Turn(voice, self.text, self.prompt_text)
+        return DialogueTurn(voice, self.text, self.prompt_text)
 
 
 class DialogueBody(AudioBody):
@@ -66,53 +67,67 @@ class DialogueBody(AudioBody):
         }
     )
 
-    turns: list[TurnBody] = Field(description="Who says what, in order.")
+    turns: list[TurnBody] = Field(description="The turns in order.")
     pause: Number | None = Field(
         None,
         ge=0.0,
         le=10.0,
-        description="Silence between turns in seconds; if absent 0.3, or as a model for dialogues finds right.",
+        description="Silence between turns in seconds; if absent 0.3, or what a dialogue model chooses.",
     )
 
-    def dialogue_request(self, stage: Callable[[], Awaitable[Act]]) -> SpeechRequest:
-        """The same request in the hall's words; the act that `stage` makes holds the turns."""
-        request = self.request_for("", DOOR, DOOR)
+    def dialogue_request(self, resolve_kind: Callable[[], Awaitable[RequestKind]]) -> SpeechRequest:
+        """The same as a request of the service; what `resolve_kind` gives holds the turns."""
+        request = self.request_for("", _NAME, _NAME)
         tuned = replace(request.utterance, tuning=self.tuning | self.flow_tuning)
-        return replace(request, utterance=tuned, stage=stage)
+        return replace(request, utterance=tuned, resolve_kind=resolve_kind)
 
 
 @router.post("/audio/dialogue", response_class=Response, responses=_DIALOGUE | SPEECH_ERRORS)
 async def create_dialogue(
     body: DialogueBody,
-    hall: Hall,
+    service: Service,
     voices: Voices,
     owner: Owner,
     x_polyvox_chunks: Annotated[
-        str, Header(description="1: with `stream_format` sse, each event also says where its chunk stands.")
+        str, Header(description="1: with `stream_format` sse, each event also gives the position of its chunk.")
     ] = "0",
 ) -> SpeechResponse:
     """Speak a dialogue.
 
-    A model for dialogues speaks two voices in one go; with any other, and with more voices, the turns are spoken one
+    A dialogue model speaks two voices together; with any other model, and with more voices, the turns are spoken one
     after the other. The audio streams while it is made, unless `stream` is false.
     """
     turns = [turn.turn for turn in body.turns]
-    stage = partial(
-        staged, turns, body.pause, voices.casting, hall.settings, owner=owner, model=body.model, speed=body.speed
+    resolve_kind = partial(
+        resolve_dialogue,
+        turns,
+        body.pause,
+        voices.resolver,
+        service.settings,
+        owner=owner,
+        model=body.model,
+        speed=body.speed,
     )
-    return SpeechResponse(hall, body.dialogue_request(stage), _layout(body, turns, chunks=x_polyvox_chunks == "1"))
+    return SpeechResponse(
+        service, body.dialogue_request(resolve_kind), _body_format(body, turns, chunks=x_polyvox_chunks == "1")
+    )
 
 
-def _layout(body: DialogueBody, turns: Sequence[Turn], *, chunks: bool) -> Layout:
+def _body_format(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> BodyFormat:
     if body.stream_format == "sse":
-        places = partial(_turns_heard, starts=turn_starts(turns))
-        return SpeechEvents(body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, places=places)
-    return AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
+        chunk_extra = partial(_turns_of, starts=turn_starts(turns))
+        return SpeechEvents(
+            body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, chunk_extra=chunk_extra
+        )
+    return audio_body(body.audio_format, stream=body.stream)
 
 
-def _turns_heard(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int]]:
-    """Which turns a chunk is of; none if it is the silence between two."""
+def _turns_of(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int]]:
+    """The turns that a chunk is of; none if it is the silence between two."""
     if not chunk.span:
         return {"turns": []}
-    first, last = (bisect_right(starts, place) - 1 for place in (chunk.span.start, chunk.span.end - 1))
+    first, last = (bisect_right(starts, offset) - 1 for offset in (chunk.span.start, chunk.span.end - 1))
     return {"turns": list(range(first, last + 1))}
+
+
+DOOR = Door(_NAME, router, field_names={"/v1/audio/dialogue": AUDIO_FIELD_NAMES})

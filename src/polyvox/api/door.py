@@ -1,19 +1,42 @@
-"""Door: everything the application knows about one dialect."""
+"""Door: everything that the application knows about one dialect."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fastapi import APIRouter
 
+from polyvox.api.refusals import Wording
+from polyvox.api.speech_requests import SpeechAdapter
+from polyvox.api.streaming import FieldNames
 from polyvox.config import ForeignVariables, SettingsSection
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """One dialect over HTTP."""
+    """One dialect over HTTP or WebSocket.
+
+    Keys of mappings by path, and the paths themselves, are patterns of `PathTable`: a path, or a prefix and `*`. To add
+    a dialect, write a module that ends with its `DOOR` and add that to `DOORS`.
+    """
 
     name: str
+    """Its name in logs and metrics."""
     router: APIRouter
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Descriptions of the router's tags for the OpenAPI pages."""
     settings: type[SettingsSection] | None = None
     """Settings that the dialect brings."""
     foreign: ForeignVariables | None = None
     """Environment variables of the server whose dialect it is."""
+    wordings: Mapping[str, Wording] = field(default_factory=dict)
+    """Its own form of errors, by path."""
+    field_names: Mapping[str, FieldNames] = field(default_factory=dict)
+    """Names of a speech request's fields in errors, by path."""
+    recordings: Sequence[str] = ()
+    """Paths on which a body or message may hold a recording, and so may be larger."""
+    public: Sequence[str] = ()
+    """Paths that need no key."""
+    headers: Sequence[str] = ()
+    """Response headers of its own that web pages of other origins may read."""
+    adapter: SpeechAdapter | None = None
+    """Recognises its requests among those to `/v1/audio/speech`."""

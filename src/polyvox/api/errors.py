@@ -1,6 +1,5 @@
-"""How a failure looks over HTTP: OpenAI's error body or a dialect's own, always one sentence, never a stack trace."""
+"""Errors on their way to a client: exception handlers, validation messages, and a reference for unexpected ones."""
 
-import math
 import secrets
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -8,38 +7,17 @@ from typing import Any
 
 import structlog
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
+from fastapi.exceptions import RequestValidationError, WebSocketRequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from polyvox.api.refusals import Refusal, worded
-from polyvox.errors import (
-    AuthenticationError,
-    InvalidRequestError,
-    OverloadedError,
-    PolyvoxError,
-    RequestTooLargeError,
-    status_of,
-)
-
-SESSION_HEADER = "X-Session-Id"
+from polyvox.api.refusals import Refusal, Refusals, can_deny, close_message
+from polyvox.errors import InvalidRequestError, NotFoundError, PolyvoxError, status_of
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
-
-def error_response(error: PolyvoxError, scope: Scope, session_id: str | None = None) -> JSONResponse:
-    """The error as a response in the dialect of the request, with the headers that its status calls for."""
-    headers = {} if session_id is None else {SESSION_HEADER: session_id}
-    if isinstance(error, OverloadedError):
-        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
-    elif isinstance(error, AuthenticationError):
-        headers["WWW-Authenticate"] = "Bearer"
-    elif isinstance(error, RequestTooLargeError):
-        headers["Connection"] = "close"  # what the client still sends is not worth reading
-    status, body = worded(Refusal.of(error), scope["path"])
-    return JSONResponse(body, status, headers)
 
 
 def invalid_request(problems: Sequence[Mapping[str, Any]]) -> InvalidRequestError:
@@ -56,75 +34,125 @@ def invalid_request(problems: Sequence[Mapping[str, Any]]) -> InvalidRequestErro
     return InvalidRequestError(f"'{field}' {_lower_first(complaint)}.", field=field)
 
 
-def install_handlers(app: FastAPI) -> None:
-    """Make every refusal of the app, FastAPI's and Starlette's own included, take the one shape."""
-    app.add_exception_handler(PolyvoxError, _on_polyvox_error)
-    app.add_exception_handler(RequestValidationError, _on_validation_error)
-    app.add_exception_handler(HTTPException, _on_http_exception)
+def install_handlers(app: FastAPI, refusals: Refusals) -> None:
+    """Answer every error of the app, FastAPI's and Starlette's own included, in the wording of its path."""
+    handlers = _Handlers(refusals)
+    app.add_exception_handler(PolyvoxError, handlers.on_polyvox_error)
+    app.add_exception_handler(RequestValidationError, handlers.on_validation_error)
+    app.add_exception_handler(WebSocketRequestValidationError, handlers.on_validation_error)
+    app.add_exception_handler(HTTPException, handlers.on_http_exception)
+    not_found = app.router.default
+
+    async def default(scope: Scope, receive: Receive, send: Send) -> None:
+        """Starlette closes a WebSocket to an unknown path without a word."""
+        if scope["type"] == "websocket":
+            error = NotFoundError(_nothing_at(scope["path"]))
+            await refusals.send(error, scope, receive, send)
+        else:
+            await not_found(scope, receive, send)
+
+    app.router.default = default
 
 
 class UnexpectedErrors:
-    """Middleware that turns a defect into a 500 whose reference is in the log.
+    """Middleware that turns a defect into a 500, or a closed WebSocket, whose reference is in the log.
 
-    A response that has begun cannot be taken back: then the exception goes on to the server, which cuts the connection.
+    An HTTP response that has begun cannot be taken back: then the exception goes on to the server, which cuts the
+    connection.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, refusals: Refusals) -> None:
         self._app = app
+        self._refusals = refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = False
+        last = ""
 
         async def watched(message: Message) -> None:
-            nonlocal started
-            started = started or message["type"] == "http.response.start"
+            nonlocal last
+            last = message["type"]
             await send(message)
 
         try:
             await self._app(scope, receive, watched)
-        except ClientDisconnect:
-            log.debug("client left before its request was read", path=scope["path"])
+        except (ClientDisconnect, WebSocketDisconnect):
+            log.debug("client left before it was answered", path=scope["path"])
         except Exception:
-            if scope["type"] != "http" or started:
+            accepted = last in ("websocket.accept", "websocket.send")
+            if scope["type"] not in ("http", "websocket") or (last and not accepted):
                 raise
             reference = session_id_of(scope) or secrets.token_hex(8)
             log.exception("request failed", path=scope["path"], session=reference)
             error = PolyvoxError(f"The server failed; the cause is in its log under {reference}.")
-            await error_response(error, scope, reference)(scope, receive, send)
+            if accepted:
+                await send(close_message(Refusal.of(error)))
+            else:
+                await self._refusals.send(error, scope, receive, send, reference)
 
 
 def note_session(scope: Scope, session_id: str) -> None:
     """Remember a request's session, so that an error answered later can name it."""
-    Request(scope).state.session_id = session_id
+    HTTPConnection(scope).state.session_id = session_id
 
 
 def session_id_of(scope: Scope) -> str | None:
     """The session noted for this request, if it got that far."""
-    return getattr(Request(scope).state, "session_id", None)
+    return getattr(HTTPConnection(scope).state, "session_id", None)
 
 
-async def _on_polyvox_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, PolyvoxError)
-    log.debug("answered with an error", path=request.url.path, code=status_of(error).code, field=error.field)
-    return error_response(error, request.scope, session_id_of(request.scope))
+class _Handlers:
+    """Exception handlers of HTTP and WebSocket routes."""
+
+    def __init__(self, refusals: Refusals) -> None:
+        self._refusals = refusals
+
+    async def on_polyvox_error(self, connection: HTTPConnection, error: Exception) -> Response:
+        assert isinstance(error, PolyvoxError)
+        log.debug("answered with an error", path=connection.url.path, code=status_of(error).code, field=error.field)
+        response = self._refusals.response(error, connection.scope, session_id_of(connection.scope))
+        return _answer(connection, Refusal.of(error), response)
+
+    async def on_validation_error(self, connection: HTTPConnection, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError | WebSocketRequestValidationError)
+        return await self.on_polyvox_error(connection, invalid_request(error.errors()))
+
+    async def on_http_exception(self, connection: HTTPConnection, error: Exception) -> Response:
+        """Answer routing's own refusals: no such path, no such method."""
+        assert isinstance(error, HTTPException)
+        status, path = HTTPStatus(error.status_code), connection.url.path
+        message = {
+            HTTPStatus.NOT_FOUND: _nothing_at(path),
+            HTTPStatus.METHOD_NOT_ALLOWED: f"{path} does not answer {connection.scope.get('method')}; see /docs.",
+        }.get(status, f"{error.detail}.")
+        kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
+        refusal = Refusal(status, message, kind, status.name.lower())
+        return _answer(connection, refusal, self._refusals.refusal_response(refusal, connection.scope, error.headers))
 
 
-async def _on_validation_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    return await _on_polyvox_error(request, invalid_request(error.errors()))
+class _WebSocketClose(Response):
+    """A response that ends a WebSocket; without a message, one that has ended already."""
+
+    def __init__(self, message: Message | None) -> None:
+        super().__init__()
+        self._message = message
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._message is not None:
+            await send(self._message)
 
 
-async def _on_http_exception(request: Request, error: Exception) -> Response:
-    """Routing's own refusals: no such path, no such method."""
-    assert isinstance(error, HTTPException)
-    status = HTTPStatus(error.status_code)
-    message = {
-        HTTPStatus.NOT_FOUND: f"There is nothing at {request.url.path}; /docs lists what there is.",
-        HTTPStatus.METHOD_NOT_ALLOWED: f"{request.url.path} does not answer {request.method}; see /docs.",
-    }.get(status, f"{error.detail}.")
-    kind = "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
-    code, body = worded(Refusal(status, message, kind, status.name.lower()), request.scope["path"])
-    return JSONResponse(body, code, error.headers)
+def _answer(connection: HTTPConnection, refusal: Refusal, response: Response) -> Response:
+    """The response for an HTTP request; a WebSocket is denied with it, or closed where it is accepted already."""
+    if not isinstance(connection, WebSocket):
+        return response
+    if connection.application_state is WebSocketState.CONNECTING and can_deny(connection.scope):
+        return response
+    is_open = connection.application_state in (WebSocketState.CONNECTING, WebSocketState.CONNECTED)
+    return _WebSocketClose(close_message(refusal) if is_open else None)
+
+
+def _nothing_at(path: str) -> str:
+    return f"There is nothing at {path}; /docs lists what there is."
 
 
 def _field(path: Sequence[str | int]) -> str:

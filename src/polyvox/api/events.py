@@ -29,32 +29,32 @@ _DELTA_BYTES = 24_576
 class SpeechEvents:
     """Audio in `speech.audio.delta` events, then one `speech.audio.done`.
 
-    With `chunks` there is one delta for each chunk of the engine, and it says where the chunk stands; `places` adds
-    what only the door knows of that.
+    With `chunks` there is one delta for each chunk of the engine, with the chunk's position and hash, and with the
+    fields that `chunk_extra` gives.
     """
 
     format: AudioFormat
     characters: int
     chunks: bool
-    places: Callable[[AudioChunk], Mapping[str, Any]] = field(default=lambda chunk: {})
+    chunk_extra: Callable[[AudioChunk], Mapping[str, Any]] = field(default=lambda chunk: {})
     media_type = "text/event-stream; charset=utf-8"
-    whole = False
+    buffered = False
 
-    async def pieces(self, session: Session) -> AsyncGenerator[bytes]:
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         seconds = 0.0
         async with aclosing(encoded(session, self.format)) as parts:
             async for part in parts:
                 seconds += part.chunk.duration if part.chunk else 0.0
                 if self.chunks and part.chunk is not None:
                     yield _event(
-                        _delta(part.data) | {"chunk": {**await _described(part.chunk), **self.places(part.chunk)}}
+                        _delta(part.data) | {"chunk": {**await _chunk_info(part.chunk), **self.chunk_extra(part.chunk)}}
                     )
                 else:
                     for event in _deltas(part):
                         yield event
         yield _event({"type": "speech.audio.done", "usage": self._usage(seconds)})
 
-    def last_words(self, error: PolyvoxError) -> bytes:
+    def error_tail(self, error: PolyvoxError) -> bytes:
         return _event({"type": "error", **openai_body(error)})
 
     def _usage(self, seconds: float) -> dict[str, int]:
@@ -79,8 +79,8 @@ def _deltas(part: EncodedChunk) -> Iterator[bytes]:
         yield _event(_delta(part.data[start : start + _DELTA_BYTES]))
 
 
-async def _described(chunk: AudioChunk) -> dict[str, Any]:
-    """Where a chunk stands in its utterance, and the hash of its samples as 16-bit little-endian PCM."""
+async def _chunk_info(chunk: AudioChunk) -> dict[str, Any]:
+    """A chunk's position in its utterance, its text, and the hash of its samples as 16-bit little-endian PCM."""
     return {
         "index": chunk.index,
         "start": chunk.start,

@@ -6,10 +6,12 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner
+from polyvox.api.dependencies import Owner, Service
+from polyvox.api.door import Door
+from polyvox.api.forms import json_or_form, read_fields
+from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import ErrorBody
-from polyvox.api.voices import VoiceChanges, recording_of, shown_voice
+from polyvox.api.voices import VoiceChanges, recording_of, voice_json
 from polyvox.errors import openai_body
 from polyvox.service.fitting import FitJob, FittingService
 from polyvox.voices.names import MAX_NAME_CHARS
@@ -47,12 +49,12 @@ class NewFit(VoiceChanges):
     seed: int = Field(0, ge=0, lt=2**63, description="The same recording and seed give the same voice.")
 
 
-@router.post("", status_code=202, responses=_ERRORS, openapi_extra=either_way(NewFit, "audio"))
-async def fit_voice(request: Request, hall: Hall, fits: Fits, owner: Owner) -> dict[str, Any]:
+@router.post("", status_code=202, responses=_ERRORS, openapi_extra=json_or_form(NewFit, "audio"))
+async def fit_voice(request: Request, service: Service, fits: Fits, owner: Owner) -> dict[str, Any]:
     """Have a voice of Kokoro's fitted to a recording. The answer comes at once; ask for the fit by its id."""
     fields = await read_fields(request, "audio")
     body = fields.parsed(NewFit)
-    reference = await recording_of(body.audio, fields.file, hall.settings.prompt_max_bytes)
+    reference = await recording_of(body.audio, fields.file, service.settings.prompt_max_bytes)
     return _shown(await fits.start(reference, body.details, owner, seed=body.seed))
 
 
@@ -85,6 +87,9 @@ def _shown(job: FitJob) -> dict[str, Any]:
         "steps": job.steps,
         "similarity": job.similarity,
         "created": int(job.created),
-        "voice": None if job.voice is None else shown_voice(job.voice, job.owner) | {"warnings": list(job.warnings)},
+        "voice": None if job.voice is None else voice_json(job.voice, job.owner) | {"warnings": list(job.warnings)},
         "error": None if job.error is None else openai_body(job.error)["error"],
     }
+
+
+DOOR = Door("fitting", router)

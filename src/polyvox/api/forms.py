@@ -1,8 +1,8 @@
-"""Bodies that may be JSON or a form with a file: one route, either way in."""
+"""Bodies that may be JSON or a form with a file."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
@@ -13,30 +13,29 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from polyvox.api.body import is_json, off_the_loop, parse_json
 from polyvox.api.errors import invalid_request
-from polyvox.api.hall import Hall
-from polyvox.errors import ForbiddenError, InvalidRequestError
+from polyvox.errors import InvalidRequestError
 
 _MAX_FIELDS = 40
 _MAX_FIELD_BYTES = 524_288
 _REPEATABLE = frozenset({"tags"})
-_TRUTH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A body's fields as they came. In a form all of them are text, and a file may come with them."""
+    """The fields of a body, unchecked. In a form all of them are text, and there may be a file."""
 
     values: object
     is_form: bool = False
     file: bytes | None = None
 
     def parsed(self, model: type[Model]) -> Model:
-        """The fields as a model; in a form, numbers and truth values may be written out."""
+        """The fields as a model; in a form, numbers and booleans are parsed from text."""
         values = self.values
         if self.is_form and isinstance(values, dict):
-            values = {name: _meant(model.model_fields.get(name), value) for name, value in values.items()}
+            values = {name: _form_value(model.model_fields.get(name), value) for name, value in values.items()}
         try:
             return model.model_validate(values)
         except ValidationError as error:
@@ -44,16 +43,16 @@ class Fields:
             raise invalid_request(problems) from error
 
 
-async def read_fields(request: Request, file_field: str, *, plain: bool = False) -> Fields:
+async def read_fields(request: Request, file_field: str, *, urlencoded: bool = False) -> Fields:
     """The fields of a JSON object, or of a form whose file, if any, has this name.
 
-    With `plain`, a form without a file may also come in the simple form that web pages and curl send by default.
+    With `urlencoded`, a form without a file may also be `application/x-www-form-urlencoded`, as curl sends it.
     """
     if is_json(request):
         return Fields(await off_the_loop(await request.body(), parse_json))
     kind, parameters = parse_options_header(request.headers.get("content-type"))
-    if plain and kind in (b"application/x-www-form-urlencoded", b""):
-        return Fields(await off_the_loop(await request.body(), _parse_plain), is_form=True)
+    if urlencoded and kind in (b"application/x-www-form-urlencoded", b""):
+        return Fields(await off_the_loop(await request.body(), _parse_urlencoded), is_form=True)
     if kind != b"multipart/form-data" or parameters.get(b"charset", b"utf-8").lower() != b"utf-8":
         raise InvalidRequestError("Send JSON as 'application/json', or a form as 'multipart/form-data' in UTF-8.")
     try:
@@ -70,22 +69,12 @@ async def read_fields(request: Request, file_field: str, *, plain: bool = False)
                 raise InvalidRequestError(f"Send the file as the form's part '{file_field}'.", field=file_field)
             file = await value.read()
         elif value:
-            _put(values, name, value)
+            _add_field(values, name, value)
     return Fields(values, is_form=True, file=file)
 
 
-async def refuse_foreign_pages(request: Request, hall: Hall) -> None:
-    """Keep pages of other origins from changing anything: browsers send forms anywhere without asking first."""
-    origin = request.headers.get("origin")
-    if origin is None or request.method in ("GET", "HEAD") or urlsplit(origin).netloc == request.headers.get("host"):
-        return
-    allowed = hall.settings.cors_origins
-    if origin not in allowed and "*" not in allowed:
-        raise ForbiddenError("Pages of this origin may not do that; the setting cors_origins names those that may.")
-
-
-def either_way(model: type[BaseModel], file_field: str | None = None) -> dict[str, Any]:
-    """A route's two ways in, for the OpenAPI pages."""
+def json_or_form(model: type[BaseModel], file_field: str | None = None) -> dict[str, Any]:
+    """The request body of a route that takes JSON or a form, for the OpenAPI pages."""
     schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
     schema.pop("$defs", None)
     file = {} if file_field is None else {file_field: {"type": "string", "format": "binary"}}
@@ -94,14 +83,14 @@ def either_way(model: type[BaseModel], file_field: str | None = None) -> dict[st
     return {"requestBody": {"required": True, "content": content}}
 
 
-def _parse_plain(body: bytes) -> dict[str, Any]:
+def _parse_urlencoded(body: bytes) -> dict[str, Any]:
     try:
         pairs = parse_qsl(body.decode(), errors="strict", max_num_fields=_MAX_FIELDS)
     except ValueError as error:
         raise InvalidRequestError("The form cannot be read: it has too many fields, or is not in UTF-8.") from error
     values: dict[str, Any] = {}
     for name, value in pairs:
-        _put(values, name, value)
+        _add_field(values, name, value)
     return values
 
 
@@ -111,27 +100,27 @@ class _InMemory(MultiPartParser):
     spool_max_size = 1 << 40
 
 
-def _meant(field: FieldInfo | None, written: object) -> object:
-    """What the text of a form means to a field that does not take text."""
-    if field is None or not isinstance(written, str) or str in (kinds := _kinds(field.annotation)):
+def _form_value(field: FieldInfo | None, written: object) -> object:
+    """The value of a form's text for a field that does not take text."""
+    if field is None or not isinstance(written, str) or str in (kinds := _plain_types(field.annotation)):
         return written
-    if bool in kinds and written.lower() in _TRUTH:
-        return _TRUTH[written.lower()]
+    if bool in kinds and written.lower() in _BOOLEANS:
+        return _BOOLEANS[written.lower()]
     try:
         return parse_json(written.encode())
     except InvalidRequestError:
         return written
 
 
-def _kinds(annotation: Any) -> frozenset[Any]:  # noqa: ANN401 - an annotation may be anything
+def _plain_types(annotation: Any) -> frozenset[Any]:  # noqa: ANN401 - an annotation may be anything
     """The plain types that an annotation is made of."""
     if get_origin(annotation) is Literal:
         return frozenset(type(value) for value in get_args(annotation))
     inner = get_args(annotation)
-    return frozenset().union(*map(_kinds, inner)) if inner else frozenset({annotation})
+    return frozenset().union(*map(_plain_types, inner)) if inner else frozenset({annotation})
 
 
-def _put(values: dict[str, Any], name: str, value: str) -> None:
+def _add_field(values: dict[str, Any], name: str, value: str) -> None:
     if name in _REPEATABLE:
         values.setdefault(name, []).append(value)
     elif name in values:

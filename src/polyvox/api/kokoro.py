@@ -1,4 +1,4 @@
-"""What Kokoro-FastAPI offers beyond OpenAI's API: captions, phonemes, mixed voices as files."""
+"""Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."""
 
 import asyncio
 import re
@@ -10,17 +10,19 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.captions import CaptionFile, CaptionStream
-from polyvox.api.casting import cast_request
-from polyvox.api.hall import Hall, Owner, Voices
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
 from polyvox.api.languages import language_tag
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import Captioned, CaptionedBody, ErrorBody, Phonemes, PhonemizeBody
-from polyvox.api.streaming import Layout, SpeechResponse
+from polyvox.api.schemas import AUDIO_FIELD_NAMES, Captioned, CaptionedBody, ErrorBody, Phonemes, PhonemizeBody
+from polyvox.api.speech_requests import speech_request
+from polyvox.api.streaming import BodyFormat, SpeechResponse
 from polyvox.errors import ForbiddenError, TextError
 from polyvox.voices.torch_file import torch_file
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 
+_NAME = "kokoro"
 _MAX_EXPRESSION_CHARS = 1_000
 _UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.()+-]")
 
@@ -39,27 +41,27 @@ def _mix_expression(voices: object) -> str:
     response_class=Response,
     responses=SPEECH_ERRORS | {200: {"model": Captioned, "description": "Audio and words."}},
 )
-async def captioned_speech(body: CaptionedBody, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak a text and say when each word is heard.
+async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Speak a text, with the start and end of each word.
 
     The answer is one JSON object a line while the audio is made, or a single one if `stream` is false. Times count from
     the start of the whole audio.
     """
-    layout: Layout
+    body_format: BodyFormat
     if body.stream:
-        layout = CaptionStream(body.audio_format, body.return_timestamps)
+        body_format = CaptionStream(body.audio_format, body.return_timestamps)
     else:
-        layout = CaptionFile(body.audio_format, body.return_timestamps)
-    return SpeechResponse(hall, await cast_request(body, "kokoro", hall, voices, owner), layout)
+        body_format = CaptionFile(body.audio_format, body.return_timestamps)
+    return SpeechResponse(service, await speech_request(body, _NAME, service, voices, owner), body_format)
 
 
 @router.post("/dev/phonemize", responses={400: SPEECH_ERRORS[400]})
-async def phonemize(body: PhonemizeBody, hall: Hall) -> Phonemes:
-    """How a model reads a text."""
+async def phonemize(body: PhonemizeBody, service: Service) -> Phonemes:
+    """The phonemes with which a model reads a text."""
     try:
-        phonemes, tokens = await hall.phonemize(body.text, language_tag(body.language, "language"), body.model)
+        phonemes, tokens = await service.phonemize(body.text, language_tag(body.language, "language"), body.model)
     except TextError as error:
-        error.field = "text"  # which the hall, and OpenAI's API, call `input`
+        error.field = "text"  # which the service, and OpenAI's API, call `input`
         raise
     return Phonemes(phonemes=phonemes, tokens=tokens)
 
@@ -79,13 +81,25 @@ async def combine_voices(
         BeforeValidator(_mix_expression),
         Body(description="A mix expression, or voice names to mix in equal parts.", examples=["af_heart(2)+bf_emma"]),
     ],
-    hall: Hall,
+    service: Service,
 ) -> Response:
     """Mix voices into a file that PyTorch programs load as a Kokoro voice."""
-    if not hall.settings.allow_voice_download:
-        raise ForbiddenError("This server does not give voices away; its setting allow_voice_download is off.")
+    if not service.settings.allow_voice_download:
+        raise ForbiddenError(
+            "Downloads of voices are off on this server; its setting allow_voice_download turns them on."
+        )
     expression = str(voices)
-    data = await asyncio.to_thread(torch_file, await hall.mixed_voice(expression))
+    data = await asyncio.to_thread(torch_file, await service.mixed_voice(expression))
     name = _UNSAFE_IN_A_FILE_NAME.sub("", expression)[:100]
     headers = {"Content-Disposition": f'attachment; filename="{name}.pt"', "Cache-Control": "no-store"}
     return Response(data, media_type="application/octet-stream", headers=headers)
+
+
+DOOR = Door(
+    _NAME,
+    router,
+    tags={
+        "Kokoro-FastAPI": "Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."
+    },
+    field_names={"/dev/captioned_speech": AUDIO_FIELD_NAMES},
+)

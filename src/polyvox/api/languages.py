@@ -1,4 +1,4 @@
-"""Language codes as callers write them, and the tags that engines know."""
+"""Language codes of callers, mapped to the tags of the engines."""
 
 import re
 from types import MappingProxyType
@@ -24,10 +24,10 @@ _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}")
 
 
 def language_tag(code: str, field: str) -> str:
-    """Turn one of Kokoro's letters or a BCP 47 tag into an engine's tag.
+    """DialogueTurn one of Kokoro's letters or a BCP 47 tag into an engine's tag.
 
-    A region that no engine tells apart is dropped (`fr-CA` is `fr`, `en-AU` is `en-us`). A language nobody here knows
-    passes: whether it can be spoken is the engine's to say.
+    A region that no engine distinguishes is dropped (`fr-CA` is `fr`, `en-AU` is `en-us`). An unknown language passes:
+    the engine decides whether it can be spoken.
     """
     lowered = code.strip().lower().replace("_", "-")
     if lowered in _KOKORO_LETTERS:

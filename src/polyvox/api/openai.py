@@ -6,11 +6,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.casting import cast_request
-from polyvox.api.dialect import Dialect
+from polyvox.api.dependencies import Adapters, Owner, Service, Voices
+from polyvox.api.door import Door
 from polyvox.api.events import SpeechEvents
-from polyvox.api.hall import Hall, Owner, Voices
-from polyvox.api.schemas import ErrorBody, SpeechBody
+from polyvox.api.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
+from polyvox.api.speech_requests import speech_request, variant_of
 from polyvox.api.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.registry import ModelInfo
@@ -19,13 +19,14 @@ from polyvox.voices.records import VoiceQuery
 
 router = APIRouter(prefix="/v1", route_class=JsonRoute)
 
+_NAME = "openai"
 _MAX_REGISTERED = 1_000
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 SPEECH_ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorBody, "description": "A field is missing, of the wrong type, or out of range."},
     404: {"model": ErrorBody, "description": "No such model."},
     413: {"model": ErrorBody, "description": "The body is over its limit."},
-    429: {"model": ErrorBody, "description": "The queue is full; the header Retry-After says when to come back."},
+    429: {"model": ErrorBody, "description": "The queue is full; the header Retry-After says when to try again."},
     503: {"model": ErrorBody, "description": "The model is not installed or not ready; the message names the remedy."},
 }
 _SPEECH: dict[int | str, dict[str, Any]] = {
@@ -39,56 +40,56 @@ _SPEECH: dict[int | str, dict[str, Any]] = {
 @router.post("/audio/speech", tags=["speech"], response_class=Response, responses=_SPEECH | SPEECH_ERRORS)
 async def create_speech(
     body: SpeechBody,
-    hall: Hall,
+    service: Service,
     voices: Voices,
     owner: Owner,
+    adapters: Adapters,
     x_polyvox_chunks: Annotated[
-        str, Header(description="1: with `stream_format` sse, each event also says where its chunk stands.")
+        str, Header(description="1: with `stream_format` sse, each event also gives the position of its chunk.")
     ] = "0",
 ) -> SpeechResponse:
     """Speak a text.
 
     The audio streams while it is made, unless `stream` is false. A stream that cannot go on is cut off; with
-    `stream_format` sse an error event comes first. The model `TTS-model` asks in the Streamable TTS API's dialect.
+    `stream_format` sse an error event comes first.
     """
-    dialect = Dialect.of(body, hall.settings)
-    body = dialect.body
-    layout = dialect.layout
+    variant = variant_of(body, service.settings, adapters)
+    body, body_format = variant.body, variant.body_format
     if body.stream_format == "sse":
-        layout = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
-    request = await cast_request(body, dialect.door, hall, voices, owner)
-    return SpeechResponse(hall, dialect.tuned(request), layout)
+        body_format = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
+    request = await speech_request(body, variant.door or _NAME, service, voices, owner)
+    return SpeechResponse(service, variant.tune(request), body_format)
 
 
 @router.get("/models", tags=["lists"])
-async def list_models(hall: Hall) -> dict[str, Any]:
+async def list_models(service: Service) -> dict[str, Any]:
     """The models of this server, those that cannot speak included, with the reason."""
-    listed = hall.registry.models() + hall.registry.absent()
+    listed = service.registry.models() + service.registry.absent()
     return {"object": "list", "data": [_model(info.id, info) for info in listed]}
 
 
 @router.get("/models/{model_id:path}", tags=["lists"], responses={404: SPEECH_ERRORS[404]})
-async def retrieve_model(model_id: str, hall: Hall) -> dict[str, Any]:
+async def retrieve_model(model_id: str, service: Service) -> dict[str, Any]:
     """One model; OpenAI's own names stand for the default one, which `root` names."""
-    return _model(model_id, hall.registry.model(model_id))
+    return _model(model_id, service.registry.model(model_id))
 
 
 @router.get("/audio/models", tags=["lists"])
-async def list_audio_models(hall: Hall) -> dict[str, Any]:
+async def list_audio_models(service: Service) -> dict[str, Any]:
     """The models that can speak, in the shape that Open WebUI reads."""
-    return {"models": [{"id": info.id, "name": info.id} for info in hall.registry.models() if info.available]}
+    return {"models": [{"id": info.id, "name": info.id} for info in service.registry.models() if info.available]}
 
 
 @router.get("/audio/voices", tags=["lists"])
 async def list_voices(
-    hall: Hall, voices: Voices, owner: Owner, model: str | None = None, legacy: bool = False
+    service: Service, voices: Voices, owner: Owner, model: str | None = None, legacy: bool = False
 ) -> dict[str, Any]:
     """The voices of a model, the default one unless named; with a model that clones, also those of `/v1/voices`.
 
     `legacy` gives bare names, as old clients expect.
     """
-    listed = list(hall.registry.voices(model))
-    known = hall.registry.model(model).capabilities
+    listed = list(service.registry.voices(model))
+    known = service.registry.model(model).capabilities
     if known is not None and known.cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
         listed += [Voice(record.id, record.name, record.language) for record in page.voices]
@@ -119,3 +120,14 @@ def _voice(voice: Voice) -> dict[str, str]:
         "gender": voice.gender,
         "description": voice.description,
     }
+
+
+DOOR = Door(
+    _NAME,
+    router,
+    tags={
+        "speech": "Speech from text, dialogues and voice conversion: OpenAI's API and what this server adds to it.",
+        "lists": "The models and their voices.",
+    },
+    field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES},
+)

@@ -1,6 +1,5 @@
 """The API of the Ray Serve server for CosyVoice, by its earlier and its later paths: MP3 in one continuous stream."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -11,11 +10,14 @@ from pydantic import Field, StrictBool
 from starlette.responses import JSONResponse
 
 from polyvox.api.cosyvoice import speaker_names
-from polyvox.api.forms import Fields, either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner, Voices
-from polyvox.api.inference import Inference, named_recording
-from polyvox.api.schemas import Number, RequestBody, Text
-from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
+from polyvox.api.cosyvoice_requests import CosyVoiceRequest, read_recording
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
+from polyvox.api.forms import Fields, json_or_form, read_fields
+from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.refusals import Refusal, plain_detail
+from polyvox.api.schemas import NarrowSpeed, RequestBody, Text
+from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import ForeignVariables
 from polyvox.errors import InvalidRequestError, NotFoundError
@@ -41,23 +43,21 @@ FOREIGN = ForeignVariables(
 
 router = APIRouter(tags=["CosyVoice on Ray Serve"], dependencies=[Depends(refuse_foreign_pages)])
 
-_DOOR = "rayserve"
+_NAME = "rayserve"
 _PREFIX = "/v1/model/cosyvoice"
 _FILE = "reference_audio"
 _SAMPLE_RATE = 24_000
-_HOUSE_VOICE = "qwen"
-"""The voice that the original speaks with unless told otherwise."""
+_ORIGINAL_VOICE = "qwen"
+"""The default voice of the original server."""
 _NOT_KNOWN = "N/A"
 
-_BY_NAME: Mapping[str, str | None] = MappingProxyType(
+_BY_NAME: FieldNames = MappingProxyType(
     {"input": "text", "voice": "voice_type", "instructions": "instruction", "model": None, "language": None}
 )
-_BY_RECORDING: Mapping[str, str | None] = MappingProxyType(
-    {**_BY_NAME, "voice": _FILE, "prompt_text": "reference_text"}
-)
+_BY_RECORDING: FieldNames = MappingProxyType({**_BY_NAME, "voice": _FILE, "prompt_text": "reference_text"})
 _MP3: dict[int | str, dict[str, Any]] = {
     200: {"description": "MP3 at 24 kHz.", "content": {AudioFormat.MP3.media_type: {}}},
-    400: {"description": "Something about the request will not do; `detail` says what."},
+    400: {"description": "The request cannot be used as it is; `detail` says why."},
     503: {"description": "The model is not installed; `detail` names the remedy."},
 }
 
@@ -66,7 +66,7 @@ class TtsBody(RequestBody):
     """A text to speak."""
 
     text: Text = Field(description="The text to speak.")
-    speed: Number = Field(1.0, ge=0.5, le=2.0, description="1 is the voice's own pace.")
+    speed: NarrowSpeed = Field(1.0, description="1 is the voice's own pace.")
     stream: StrictBool = Field(False, description="true: answer while the audio is made.")
 
 
@@ -74,7 +74,7 @@ class VoiceBody(TtsBody):
     """A text for a voice of the server's."""
 
     voice_type: str = Field(
-        _HOUSE_VOICE, description="A voice; `qwen` means the setting `default_voice` unless a voice has that name."
+        _ORIGINAL_VOICE, description="A voice; `qwen` means the setting `default_voice` unless a voice has that name."
     )
 
 
@@ -95,63 +95,63 @@ class CrossLingualBody(TtsBody):
 class ZeroShotBody(CrossLingualBody):
     """A text for the voice of a recording whose words are known."""
 
-    reference_text: Text = Field(description="What is said in the recording.")
+    reference_text: Text = Field(description="Transcript of the recording.")
 
 
-@router.post(f"{_PREFIX}/tts", response_class=Response, responses=_MP3, openapi_extra=either_way(VoiceBody))
-@router.post("/tts", response_class=Response, responses=_MP3, openapi_extra=either_way(VoiceBody))
-async def tts(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
+@router.post(f"{_PREFIX}/tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(VoiceBody))
+@router.post("/tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(VoiceBody))
+async def tts(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak a text."""
     body = (await _fields(request)).parsed(VoiceBody)
-    inference = Inference(body.text, speaker=await _speaker(body.voice_type, hall, voices, owner))
-    return _spoken(inference, body, hall, voices, owner, _BY_NAME)
+    asked = CosyVoiceRequest(body.text, speaker=await _speaker(body.voice_type, service, voices, owner))
+    return _response(asked, body, service, voices, owner)
 
 
 @router.post(
-    f"{_PREFIX}/zero_shot", response_class=Response, responses=_MP3, openapi_extra=either_way(ZeroShotBody, _FILE)
+    f"{_PREFIX}/zero_shot", response_class=Response, responses=_MP3, openapi_extra=json_or_form(ZeroShotBody, _FILE)
 )
-@router.post("/zero_shot_tts", response_class=Response, responses=_MP3, openapi_extra=either_way(ZeroShotBody, _FILE))
-async def zero_shot(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak on in the voice of a recording."""
+@router.post("/zero_shot_tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(ZeroShotBody, _FILE))
+async def zero_shot(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Continue in the voice of a recording."""
     fields = await _fields(request)
     body = fields.parsed(ZeroShotBody)
-    recording = await _recording(fields, body, hall)
-    inference = Inference(body.text, recording=recording, transcript=body.reference_text)
-    return _spoken(inference, body, hall, voices, owner, _BY_RECORDING)
+    recording = await _recording(fields, body, service)
+    asked = CosyVoiceRequest(body.text, recording=recording, transcript=body.reference_text)
+    return _response(asked, body, service, voices, owner)
 
 
 @router.post(
     f"{_PREFIX}/cross_lingual",
     response_class=Response,
     responses=_MP3,
-    openapi_extra=either_way(CrossLingualBody, _FILE),
+    openapi_extra=json_or_form(CrossLingualBody, _FILE),
 )
 @router.post(
-    "/cross_lingual_tts", response_class=Response, responses=_MP3, openapi_extra=either_way(CrossLingualBody, _FILE)
+    "/cross_lingual_tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(CrossLingualBody, _FILE)
 )
-async def cross_lingual(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
+async def cross_lingual(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak any language in the voice of a recording."""
     fields = await _fields(request)
     body = fields.parsed(CrossLingualBody)
-    inference = Inference(body.text, recording=await _recording(fields, body, hall))
-    return _spoken(inference, body, hall, voices, owner, _BY_RECORDING)
+    asked = CosyVoiceRequest(body.text, recording=await _recording(fields, body, service))
+    return _response(asked, body, service, voices, owner)
 
 
-@router.post(f"{_PREFIX}/instruct", response_class=Response, responses=_MP3, openapi_extra=either_way(InstructBody))
-@router.post("/instruct_tts", response_class=Response, responses=_MP3, openapi_extra=either_way(InstructBody))
-async def instruct(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
-    """Speak as told."""
+@router.post(f"{_PREFIX}/instruct", response_class=Response, responses=_MP3, openapi_extra=json_or_form(InstructBody))
+@router.post("/instruct_tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(InstructBody))
+async def instruct(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Speak as instructed."""
     body = (await _fields(request)).parsed(InstructBody)
-    speaker = await _speaker(body.voice_type, hall, voices, owner)
-    inference = Inference(body.text, speaker=speaker, instruction=body.instruction)
-    return _spoken(inference, body, hall, voices, owner, _BY_NAME)
+    speaker = await _speaker(body.voice_type, service, voices, owner)
+    asked = CosyVoiceRequest(body.text, speaker=speaker, instruction=body.instruction)
+    return _response(asked, body, service, voices, owner)
 
 
 @router.get(f"{_PREFIX}/healthcheck", include_in_schema=False)
 @router.post(f"{_PREFIX}/healthcheck", responses={503: {"description": "It cannot speak; `reason` says why."}})
-async def healthcheck(hall: Hall) -> JSONResponse:
+async def healthcheck(service: Service) -> JSONResponse:
     """Whether requests for speech can be answered."""
-    state = hall.ready
+    state = service.ready
     if not state.ok:
         return JSONResponse({"status": "unhealthy", "reason": " ".join(state.reasons.values())}, 503)
     return JSONResponse(
@@ -167,49 +167,68 @@ async def healthcheck(hall: Hall) -> JSONResponse:
 
 
 @router.get("/config")
-async def show_config(hall: Hall, voices: Voices, owner: Owner) -> dict[str, Any]:
-    """What callers may want to know; nothing of where things are on the server."""
+async def show_config(service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
+    """The configuration that callers may need; no paths on the server."""
     return {
-        "default_voice": await _speaker(_HOUSE_VOICE, hall, voices, owner),
-        "available_voice_prompts": await speaker_names(hall, voices, owner),
+        "default_voice": await _speaker(_ORIGINAL_VOICE, service, voices, owner),
+        "available_voice_prompts": await speaker_names(service, voices, owner),
         "sample_rate": _SAMPLE_RATE,
         "reference_audio_sample_rate": limits.SAMPLE_RATE,
         "device_in_use": _NOT_KNOWN,
-        "model_id": hall.settings.default_model,
+        "model_id": service.settings.default_model,
     }
 
 
-def _spoken(
-    inference: Inference,
-    body: TtsBody,
-    hall: SpeechService,
-    voices: VoiceService,
-    owner: str,
-    names: Mapping[str, str | None],
+def _response(
+    asked: CosyVoiceRequest, body: TtsBody, service: SpeechService, voices: VoiceService, owner: str
 ) -> SpeechResponse:
-    paced = replace(inference, speed=body.speed, sample_rate=_SAMPLE_RATE)
-    layout = AudioStream(AudioFormat.MP3) if body.stream else AudioFile(AudioFormat.MP3)
-    return SpeechResponse(hall, paced.request(_DOOR, hall.settings, voices, owner), layout, names)
+    asked = replace(asked, speed=body.speed, sample_rate=_SAMPLE_RATE)
+    request = asked.speech_request(_NAME, service.settings, voices, owner)
+    return SpeechResponse(service, request, audio_body(AudioFormat.MP3, stream=body.stream))
 
 
 async def _fields(request: Request) -> Fields:
-    """The body's fields; the original took numbers and truth values that were written out in JSON, too."""
-    return replace(await read_fields(request, _FILE, plain=True), is_form=True)
+    """The body's fields; like the original, JSON may hold numbers and booleans as text."""
+    return replace(await read_fields(request, _FILE, urlencoded=True), is_form=True)
 
 
-async def _recording(fields: Fields, body: CrossLingualBody, hall: SpeechService) -> InlineVoice | UrlVoice:
+async def _recording(fields: Fields, body: CrossLingualBody, service: SpeechService) -> InlineVoice | UrlVoice:
     if fields.file is not None:
         return InlineVoice(fields.file)
     if body.reference_audio is None:
         raise InvalidRequestError(f"'{_FILE}' is required: send the recording as a file.", field=_FILE)
-    return await named_recording(body.reference_audio, hall.settings, _FILE)
+    return await read_recording(body.reference_audio, service.settings, _FILE)
 
 
-async def _speaker(name: str, hall: SpeechService, voices: VoiceService, owner: str) -> str:
-    """The voice that is meant; the original's own is this server's default, unless there is one of that name."""
-    if name != _HOUSE_VOICE or any(voice.id == name for voice in hall.registry.voices()):
+async def _speaker(name: str, service: SpeechService, voices: VoiceService, owner: str) -> str:
+    """The voice to speak with: the original's default means this server's, unless a voice has that name."""
+    if name != _ORIGINAL_VOICE or any(voice.id == name for voice in service.registry.voices()):
         return name
     try:
         return (await voices.find(name, owner)).name
     except NotFoundError:
-        return hall.settings.default_voice
+        return service.settings.default_voice
+
+
+def _detail_and_error(refusal: Refusal) -> tuple[int, dict[str, Any]]:
+    """The sentence twice: the server with these paths called it `error` first, and `detail` later."""
+    status, body = plain_detail(refusal)
+    return status, body | {"error": refusal.message}
+
+
+DOOR = Door(
+    _NAME,
+    router,
+    tags={"CosyVoice on Ray Serve": "The Ray Serve server for CosyVoice, by its earlier and its later paths."},
+    foreign=FOREIGN,
+    wordings={
+        **dict.fromkeys(("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"), plain_detail),
+        f"{_PREFIX}*": _detail_and_error,
+    },
+    field_names={
+        **dict.fromkeys(("/tts", "/instruct_tts", f"{_PREFIX}/tts", f"{_PREFIX}/instruct"), _BY_NAME),
+        **dict.fromkeys(("/zero_shot_tts", "/cross_lingual_tts", f"{_PREFIX}/*"), _BY_RECORDING),
+    },
+    recordings=[f"{_PREFIX}/*", "/zero_shot_tts*", "/cross_lingual_tts*"],
+    public=[f"{_PREFIX}/healthcheck"],
+)

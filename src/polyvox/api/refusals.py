@@ -1,18 +1,29 @@
-"""A refusal as each dialect words it: OpenAI's error object, or what the clients of other servers parse."""
+"""Error responses in the wording of the door that was called, for HTTP requests and WebSocket handshakes."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
-from polyvox.errors import PolyvoxError, status_of
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
-Body = dict[str, Any]
+from polyvox.api.paths import PathTable
+from polyvox.errors import AuthenticationError, OverloadedError, PolyvoxError, RequestTooLargeError, status_of
+
+SESSION_HEADER = "X-Session-Id"
+RETRY_HEADER = "Retry-After"
+
+_DENIAL_EXTENSION = "websocket.http.response"
+_CLOSE_CODES: Mapping[int, int] = MappingProxyType({413: 1009, 429: 1013})
+_MAX_REASON_BYTES = 123  # of a close frame, by RFC 6455
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A status and a sentence; `type`, `code` and `field` are in OpenAI's words."""
+    """An error before it is worded; `type` and `code` are those of the table of errors."""
 
     status: int
     message: str
@@ -26,54 +37,65 @@ class Refusal:
         return cls(row.http, error.message, row.type, row.code, error.field)
 
 
-def worded(refusal: Refusal, path: str) -> tuple[int, Body]:
-    """The status and the body for a request to this path."""
-    wording = _EXACT.get(path) or next(
-        (wording for prefix, wording in _UNDER.items() if path.startswith(prefix)), _openai
-    )
-    return wording(refusal)
+Wording = Callable[[Refusal], tuple[int, dict[str, Any]]]
+"""Gives a refusal its status and its JSON body."""
 
 
-def _openai(refusal: Refusal) -> tuple[int, Body]:
+def error_object(refusal: Refusal) -> tuple[int, dict[str, Any]]:
+    """The wording of every path for which no door has its own."""
     error = {"message": refusal.message, "type": refusal.type, "param": refusal.field, "code": refusal.code}
     return refusal.status, {"error": error}
 
 
-def _detail(refusal: Refusal) -> tuple[int, Body]:
-    """Clients of these servers know few codes: what is not allowed or taken is a bad request to them."""
+def plain_detail(refusal: Refusal) -> tuple[int, dict[str, Any]]:
+    """A sentence under `detail`, for clients that know few statuses: 403 and 409 are a bad request to them."""
     return (400 if refusal.status in (403, 409) else refusal.status), {"detail": refusal.message}
 
 
-def _detail_or_error(refusal: Refusal) -> tuple[int, Body]:
-    """The server with these paths called it `error` first, and `detail` later."""
-    status, body = _detail(refusal)
-    return status, body | {"error": refusal.message}
+class Refusals:
+    """Answers with errors; `wordings` are the doors' own by path pattern."""
+
+    def __init__(self, wordings: Iterable[tuple[str, Wording]] = ()) -> None:
+        self._wordings = PathTable(wordings, default=error_object)
+
+    def response(self, error: PolyvoxError, scope: Scope, session_id: str | None = None) -> JSONResponse:
+        """The error as a response, with the headers that its status calls for."""
+        headers = {} if session_id is None else {SESSION_HEADER: session_id}
+        if isinstance(error, OverloadedError):
+            headers[RETRY_HEADER] = str(max(1, math.ceil(error.retry_after)))
+        elif isinstance(error, AuthenticationError):
+            headers["WWW-Authenticate"] = "Bearer"
+        elif isinstance(error, RequestTooLargeError):
+            headers["Connection"] = "close"  # the rest of the body is not read
+        return self.refusal_response(Refusal.of(error), scope, headers)
+
+    def refusal_response(
+        self, refusal: Refusal, scope: Scope, headers: Mapping[str, str] | None = None
+    ) -> JSONResponse:
+        """A refusal as a response."""
+        status, body = self._wordings[scope["path"]](refusal)
+        return JSONResponse(body, status, headers)
+
+    async def send(
+        self, error: PolyvoxError, scope: Scope, receive: Receive, send: Send, session_id: str | None = None
+    ) -> None:
+        """Refuse an HTTP request, or a WebSocket handshake that has not been accepted.
+
+        A server without the extension can only close the handshake, which the client sees as an empty 403.
+        """
+        if scope["type"] == "http" or can_deny(scope):
+            await self.response(error, scope, session_id)(scope, receive, send)
+        else:
+            await send(close_message(Refusal.of(error)))
 
 
-def _fastapi(refusal: Refusal) -> tuple[int, Body]:
-    """As FastAPI words it: a field that is missing or wrong is 422 and has its place."""
-    if refusal.code != "invalid_value" or refusal.field is None:
-        return refusal.status, {"detail": refusal.message}
-    problem = {"type": "value_error", "loc": ["body", refusal.field], "msg": refusal.message}
-    return 422, {"detail": [problem]}
+def can_deny(scope: Scope) -> bool:
+    """Whether the server lets a WebSocket handshake be answered with an HTTP response."""
+    return _DENIAL_EXTENSION in scope.get("extensions", {})
 
 
-def _status_as_code(refusal: Refusal) -> tuple[int, Body]:
-    return refusal.status, {"error": refusal.message, "code": refusal.status}
-
-
-_Wording = Callable[[Refusal], tuple[int, Body]]
-
-_UNDER: Mapping[str, _Wording] = MappingProxyType(
-    {
-        "/v1/zipvoice/": _detail,
-        "/inference_": _fastapi,
-        "/v1/model/cosyvoice": _detail_or_error,
-    }
-)
-_EXACT: Mapping[str, _Wording] = MappingProxyType(
-    {
-        **dict.fromkeys(("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"), _detail),
-        **dict.fromkeys(("/synthesize", "/speakers"), _status_as_code),
-    }
-)
+def close_message(refusal: Refusal) -> dict[str, Any]:
+    """The ASGI message that ends a WebSocket with RFC 6455's code for this kind of refusal."""
+    code = _CLOSE_CODES.get(refusal.status, 1008 if refusal.status < HTTPStatus.INTERNAL_SERVER_ERROR else 1011)
+    reason = refusal.message.encode()[:_MAX_REASON_BYTES].decode(errors="ignore")
+    return {"type": "websocket.close", "code": code, "reason": reason}

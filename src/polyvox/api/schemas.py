@@ -1,6 +1,8 @@
-"""The JSON that goes in and out of the doors, as pydantic models; they are also the text of the OpenAPI pages."""
+"""JSON bodies of requests and responses as pydantic models; their docstrings are the text of the OpenAPI pages."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
@@ -10,10 +12,12 @@ from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.service.speech import SpeechRequest
-from polyvox.types import NormalizationOptions, Utterance
+from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, NormalizationOptions, Utterance
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Integer = Annotated[int, Field(strict=True)]
+Speed = Annotated[Number, Field(ge=SPEED_RANGE.lowest, le=SPEED_RANGE.highest)]
+NarrowSpeed = Annotated[Number, Field(ge=NARROW_SPEED_RANGE.lowest, le=NARROW_SPEED_RANGE.highest)]
 
 # Line ends, tabs and form feeds are white space; every other control character is a mistake somewhere upstream.
 _UNSPEAKABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
@@ -31,11 +35,11 @@ def _check_characters(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_check_characters)]
-"""Text to be read."""
+"""Text to speak, without control characters."""
 
 
 class RequestBody(BaseModel):
-    """What all bodies share: fields nobody knows are ignored, and null means "not given"."""
+    """Base of all bodies: unknown fields are ignored, and null means "not given"."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -52,7 +56,7 @@ class VoiceReference(BaseModel):
 
 
 class NormalizationBody(RequestBody):
-    """Which readings the text normaliser may apply."""
+    """Which rules the text normaliser may apply."""
 
     normalize: StrictBool = Field(True, description="Whether the text is normalised at all.")
     unit_normalization: StrictBool = Field(True, description="10KB is read as ten kilobytes.")
@@ -67,27 +71,29 @@ _TUNING = "temperature top_p top_k repetition_penalty max_tokens playback_speed 
 
 
 class TokenFields(RequestBody):
-    """What the codec language model takes besides, by the Streamable TTS API's names; other models pass over it."""
+    """Parameters of the codec language model, by the Streamable TTS API's names; other models ignore them."""
 
     temperature: Number | None = Field(None, description="Sampling temperature, 0 to 2; 0 takes the likeliest token.")
-    top_p: Number | None = Field(None, description="Share of the likeliest tokens that are drawn from.")
+    top_p: Number | None = Field(None, description="Nucleus sampling: share of probability that tokens are drawn from.")
     top_k: Integer | None = Field(None, description="How many of the likeliest tokens are drawn from; 0: all.")
-    repetition_penalty: Number | None = Field(None, description="1 and up: less likely what was there before.")
-    max_tokens: Integer | None = Field(None, description="Most tokens of speech; 50 are a second.")
+    repetition_penalty: Number | None = Field(
+        None, description="Above 1, tokens that have occurred become less likely."
+    )
+    max_tokens: Integer | None = Field(None, description="Most speech tokens; 50 are one second.")
     playback_speed: Number | None = Field(
         None, description="Not a speed: seconds of audio in each chunk that is sent, 0.02 to 60."
     )
     playback_overlap_speed: Number | None = Field(
-        None, description="Seconds on both sides of a chunk that are decoded with it, up to 5 times its own."
+        None, description="Seconds on both sides of a chunk that are decoded with it, up to 5 times its length."
     )
     normalize_malaysian: StrictBool | None = Field(
-        None, description="Whether figures, money, dates and the like are read out as words, Malay or English."
+        None, description="Whether numbers, money, dates and the like are read as words, in Malay or English."
     )
-    speaking_rate: Number | None = Field(None, ge=0.5, le=2.0, description="How fast to speak; in place of `speed`.")
+    speaking_rate: NarrowSpeed | None = Field(None, description="How fast to speak; in place of `speed`.")
 
     @property
     def tuning(self) -> dict[str, float]:
-        """The numbers that were given."""
+        """The parameters that were given."""
         given = {name: getattr(self, name) for name in _TUNING}
         return {name: float(value) for name, value in given.items() if value is not None}
 
@@ -96,26 +102,28 @@ _FLOW = "num_steps guidance_scale t_shift remove_long_silence max_duration targe
 
 
 class FlowFields(RequestBody):
-    """What ZipVoice's models take besides; other models pass over it."""
+    """Parameters of ZipVoice's models; other models ignore them."""
 
     num_steps: Integer | None = Field(None, ge=1, le=32, description="Inference steps: fewer are faster.")
-    guidance_scale: Number | None = Field(None, ge=0, le=10, description="How closely to keep to text and voice.")
-    t_shift: Number | None = Field(None, ge=0.05, le=1, description="Below 1: more of the steps at the beginning.")
+    guidance_scale: Number | None = Field(
+        None, ge=0, le=10, description="Classifier-free guidance: higher keeps closer to text and voice."
+    )
+    t_shift: Number | None = Field(None, ge=0.05, le=1, description="Time shift: below 1, more of the steps are early.")
     remove_long_silence: StrictBool | None = Field(None, description="Whether long silences are cut.")
     max_duration: Number | None = Field(None, gt=0.0, description="Longest audio that is made at once, in seconds.")
     target_rms: Number | None = Field(
-        None, ge=0.001, le=0.5, description="Loudness that a softer recording is raised to while it is imitated."
+        None, ge=0.001, le=0.5, description="RMS level that a quieter recording is raised to before it is cloned."
     )
 
     @property
     def flow_tuning(self) -> dict[str, float]:
-        """The values that were given."""
+        """The parameters that were given."""
         given = {name: getattr(self, name) for name in _FLOW}
         return {name: float(value) for name, value in given.items() if value is not None}
 
 
 class AudioBody(TokenFields, FlowFields):
-    """How something is to be spoken and sent, whatever it is: OpenAI's fields, Kokoro-FastAPI's, Polyvox's own."""
+    """How to speak and how to send the audio: OpenAI's fields, Kokoro-FastAPI's, Polyvox's own."""
 
     model: str | None = Field(
         None, description="A model of `GET /v1/models`, or one of OpenAI's names for the default one."
@@ -124,7 +132,7 @@ class AudioBody(TokenFields, FlowFields):
         None, description="How to speak. An engine that cannot follow says so in the header X-Polyvox-Warning."
     )
     response_format: str = Field("mp3", description=f"One of {', '.join(AudioFormat)}.", examples=["mp3"])
-    speed: Number = Field(1.0, ge=0.25, le=4.0, description="1 is the voice's own pace.")
+    speed: Speed = Field(1.0, description="1 is the voice's own pace.")
     stream_format: Literal["audio", "sse"] = Field(
         "audio", description="`audio`: bytes as they are ready. `sse`: server-sent events with base64 audio."
     )
@@ -134,10 +142,10 @@ class AudioBody(TokenFields, FlowFields):
         None, description="How to read the text: Kokoro's a b e f h i j p z, or a tag such as en-gb."
     )
     volume_multiplier: Number = Field(
-        1.0, gt=0.0, le=4.0, description="Gain on the samples; what passes full scale is clipped."
+        1.0, gt=0.0, le=4.0, description="Gain on the samples; values beyond full scale are clipped."
     )
     normalization_options: NormalizationBody | None = Field(
-        None, description="Which readings the text normaliser may apply; all of them if absent."
+        None, description="Which rules the text normaliser may apply; all of them if absent."
     )
 
     seed: Integer | None = Field(None, ge=0, lt=2**63, description="For engines that sample: same seed, same speech.")
@@ -151,7 +159,7 @@ class AudioBody(TokenFields, FlowFields):
         return parse_format(self.response_format)
 
     def request_for(self, text: str, voice: str, door: str) -> SpeechRequest:
-        """A text in a voice, spoken like this, in the hall's words."""
+        """A service request for a text in a voice, with these parameters."""
         options = {} if self.normalization_options is None else self.normalization_options.model_dump()
         utterance = Utterance(
             text=text,
@@ -173,6 +181,10 @@ class AudioBody(TokenFields, FlowFields):
         )
 
 
+AUDIO_FIELD_NAMES: Mapping[str, str | None] = MappingProxyType({"language": "lang_code"})
+"""An `AudioBody`'s names of fields that the service names otherwise."""
+
+
 def _name_or_reference(voice: object) -> object:
     if isinstance(voice, str) or (isinstance(voice, dict) and isinstance(voice.get("id"), str)):
         return voice
@@ -183,7 +195,7 @@ VoiceName = Annotated[str | VoiceReference, BeforeValidator(_name_or_reference)]
 
 
 class SpeechBody(AudioBody):
-    """A request for speech: a text, and who is to say it."""
+    """A request for speech: a text and a voice."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -207,7 +219,7 @@ class SpeechBody(AudioBody):
         "voices also one of `/v1/voices`, or a recording as `base64+...`, a data URL or `url+https://...`.",
     )
     prompt_text: Text | None = Field(
-        None, description="What is said in the recording that `voice` names or brings; heard from it if absent."
+        None, description="Transcript of the recording that `voice` names or carries; recognised from it if absent."
     )
 
     @property
@@ -215,7 +227,7 @@ class SpeechBody(AudioBody):
         return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
 
     def speech_request(self, settings: Settings, door: str) -> SpeechRequest:
-        """The same request in the hall's words."""
+        """The same as a request of the service."""
         return self.request_for(self.input, self.voice_name or settings.default_voice, door)
 
 
@@ -226,17 +238,17 @@ class CaptionedBody(SpeechBody):
 
 
 class PhonemizeBody(RequestBody):
-    """A text to be read but not spoken."""
+    """A text to convert to phonemes."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Hello, world.", "language": "a"}]})
 
-    text: Text = Field(description="The text to read.")
+    text: Text = Field(description="The text to convert.")
     language: str = Field("a", description="Kokoro's a b e f h i j p z, or a tag such as en-gb.")
-    model: str | None = Field(None, description="Whose reading; the default model's if absent.")
+    model: str | None = Field(None, description="The model whose phonemes are wanted; the default model if absent.")
 
 
 class WordTimestamp(BaseModel):
-    """A word as the caller wrote it, and when it is heard, in seconds from the start."""
+    """A word as the caller wrote it, with its start and end in seconds from the start of the audio."""
 
     word: str
     start_time: float
@@ -244,22 +256,22 @@ class WordTimestamp(BaseModel):
 
 
 class Captioned(BaseModel):
-    """Audio with the words in it."""
+    """Audio with word timings."""
 
-    audio: str = Field(description="The audio file, or a stretch of it, in base64.")
+    audio: str = Field(description="The audio file, or a part of it, in base64.")
     audio_format: str = Field(description="Its media type.")
-    timestamps: list[WordTimestamp] | None = Field(description="The words heard in it.")
+    timestamps: list[WordTimestamp] | None = Field(description="The words spoken in it.")
 
 
 class Phonemes(BaseModel):
-    """How a text is read."""
+    """The phonemes of a text."""
 
-    phonemes: str = Field(description="In the model's own alphabet.")
+    phonemes: str = Field(description="In the model's own phoneme alphabet.")
     tokens: list[int] = Field(description="The model's token ids, without the padding at both ends.")
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong, in one sentence, and which field of the request is at fault."""
+    """The error in one sentence, and the field of the request at fault."""
 
     message: str
     type: str
@@ -268,6 +280,6 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """Every answer that is not a success."""
+    """The body of every error response."""
 
     error: ErrorDetail

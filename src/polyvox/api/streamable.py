@@ -1,47 +1,106 @@
-"""What the Streamable TTS API has besides speech: its speakers, speech in a voice that comes along, text read out."""
+"""The dialect of the Streamable TTS API: its speech, its speakers, cloning from a recording, and text normalisation.
+
+Its requests for speech come to `/v1/audio/speech` and are known by the name of their model.
+"""
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field, StrictBool
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.dialect import MODEL, Dialect, StreamableSettings
-from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner, Voices
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
+from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.openai import SPEECH_ERRORS
+from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Text, TokenFields
-from polyvox.api.streaming import SpeechResponse
+from polyvox.api.speech_requests import SpeechVariant, variant_of
+from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
+from polyvox.audio.encode import AudioFormat
+from polyvox.config import ForeignVariables, Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, TextError, UnavailableError
-from polyvox.service.cloning import Clone
+from polyvox.service.speech import SpeechRequest
+from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.types import NormalizationOptions
 from polyvox.voices.references import InlineVoice
 
 router = APIRouter(prefix="/v1/audio", route_class=JsonRoute, tags=["Streamable TTS API"])
 
-_FIELDS: Mapping[str, str | None] = MappingProxyType(
-    {"input": "generate_text", "prompt_text": "reference_text", "voice": "reference_audio", "language": "lang_code"}
-)
-"""What `/v1/audio/vc` calls the fields of a request for speech."""
+_NAME = "streamable"
+_MODEL = "speechlm"
+"""The model that the dialect's own name of a model stands for."""
 
-_MOST_CODES = 10_000
+_MALAY = "ms"
+_SAMPLE_RATE = 24_000
+_MAX_CODES = 10_000
+
+
+class StreamableSettings(SettingsSection):
+    """Defaults of this dialect; some are the engine's too, under the same names."""
+
+    section: ClassVar[str] = "streamable"
+
+    model: str = Field(
+        "TTS-model",
+        description="Name that asks for the codec language model in this dialect, and that server's name of it.",
+    )
+    voice: str = Field("husein", description="Voice for its requests that name none.")
+    playback_speed: float = Field(
+        1.5, ge=0.02, le=60, description="Seconds of audio in each chunk, for its requests that name none."
+    )
+    playback_overlap_speed: float = Field(
+        0.2,
+        ge=0,
+        le=10,
+        description="Seconds on both sides of a chunk that are decoded with it, for its requests that name none.",
+    )
+
+
+def _batch_of_one(variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Without dynamic batching every chunk is a batch of its own."""
+    batching = variables.get("dynamic_batching", "").strip().lower()
+    return {"speechlm_codec_batch": "1"} if batching == "false" else {}
+
+
+FOREIGN = ForeignVariables(
+    "the Streamable TTS API's",
+    MappingProxyType(
+        {
+            "speechlm_url": "tts_api",
+            "streamable_model": "model_name",
+            "streamable_voice": "default_speaker",
+            "speechlm_speakers": "speakers",
+            "speechlm_temperature": "default_temperature",
+            "speechlm_repetition_penalty": "default_repetition_penalty",
+            "speechlm_max_tokens": "default_max_tokens",
+            "streamable_playback_speed": "default_playback_speed",
+            "streamable_playback_overlap_speed": "default_playback_overlap_speed",
+            "speechlm_codec_batch": "max_batch_size",
+            "speechlm_codec_wait": "microsleep",
+            "speechlm_graph_seconds": "cuda_graph_batch",
+            "speechlm_compile": "torch_compile",
+        }
+    ),
+    derive=_batch_of_one,
+)
 
 
 class CloneBody(TokenFields):
-    """A text to be spoken in the voice of a recording."""
+    """A text to speak in the voice of a recording."""
 
-    reference_text: Text = Field(description="What is said in the recording.")
+    reference_text: Text = Field(description="Transcript of the recording.")
     generate_text: Text = Field(description="The text to speak.")
     reference_codes: list[Integer] | None = Field(
-        None, max_length=_MOST_CODES, description="The recording's tokens, in place of the recording."
+        None, max_length=_MAX_CODES, description="The recording's tokens, in place of the recording."
     )
-    model: str | None = Field(None, description="The model's name; another one that clones may be named, too.")
+    model: str | None = Field(None, description="The model's name; another model that clones voices may be named, too.")
     response_format: str = Field("pcm", description="`pcm`, `wav` or another format of `/v1/audio/speech`.")
     stream: StrictBool = Field(True, description="false: answer once, when all is spoken.")
     seed: Integer | None = Field(None, ge=0, lt=2**63, description="Same seed, same speech.")
@@ -54,21 +113,21 @@ class CloneBody(TokenFields):
 
 
 class NormalizeBody(RequestBody):
-    """A text to be read out on paper."""
+    """A text to normalise."""
 
     input: Text = Field(description="The text.")
     normalize_malaysian: StrictBool = Field(
-        False, description="Whether figures, money, dates and the like become words, Malay or English."
+        False, description="Whether numbers, money, dates and the like become words, in Malay or English."
     )
     mode: Literal["rule", "spoken", "llm"] = Field(
-        "rule", description="`rule`: as `normalize_malaysian` says. `spoken`: words in any case. `llm` is not offered."
+        "rule", description="`rule`: as `normalize_malaysian` says. `spoken`: always as words. `llm` is not supported."
     )
 
 
 @router.get("/speaker")
-async def list_speakers(hall: Hall) -> list[str]:
+async def list_speakers(service: Service) -> list[str]:
     """The speakers of the codec language model."""
-    return [voice.id for voice in hall.registry.voices(MODEL)]
+    return [voice.id for voice in service.registry.voices(_MODEL)]
 
 
 @router.post(
@@ -76,34 +135,110 @@ async def list_speakers(hall: Hall) -> list[str]:
     response_class=Response,
     responses=SPEECH_ERRORS,
     dependencies=[Depends(refuse_foreign_pages)],
-    openapi_extra=either_way(CloneBody, "reference_audio"),
+    openapi_extra=json_or_form(CloneBody, "reference_audio"),
 )
-async def clone_speech(request: Request, hall: Hall, voices: Voices, owner: Owner) -> SpeechResponse:
+async def clone_speech(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak a text in the voice of a recording, which comes as the form's file `reference_audio`."""
     fields = await read_fields(request, "reference_audio")
     body = fields.parsed(CloneBody)
-    dialect = Dialect.of(body.speech_body(hall.settings.section(StreamableSettings).model), hall.settings)
-    asked = dialect.tuned(dialect.body.speech_request(hall.settings, "streamable"))
+    settings = service.settings
+    variant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
+    asked = variant.tune(variant.body.speech_request(settings, _NAME))
     if body.reference_codes is not None:
-        clone = voices.casting.coded(body.reference_codes, body.reference_text)
-        return SpeechResponse(hall, replace(asked, cast=partial(_given, clone)), dialect.layout, _FIELDS)
+        clone = voices.resolver.from_codes(body.reference_codes, body.reference_text)
+        return SpeechResponse(service, replace(asked, resolve_voice=partial(_given, clone)), variant.body_format)
     if fields.file is None:
         raise InvalidRequestError("'reference_audio' is required: send the recording.", field="reference_audio")
     reference = InlineVoice(fields.file)
-    cast = partial(voices.casting.cast, reference, owner, model=asked.model, transcript=body.reference_text)
-    return SpeechResponse(hall, replace(asked, cast=cast), dialect.layout, _FIELDS)
+    resolve_voice = partial(
+        voices.resolver.resolve, reference, owner, model=asked.model, transcript=body.reference_text
+    )
+    return SpeechResponse(service, replace(asked, resolve_voice=resolve_voice), variant.body_format)
 
 
 @router.post("/normalize", responses={400: SPEECH_ERRORS[400]})
-async def normalize(body: NormalizeBody, hall: Hall) -> dict[str, Any]:
+async def normalize(body: NormalizeBody, service: Service) -> dict[str, Any]:
     """The text as the codec language model would read it: in one line, without markup, with a full stop."""
     if body.mode == "llm":
-        raise UnavailableError("This server reads text by rules; send mode 'rule' or 'spoken'.", field="mode")
-    if len(body.input) > hall.settings.max_input_chars:
-        raise TextError(f"This server takes at most {hall.settings.max_input_chars:,} characters.", field="input")
+        raise UnavailableError("This server normalises text by rules; send mode 'rule' or 'spoken'.", field="mode")
+    if len(body.input) > service.settings.max_input_chars:
+        raise TextError(f"This server takes at most {service.settings.max_input_chars:,} characters.", field="input")
     options = NormalizationOptions(normalize=body.normalize_malaysian or body.mode == "spoken")
     return {"output": await asyncio.to_thread(GraphemeFrontend().normalized, body.input, options), "mode": body.mode}
 
 
-async def _given(clone: Clone) -> Clone:
+async def _given(clone: ResolvedVoice) -> ResolvedVoice:
     return clone
+
+
+@dataclass(frozen=True, slots=True)
+class RawFile(AudioFile):
+    """Samples in one response, under the dialect's media type; they are little-endian all the same."""
+
+    sample_rate: int = _SAMPLE_RATE
+
+    @property
+    def media_type(self) -> str:
+        return f"audio/L16; rate={self.sample_rate}; channels=1"
+
+
+def adapt_speech(body: SpeechBody, settings: Settings) -> SpeechVariant | None:
+    """Claim requests that name the dialect's model; one that names the model itself only gets its tuning."""
+    own = settings.section(StreamableSettings)
+    if body.model == own.model:
+        mine = _with_defaults(body, own)
+        return SpeechVariant(mine, _body_format(mine), _NAME, partial(_tuned, body=mine))
+    if (body.model or settings.default_model) == _MODEL:
+        return SpeechVariant(body, audio_body(body.audio_format, stream=body.stream), tune=partial(_tuned, body=body))
+    return None
+
+
+def _with_defaults(body: SpeechBody, own: StreamableSettings) -> SpeechBody:
+    defaults: dict[str, Any] = {
+        "response_format": AudioFormat.PCM.value,
+        "voice": own.voice,
+        "playback_speed": own.playback_speed,
+        "playback_overlap_speed": own.playback_overlap_speed,
+        "normalize_malaysian": True,
+    }
+    missing = {name: value for name, value in defaults.items() if name not in body.model_fields_set}
+    return body.model_copy(update={"model": _MODEL, **missing})
+
+
+def _body_format(body: SpeechBody) -> BodyFormat:
+    if not body.stream and body.audio_format is AudioFormat.PCM:
+        return RawFile(AudioFormat.PCM, body.sample_rate or _SAMPLE_RATE)
+    return audio_body(body.audio_format, stream=body.stream)
+
+
+def _tuned(request: SpeechRequest, body: SpeechBody) -> SpeechRequest:
+    """The request with the parameters that only this model takes."""
+    changes: dict[str, Any] = {"tuning": body.tuning}
+    if body.speaking_rate is not None:
+        changes["speed"] = body.speaking_rate
+    if body.normalize_malaysian is False:
+        changes["normalization"] = NormalizationOptions(normalize=False)
+    elif body.normalize_malaysian:
+        changes["language"] = request.utterance.language or _MALAY
+    return replace(request, utterance=replace(request.utterance, **changes))
+
+
+DOOR = Door(
+    _NAME,
+    router,
+    tags={
+        "Streamable TTS API": "The Streamable TTS API. Its model's name in `/v1/audio/speech` asks for its defaults."
+    },
+    settings=StreamableSettings,
+    foreign=FOREIGN,
+    field_names={
+        "/v1/audio/vc": {
+            "input": "generate_text",
+            "prompt_text": "reference_text",
+            "voice": "reference_audio",
+            "language": "lang_code",
+        }
+    },
+    recordings=["/v1/audio/vc*"],
+    adapter=adapt_speech,
+)

@@ -1,4 +1,4 @@
-"""Speech on its way to an HTTP client: one response owns one session, from admission to the last byte."""
+"""Speech as an HTTP response: one response owns one session, from admission to the last byte."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -12,7 +12,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.errors import SESSION_HEADER, note_session
+from polyvox.api.errors import note_session
+from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.encoding import encode_whole, encoded
@@ -24,7 +25,18 @@ CHANNELS_HEADER = "X-Audio-Channels"
 BIT_DEPTH_HEADER = "X-Audio-Bit-Depth"
 WARNING_HEADER = "X-Polyvox-Warning"
 
-_NAMES: Mapping[str, str | None] = MappingProxyType({"language": "lang_code"})
+PUBLIC_HEADERS = (
+    SESSION_HEADER,
+    SAMPLE_RATE_HEADER,
+    CHANNELS_HEADER,
+    BIT_DEPTH_HEADER,
+    WARNING_HEADER,
+    RETRY_HEADER,
+)
+"""Headers of all doors that web pages of other origins may read."""
+
+FieldNames = Mapping[str, str | None]
+"""A dialect's names of a speech request's fields, by the service's names; None where the dialect has no such field."""
 
 _LINEAR = ("audio/pcm", "audio/wav", "audio/L16")
 
@@ -33,21 +45,21 @@ _WRITE_BYTES = 65_536
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
-class Layout(Protocol):
-    """How a session's audio is laid out in a response body."""
+class BodyFormat(Protocol):
+    """How a session's audio is written into a response body."""
 
     @property
     def media_type(self) -> str: ...
 
     @property
-    def whole(self) -> bool:
+    def buffered(self) -> bool:
         """Whether the body is sent at once, with its length, after the last chunk."""
 
-    def pieces(self, session: Session) -> AsyncGenerator[bytes]:
-        """The body, none of its pieces empty; the first one holds audio."""
+    def parts(self, session: Session) -> AsyncGenerator[bytes]:
+        """The body in parts, none of them empty; the first one holds audio."""
 
-    def last_words(self, error: PolyvoxError) -> bytes | None:
-        """What ends a body that has begun and cannot go on; None where the dialect can only break off."""
+    def error_tail(self, error: PolyvoxError) -> bytes | None:
+        """The end of a body that has begun and cannot go on; None where the connection can only be cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +67,19 @@ class AudioStream:
     """The encoded audio itself, as it is ready."""
 
     format: AudioFormat
-    whole = False
+    buffered = False
 
     @property
     def media_type(self) -> str:
         return self.format.media_type
 
-    async def pieces(self, session: Session) -> AsyncGenerator[bytes]:
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         async with aclosing(encoded(session, self.format)) as parts:
             async for part in parts:
                 if part.data:
                     yield part.data
 
-    def last_words(self, error: PolyvoxError) -> None:
+    def error_tail(self, error: PolyvoxError) -> None:
         return None
 
 
@@ -76,41 +88,50 @@ class AudioFile:
     """One whole file, with the true sizes and durations that a stream's header cannot know."""
 
     format: AudioFormat
-    whole = True
+    buffered = True
 
     @property
     def media_type(self) -> str:
         return self.format.media_type
 
-    async def pieces(self, session: Session) -> AsyncGenerator[bytes]:
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         yield await encode_whole(session, self.format)
 
-    def last_words(self, error: PolyvoxError) -> None:
+    def error_tail(self, error: PolyvoxError) -> None:
         return None
 
 
+def audio_body(audio_format: AudioFormat, *, stream: bool) -> BodyFormat:
+    """The encoded audio and nothing else, as a stream or as one file."""
+    return AudioStream(audio_format) if stream else AudioFile(audio_format)
+
+
 class StreamAbortedError(Exception):
-    """Raised to the server so that it cuts the connection: the client must not take a torn body for a whole one."""
+    """Raised to the HTTP server so that it cuts the connection: a truncated body must not look complete."""
 
 
 class SpeechResponse(Response):
     """Speaks a request. Nothing is sent before there is audio, so every early failure has its own status.
 
-    Whoever leaves first ends both sides: a client that goes away, even while it queues, frees its session at once.
-    `names` gives the dialect's own names of fields, or None for those that it has not, for errors to point at.
+    Whichever side ends first ends the other: a client that goes away, even while it queues, frees its session at once.
+    Errors call fields by the names that the door declares for the path; `names` replaces some of them for one request.
     """
 
     def __init__(
-        self, service: SpeechService, request: SpeechRequest, layout: Layout, names: Mapping[str, str | None] = _NAMES
+        self,
+        service: SpeechService,
+        request: SpeechRequest,
+        body_format: BodyFormat,
+        names: FieldNames = MappingProxyType({}),
     ) -> None:
         super().__init__()
         self._service = service
         self._request = request
-        self._layout = layout
+        self._body_format = body_format
         self._names = names
 
     def file_headers(self, session: Session, body: bytes) -> Mapping[str, str]:
-        """What else a dialect says of a whole file."""
+        """Further headers of a whole file."""
         return {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,15 +144,15 @@ class SpeechResponse(Response):
             leaving.cancel()
             await asyncio.wait({speaking, leaving})
         if not speaking.cancelled():
-            self._result_in_dialect(speaking)
+            self._raise_in_dialect(speaking, {**scope["app"].state.field_names[scope["path"]], **self._names})
 
-    def _result_in_dialect(self, speaking: asyncio.Task[None]) -> None:
-        """Raise what a session raised, its field called as callers of this door call it."""
+    def _raise_in_dialect(self, speaking: asyncio.Task[None], names: FieldNames) -> None:
+        """Raise the session's error, if any, with the dialect's name of the field."""
         try:
             speaking.result()
         except PolyvoxError as error:
             if error.field is not None:
-                error.field = self._names.get(error.field, error.field)
+                error.field = names.get(error.field, error.field)
             raise
 
     async def _speak(self, scope: Scope, send: Send) -> None:
@@ -139,11 +160,11 @@ class SpeechResponse(Response):
             note_session(scope, session.id)
             client = _Client(send, self._service.settings.stall_seconds)
             try:
-                async with aclosing(_typed(self._layout.pieces(session), session.id)) as pieces:
-                    if self._layout.whole:
-                        await self._send_whole(session, pieces, client)
+                async with aclosing(_typed(self._body_format.parts(session), session.id)) as parts:
+                    if self._body_format.buffered:
+                        await self._send_file(session, parts, client)
                     else:
-                        await self._send_stream(session, pieces, client)
+                        await self._send_stream(session, parts, client)
             except PolyvoxError as error:
                 if session.state is not SessionState.FAILED:  # a session that failed has counted itself
                     self._service.metrics.failed(error)
@@ -151,8 +172,8 @@ class SpeechResponse(Response):
                     raise
                 await self._break_off(session, client, error)
 
-    async def _send_whole(self, session: Session, pieces: AsyncIterator[bytes], client: "_Client") -> None:
-        body = b"".join([piece async for piece in pieces])
+    async def _send_file(self, session: Session, parts: AsyncIterator[bytes], client: "_Client") -> None:
+        body = b"".join([part async for part in parts])
         headers = self._session_headers(session)
         headers["Content-Length"] = str(len(body))
         headers.update(self.file_headers(session, body))
@@ -160,36 +181,36 @@ class SpeechResponse(Response):
         await client.write(body)
         await client.finish()
 
-    async def _send_stream(self, session: Session, pieces: AsyncIterator[bytes], client: "_Client") -> None:
-        first = await anext(pieces, b"")
+    async def _send_stream(self, session: Session, parts: AsyncIterator[bytes], client: "_Client") -> None:
+        first = await anext(parts, b"")
         headers = self._session_headers(session)
         headers["X-Accel-Buffering"] = "no"
         await client.start(headers)
         await client.write(first)
-        async for piece in pieces:
-            await client.write(piece)
+        async for part in parts:
+            await client.write(part)
         await client.finish()
 
     async def _break_off(self, session: Session, client: "_Client", error: PolyvoxError) -> None:
-        """End a body that has begun, with the dialect's last words to a client that still listens."""
+        """End a body that has begun: with the dialect's error tail, or by cutting the connection."""
         log.warning("stream broken off", code=status_of(error).code)
-        last_words = None if isinstance(error, StalledError) else self._layout.last_words(error)
-        if last_words is None:
+        error_tail = None if isinstance(error, StalledError) else self._body_format.error_tail(error)
+        if error_tail is None:
             raise StreamAbortedError(f"session {session.id}: {error.message}") from error
-        await client.write(last_words)
+        await client.write(error_tail)
         await client.finish()
 
     def _session_headers(self, session: Session) -> MutableHeaders:
         headers = MutableHeaders(
             {
-                "Content-Type": self._layout.media_type,
+                "Content-Type": self._body_format.media_type,
                 "Cache-Control": "no-store",
                 SESSION_HEADER: session.id,
                 SAMPLE_RATE_HEADER: str(session.sample_rate),
                 CHANNELS_HEADER: str(session.channels),
             }
         )
-        if self._layout.media_type.startswith(_LINEAR):
+        if self._body_format.media_type.startswith(_LINEAR):
             headers[BIT_DEPTH_HEADER] = "16"
         if session.warnings:
             text = " ".join(" ".join(session.warnings).split())
@@ -198,7 +219,7 @@ class SpeechResponse(Response):
 
 
 class _Client:
-    """The way to one client: small writes, each of which must get through in time."""
+    """One client's connection: small writes, each with a timeout."""
 
     def __init__(self, send: Send, stall_seconds: float) -> None:
         self._send = send
@@ -211,10 +232,10 @@ class _Client:
 
     async def write(self, data: bytes) -> None:
         for start in range(0, len(data), _WRITE_BYTES):
-            piece = data[start : start + _WRITE_BYTES]
+            part = data[start : start + _WRITE_BYTES]
             try:
                 async with asyncio.timeout(self._stall_seconds):
-                    await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await self._send({"type": "http.response.body", "body": part, "more_body": True})
             except TimeoutError as error:
                 raise StalledError(f"The client took nothing for {self._stall_seconds:g} s; read faster.") from error
 
@@ -222,12 +243,12 @@ class _Client:
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _typed(pieces: AsyncGenerator[bytes], session_id: str) -> AsyncGenerator[bytes]:
-    """The pieces as they are; a defect on the way becomes an error that a client may see."""
+async def _typed(parts: AsyncGenerator[bytes], session_id: str) -> AsyncGenerator[bytes]:
+    """Pass the parts on; turn an unexpected exception into an `EngineError`."""
     try:
-        async with aclosing(pieces):
-            async for piece in pieces:
-                yield piece
+        async with aclosing(parts):
+            async for part in parts:
+                yield part
     except PolyvoxError:
         raise
     except Exception as error:

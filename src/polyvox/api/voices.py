@@ -7,8 +7,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BeforeValidator, Field, StrictBool
 
 from polyvox.api.body import JsonRoute, off_the_loop
-from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner, Voices
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
+from polyvox.api.forms import json_or_form, read_fields
+from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import ErrorBody, RequestBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.prompts import CacheKind
@@ -30,13 +32,13 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     413: {"model": ErrorBody, "description": "The recording is over its limit."},
     503: {"model": ErrorBody, "description": "A model that this needs is not installed; the message names the remedy."},
 }
-_WAYS_IN = ("url+", "base64+", "data:")
+_REFERENCE_PREFIXES = ("url+", "base64+", "data:")
 _MAX_PAGE = 100
 _MAX_FILTER_CHARS = 200
 
 
-def _one_by_one(tags: object) -> object:
-    """Tags may come as a list, or joined by commas."""
+def _split_tags(tags: object) -> object:
+    """Accept tags as a list, or joined by commas."""
     joined = [tags] if isinstance(tags, str) else tags
     if isinstance(joined, list) and all(isinstance(tag, str) for tag in joined):
         return [tag for part in joined for tag in part.split(",") if tag.strip()]
@@ -44,18 +46,18 @@ def _one_by_one(tags: object) -> object:
 
 
 class VoiceChanges(RequestBody):
-    """What is said about a voice; what is absent stays as it is."""
+    """Details of a voice; those that are absent stay as they are."""
 
     name: str | None = Field(
         None, description=f"Up to {MAX_NAME_CHARS} visible characters; you have one voice of a name, whatever its case."
     )
-    transcript: str | None = Field(None, description="What is said in the recording.")
+    transcript: str | None = Field(None, description="Transcript of the recording.")
     language: str | None = Field(None, description="The language spoken, such as en or zh.")
-    tags: Annotated[list[str], BeforeValidator(_one_by_one)] | None = Field(
+    tags: Annotated[list[str], BeforeValidator(_split_tags)] | None = Field(
         None, description=f"Up to {MAX_TAGS} words to find the voice by."
     )
-    consent: StrictBool | None = Field(None, description="Whether the speaker has agreed to being imitated.")
-    consent_note: str | None = Field(None, description="How and when they have.")
+    consent: StrictBool | None = Field(None, description="Whether the speaker has agreed to have the voice cloned.")
+    consent_note: str | None = Field(None, description="How and when the speaker agreed.")
 
     @property
     def details(self) -> VoiceDetails:
@@ -77,19 +79,20 @@ class NewVoice(VoiceChanges):
         None, description="The recording in base64, as a data URL, or as url+https://...; in a form, a file."
     )
     transcribe: Literal["inline", "background", "none"] = Field(
-        "inline", description="Without a transcript, listen to the recording: before the answer, after it, or not."
+        "inline",
+        description="Without a transcript, recognise it from the recording: before the answer, after it, or not.",
     )
 
 
-@router.post("", status_code=201, responses=_ERRORS, openapi_extra=either_way(NewVoice, "audio"))
-async def register_voice(request: Request, hall: Hall, voices: Voices, owner: Owner) -> dict[str, Any]:
-    """Register a voice. The answer shows what was found in the recording, and warns of one that sounds the same."""
+@router.post("", status_code=201, responses=_ERRORS, openapi_extra=json_or_form(NewVoice, "audio"))
+async def register_voice(request: Request, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
+    """Register a voice. The answer holds the quality of the recording, and warns of a voice that sounds the same."""
     fields = await read_fields(request, "audio")
     body = fields.parsed(NewVoice)
     details = body.details
-    reference = await recording_of(body.audio, fields.file, hall.settings.prompt_max_bytes)
+    reference = await recording_of(body.audio, fields.file, service.settings.prompt_max_bytes)
     registered = await voices.register(reference, details, owner, transcribe=Transcribe(body.transcribe))
-    return shown_voice(registered.record, owner) | {"warnings": list(registered.warnings)}
+    return voice_json(registered.record, owner) | {"warnings": list(registered.warnings)}
 
 
 @router.get("", responses={400: _ERRORS[400]})
@@ -104,7 +107,7 @@ async def list_voices(
     language: Annotated[str, Query(max_length=_MAX_FILTER_CHARS, description="`en` also finds `en-gb`.")] = "",
     consent: Annotated[bool | None, Query()] = None,
 ) -> dict[str, Any]:
-    """The voices that you may speak with: yours, and those of the house."""
+    """The voices that you may speak with: yours, and those shared by the server."""
     query = VoiceQuery(
         text=q,
         tag=tag,
@@ -115,7 +118,7 @@ async def list_voices(
         limit=limit,
     )
     page = await voices.page(query, owner)
-    shown = [shown_voice(record, owner) for record in page.voices]
+    shown = [voice_json(record, owner) for record in page.voices]
     return {"object": "list", "data": shown, "has_more": bool(page.next), "next": page.next or None}
 
 
@@ -123,7 +126,7 @@ async def list_voices(
 async def clear_caches(
     voices: Voices, kind: Literal["url", "inline", "transcript", "prepared", "all"] = "all"
 ) -> dict[str, Any]:
-    """Forget what was fetched, sent inline, heard or prepared; it is made again when it is needed."""
+    """Clear the caches of fetched and inline recordings, transcripts and prepared voices; they fill again on use."""
     cleared = await voices.clear(*(CacheKind if kind == "all" else (CacheKind(kind),)))
     return {"object": "voice.caches", "cleared": cleared}
 
@@ -131,18 +134,18 @@ async def clear_caches(
 @router.get("/{voice_id}", responses={404: _ERRORS[404]})
 async def get_voice(voice_id: str, voices: Voices, owner: Owner) -> dict[str, Any]:
     """One voice."""
-    return shown_voice(await voices.get(voice_id, owner), owner)
+    return voice_json(await voices.get(voice_id, owner), owner)
 
 
 @router.patch("/{voice_id}", responses={status: _ERRORS[status] for status in (400, 403, 404, 409)})
 async def change_voice(voice_id: str, body: VoiceChanges, voices: Voices, owner: Owner) -> dict[str, Any]:
-    """Change what is said about a voice, its transcript for one."""
-    return shown_voice(await voices.change(voice_id, body.details, owner), owner)
+    """Change the details of a voice, such as its transcript."""
+    return voice_json(await voices.change(voice_id, body.details, owner), owner)
 
 
 @router.delete("/{voice_id}", responses={status: _ERRORS[status] for status in (403, 404)})
 async def delete_voice(voice_id: str, voices: Voices, owner: Owner) -> dict[str, Any]:
-    """Delete a voice with its recording and whatever was made of it; the answer says what that was.
+    """Delete a voice with its recording and everything derived from it; the answer lists what was removed.
 
     A recording that another voice shares stays with that one.
     """
@@ -157,7 +160,7 @@ async def delete_voice(voice_id: str, voices: Voices, owner: Owner) -> dict[str,
     responses={200: {"content": {"audio/wav": {}}}, 403: _ERRORS[403], 404: _ERRORS[404]},
 )
 async def preview_voice(voice_id: str, voices: Voices, owner: Owner) -> Response:
-    """The recording of a voice, for its owner alone."""
+    """The recording of a voice; only for its owner."""
     data = await voices.preview(voice_id, owner)
     headers = {
         "Cache-Control": "private, no-store",
@@ -168,19 +171,19 @@ async def preview_voice(voice_id: str, voices: Voices, owner: Owner) -> Response
 
 
 async def recording_of(audio: str | None, file: bytes | None, max_bytes: int) -> InlineVoice | UrlVoice:
-    """The recording of a registration, from whichever of its ways in."""
+    """The recording of a registration: the form's file, base64 or a URL."""
     if file is not None:
         return InlineVoice(file)
     if not audio:
         raise InvalidRequestError("'audio' is required: a file in a form, or base64 in JSON.", field="audio")
-    written = audio if audio[:8].lower().startswith(_WAYS_IN) else f"base64+{audio}"
+    written = audio if audio[:8].lower().startswith(_REFERENCE_PREFIXES) else f"base64+{audio}"
     reference = await off_the_loop(written, partial(parse_reference, max_bytes=max_bytes, field="audio"))
     assert isinstance(reference, InlineVoice | UrlVoice)
     return reference
 
 
-def shown_voice(record: VoiceRecord, owner: str) -> dict[str, Any]:
-    """A voice as every door of this house shows it."""
+def voice_json(record: VoiceRecord, owner: str) -> dict[str, Any]:
+    """A registered voice as JSON."""
     return {
         "id": record.id,
         "object": "voice",
@@ -198,3 +201,11 @@ def shown_voice(record: VoiceRecord, owner: str) -> dict[str, Any]:
         "used": int(record.used) or None,
         "yours": record.owner == owner,
     }
+
+
+DOOR = Door(
+    "voices",
+    router,
+    tags={"voices": "Voices that you register from a recording, or have fitted to one."},
+    recordings=["/v1/voices*"],
+)

@@ -1,4 +1,4 @@
-"""The dialect of servers built around ZipVoice: speech in a voice that the caller brings, and a list of such voices."""
+"""The API of servers built around ZipVoice: speech in a voice of the caller's, and a list of such voices."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,22 +10,26 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field, StrictBool
 
 from polyvox.api.body import off_the_loop
-from polyvox.api.forms import either_way, read_fields, refuse_foreign_pages
-from polyvox.api.hall import Hall, Owner, Voices
-from polyvox.api.schemas import RequestBody, SpeechBody
-from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.door import Door
+from polyvox.api.forms import json_or_form, read_fields
+from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.refusals import plain_detail
+from polyvox.api.schemas import AUDIO_FIELD_NAMES, RequestBody, SpeechBody
+from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import ForeignVariables, Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
-from polyvox.service.cloning import Clone
 from polyvox.service.prompts import CacheKind
 from polyvox.service.speech import SpeechRequest
+from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.voices import Transcribe, VoiceService
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, VoiceReference, parse_reference
 
 router = APIRouter(prefix="/v1/zipvoice", tags=["ZipVoice"], dependencies=[Depends(refuse_foreign_pages)])
 
+_NAME = "zipvoice"
 _PAGE = 1_000
 _ERROR = {"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]}
 
@@ -94,15 +98,15 @@ FOREIGN = ForeignVariables(
 
 
 class ZipVoiceBody(SpeechBody):
-    """A request for speech in a voice that is registered or comes along."""
+    """A request for speech in a registered voice, or that of a recording in the request."""
 
     voice: str | None = Field(
         None, description="A registered voice, `url+https://...`, `base64+...`, or `file+name` with an uploaded file."
     )
 
     def zipvoice_request(self, settings: Settings) -> SpeechRequest:
-        """The same request in the hall's words, with this dialect's defaults."""
-        request = self.speech_request(settings, "zipvoice")
+        """The same as a request of the service, with this dialect's defaults."""
+        request = self.speech_request(settings, _NAME)
         own = settings.section(ZipVoiceApiSettings)
         defaults = {
             "num_steps": float(own.num_steps),
@@ -120,7 +124,7 @@ class RegistrationBody(RequestBody):
     """A voice to register."""
 
     name: str
-    transcription: str | None = Field(None, description="What is said in the recording; heard from it if absent.")
+    transcription: str | None = Field(None, description="Transcript of the recording; recognised from it if absent.")
     auto_transcribe: StrictBool = Field(True, description="false: a transcription is required.")
 
 
@@ -128,11 +132,11 @@ class RegistrationBody(RequestBody):
     "/audio/speech",
     response_class=Response,
     responses=_AUDIO | _ERRORS,
-    openapi_extra=either_way(ZipVoiceBody, "prompt_wav_file"),
+    openapi_extra=json_or_form(ZipVoiceBody, "prompt_wav_file"),
 )
 async def create_speech(
     request: Request,
-    hall: Hall,
+    service: Service,
     voices: Voices,
     owner: Owner,
     auto_transcribe: Annotated[bool, Query(description="false: a recording must come with its `prompt_text`.")] = True,
@@ -140,19 +144,20 @@ async def create_speech(
     """Speak a text in a voice of the caller's. The body is JSON, or a form with the recording as a file."""
     fields = await read_fields(request, "prompt_wav_file")
     body = fields.parsed(ZipVoiceBody)
-    reference = await _reference(body.voice, fields.file, hall.settings.prompt_max_bytes)
+    reference = await _reference(body.voice, fields.file, service.settings.prompt_max_bytes)
     if not isinstance(reference, RegisteredVoice) and not auto_transcribe and not body.prompt_text:
         raise InvalidRequestError("'prompt_text' is required with auto_transcribe=false.", field="prompt_text")
-    asked = body.zipvoice_request(hall.settings)
-    cast = partial(_cast, voices, reference, owner, asked.model, body.prompt_text)
-    layout = AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
-    return SpeechResponse(hall, replace(asked, cast=cast), layout)
+    asked = body.zipvoice_request(service.settings)
+    resolve_voice = partial(_resolve_voice, voices, reference, owner, asked.model, body.prompt_text)
+    return SpeechResponse(
+        service, replace(asked, resolve_voice=resolve_voice), audio_body(body.audio_format, stream=body.stream)
+    )
 
 
 @router.post(
     "/voices/register",
     responses={400: _ERRORS[400], 503: _ERRORS[503]},
-    openapi_extra=either_way(RegistrationBody, "audio_file"),
+    openapi_extra=json_or_form(RegistrationBody, "audio_file"),
 )
 async def register_voice(request: Request, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Register a voice; one that has the name already is replaced."""
@@ -200,7 +205,7 @@ async def get_voice(name: str, voices: Voices, owner: Owner) -> dict[str, Any]:
 
 @router.delete("/voices/{name}", responses={404: _ERRORS[404]})
 async def delete_voice(name: str, voices: Voices, owner: Owner) -> dict[str, Any]:
-    """Delete a voice with its recording and whatever was made of it."""
+    """Delete a voice with its recording and everything derived from it."""
     record = await voices.find(name, owner)
     deleted = await voices.delete(record.id, owner)
     removed = {"audio": deleted.audio, "cached": deleted.cached, "prepared": deleted.prepared}
@@ -209,13 +214,13 @@ async def delete_voice(name: str, voices: Voices, owner: Owner) -> dict[str, Any
 
 @router.post("/voices/cache/clear", responses={400: _ERRORS[400]})
 async def clear_cache(voices: Voices, cache_type: Literal["url", "base64", "all"] = "all") -> dict[str, Any]:
-    """Forget recordings that were fetched or sent along; `all` also forgets what was heard in them and prepared."""
+    """Clear the cache of fetched or inline recordings; `all` also clears transcripts and prepared voices."""
     cleared = await voices.clear(*_KINDS[cache_type])
     return {"status": "cleared", "cache_type": cache_type, "files_deleted": sum(cleared.values())}
 
 
 async def _reference(voice: str | None, file: bytes | None, max_bytes: int) -> VoiceReference:
-    """The voice that is meant; a file that comes with the request is, where nothing else is said."""
+    """The voice of a request; its file, if any, where it names no other."""
     if not voice and file is None:
         raise InvalidRequestError("'voice' is required: a registered voice or a recording.", field="voice")
     if not voice:
@@ -226,12 +231,12 @@ async def _reference(voice: str | None, file: bytes | None, max_bytes: int) -> V
     return reference
 
 
-async def _cast(
+async def _resolve_voice(
     voices: VoiceService, reference: VoiceReference, owner: str, model: str | None, transcript: str | None
-) -> Clone:
+) -> ResolvedVoice:
     unknown = NotFoundError("There is no such voice; GET /v1/zipvoice/voices lists those there are.")
     try:
-        clone = await voices.casting.cast(reference, owner, model=model, transcript=transcript)
+        clone = await voices.resolver.resolve(reference, owner, model=model, transcript=transcript)
     except UnknownVoiceError as error:
         raise unknown from error
     if clone is None:
@@ -251,3 +256,15 @@ def _audio_info(record: VoiceRecord) -> dict[str, Any]:
         "samples": round(record.duration * record.sample_rate),
         "format": ".wav",
     }
+
+
+DOOR = Door(
+    _NAME,
+    router,
+    tags={"ZipVoice": 'The API of servers built around ZipVoice. An error is `{"detail": message}`.'},
+    settings=ZipVoiceApiSettings,
+    foreign=FOREIGN,
+    wordings={"/v1/zipvoice/*": plain_detail},
+    field_names={"/v1/zipvoice/audio/speech": AUDIO_FIELD_NAMES},
+    recordings=["/v1/zipvoice/*"],
+)

@@ -8,10 +8,8 @@ from av.filter import Graph
 
 from polyvox.audio.pcm import check_channels, check_rate, shaped, silence
 from polyvox.errors import InvalidRequestError
-from polyvox.types import Pcm
+from polyvox.types import SPEED_RANGE, Pcm
 
-MIN_SPEED = 0.25
-MAX_SPEED = 4.0
 # Long enough to push the last real sample out of two filters in a row, at any speed.
 _FLUSH_SECONDS = 0.5
 _BLOCK_SECONDS = 0.02
@@ -28,9 +26,9 @@ class StreamTempo:
     """
 
     def __init__(self, speed: float, sample_rate: int, channels: int = 1) -> None:
-        if not MIN_SPEED <= speed <= MAX_SPEED:
+        if speed not in SPEED_RANGE:
             raise InvalidRequestError(
-                f"speed must lie between {MIN_SPEED} and {MAX_SPEED}, not {speed}.", field="speed"
+                f"speed must lie between {SPEED_RANGE.lowest} and {SPEED_RANGE.highest}, not {speed}.", field="speed"
             )
         self._speed = speed
         self._rate = check_rate(sample_rate)

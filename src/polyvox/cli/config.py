@@ -1,4 +1,4 @@
-"""`polyvox config`: every setting as it stands, and where it came from."""
+"""`polyvox config`: every setting, its value and its source."""
 
 import json
 from dataclasses import asdict
@@ -10,7 +10,7 @@ import typer
 def config(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print every setting, its value and where that came from."""
+    """Print every setting, its value and its source."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

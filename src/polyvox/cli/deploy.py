@@ -19,17 +19,17 @@ def init(
     model: Annotated[
         list[str] | None, typer.Option("--model", "-m", help="Model to serve; give it again for more.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write the file that `serve deploy` reads, with the settings as they stand."""
+    """Write a ray.yaml for `serve deploy` with the current settings."""
     from polyvox.deploy.ray_yaml import ray_yaml
     from polyvox.errors import ConflictError
     from polyvox.installation import load_settings
 
     settings = load_settings(models=model or None)
     if model and settings.default_model not in model:
-        settings = load_settings(models=model, default_model=model[0])
+        settings = settings.model_copy(update={"default_model": model[0]})
     if path.exists() and not force:
-        raise ConflictError(f"{path} is there already; --force overwrites it.")
+        raise ConflictError(f"{path} exists already; overwrite it with --force.")
     path.write_text(ray_yaml(settings, str(path)), encoding="utf-8")
-    print(f"Wrote {path}. With Ray running, `serve deploy {path}` serves it.")
+    print(f"Wrote {path}. Start Ray, then deploy it with: serve deploy {path}")

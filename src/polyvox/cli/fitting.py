@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from polyvox.cli.hall import build_service
-from polyvox.cli.own_voices import read_recording
+from polyvox.cli.local_service import build_service
+from polyvox.cli.registered_voices import read_recording
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.service.fitting import FitJob, FittingService
@@ -24,7 +24,7 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
     data = read_recording(file, settings.prompt_max_bytes)
 
     async def fitted() -> VoiceRecord:
-        voices = VoiceService.beside(build_service(settings, Catalog.installed().factories))
+        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories))
         fits = FittingService(settings, voices)
         try:
             job = await fits.start(InlineVoice(data), details, owner, seed=seed)

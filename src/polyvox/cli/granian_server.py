@@ -1,4 +1,4 @@
-"""Granian in this process: it speaks HTTP in Rust, on threads of its own, and hands requests to this event loop."""
+"""Granian in this process: HTTP in Rust on its own threads, requests on this event loop."""
 
 import asyncio
 import signal
@@ -14,12 +14,12 @@ from starlette.types import ASGIApp
 
 from polyvox.errors import UnavailableError
 
-# To the process's own log and nowhere else; below an error, it only tells that it starts and stops.
+# To the process's own log only; below errors it reports nothing but start and stop.
 _LOGGING: dict[str, Any] = {"formatters": {}, "handlers": {}, "loggers": {"_granian": {"propagate": True}}}
 
 
 class GranianServer:
-    """Serves an application on a socket that listens already."""
+    """Serves an application on a listening socket."""
 
     def __init__(self, app: ASGIApp, listener: socket.socket, backlog: int) -> None:
         self._app = app
@@ -27,7 +27,7 @@ class GranianServer:
         self._backlog = backlog
 
     async def serve(self, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
-        """Answer until a signal says stop."""
+        """Serve until SIGINT or SIGTERM."""
         server = EmbeddedGranian(self._app, self._listener, self._backlog)
         server.on_startup(on_start)
 
@@ -44,14 +44,14 @@ class GranianServer:
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
         if not server.interrupt_signal:
-            raise UnavailableError("granian ended by itself; the log has the cause.")
+            raise UnavailableError("granian stopped unexpectedly; see the log, or serve with --server uvicorn.")
 
 
 class EmbeddedGranian(Server):
-    """Granian on a socket that is handed over to it.
+    """Granian on a given socket.
 
-    By itself it would bind a port that others may bind as well, so that a second server took half of the requests. The
-    application's lifespan is not its business either: gRPC's doors live within it, too.
+    It would otherwise bind a port that others may bind as well, and a second server would take half of the requests.
+    The caller runs the application's lifespan, since the gRPC server needs it too.
     """
 
     def __init__(self, app: ASGIApp, listener: socket.socket, backlog: int) -> None:

@@ -1,4 +1,4 @@
-"""The command `polyvox`. Each command is a file beside this one and imports what is heavy only when it runs."""
+"""The command `polyvox`. Each command is a module here and imports heavy packages only when it runs."""
 
 import errno
 import sys
@@ -13,7 +13,7 @@ from polyvox.errors import InvalidRequestError, PolyvoxError
 
 
 class _PlainErrors(TyperGroup):
-    """What a user can mend is said in one line; a traceback is for `--debug`, or for a fault of Polyvox itself."""
+    """Prints errors that a user can fix in one line; a traceback only with `--debug` or for a bug."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer's own signature
         try:
@@ -21,17 +21,17 @@ class _PlainErrors(TyperGroup):
         except PolyvoxError as error:
             if ctx.params.get("debug"):
                 raise
-            _complain(error.message)
+            _print_error(error.message)
             raise typer.Exit(2 if isinstance(error, InvalidRequestError) else 1) from error
         except OSError as error:
             if ctx.params.get("debug") or error.errno in (None, errno.EPIPE):
                 raise
             place = f"{error.filename}: " if error.filename else ""
-            _complain(f"{place}{error.strerror}.")
+            _print_error(f"{place}{error.strerror}.")
             raise typer.Exit(1) from error
 
 
-def _complain(message: str) -> None:
+def _print_error(message: str) -> None:
     print(f"error: {message}", file=sys.stderr)
 
 
@@ -58,7 +58,7 @@ def root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass  # `debug` is looked up where errors are printed, `version` has done its work
+    pass  # `debug` is read where errors are printed; `version` has its callback
 
 
 app.command()(serve.serve)

@@ -1,4 +1,4 @@
-"""A model's folder as `serve --model_dir` names it: the model in it, and the settings that speak with it."""
+"""Settings for the model in the folder of `serve --model_dir`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +10,12 @@ from polyvox.errors import BundleError
 
 
 def settings_for(folder: Path, catalog: Catalog, besides: Sequence[str] = ()) -> dict[str, Any]:
-    """The settings for the model in a folder, told by its files; other models may be loaded besides.
+    """The settings for the model in a folder, recognised by its files; `besides` are other models to load.
 
-    `BundleError` says what is wrong where no engine knows the files.
+    BundleError where no engine recognises the files.
     """
     if not folder.is_dir():
-        raise BundleError(f"There is no folder {folder}; --model_dir takes the place of a model's files on this disk.")
+        raise BundleError(f"There is no folder {folder}; give the folder of a model's files with --model_dir.")
     record = read_record(folder)
     if record is not None and record.name in catalog.factories and record.name == folder.resolve().name:
         return _with_default(record.name, besides) | {"models_dir": folder.resolve().parent}
@@ -23,8 +23,8 @@ def settings_for(folder: Path, catalog: Catalog, besides: Sequence[str] = ()) ->
     if found is None:
         families = ", ".join(spec.title for spec in catalog.specs)
         raise BundleError(
-            f"{folder} holds no model that is known: neither one that `polyvox pull` installed, nor one that an engine "
-            f"recognises by its files (engines here: {families})."
+            f"{folder} holds no known model: it was not installed by `polyvox pull`, and no engine recognises its "
+            f"files (installed engines: {families}); check the path."
         )
     return _with_default(found.model, besides) | dict(found.settings)
 

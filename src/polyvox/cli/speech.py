@@ -7,12 +7,12 @@ from functools import partial
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
-from polyvox.cli.hall import running_service
+from polyvox.cli.local_service import running_service
 from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
 from polyvox.errors import ApiError, InvalidRequestError
-from polyvox.service.dialogue import staged
-from polyvox.service.scenes import Turn
+from polyvox.service.dialogue import resolve_dialogue
+from polyvox.service.dialogue_segments import DialogueTurn
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Utterance
@@ -36,7 +36,7 @@ class SayRequest:
     language: str | None = None
     speed: float = 1.0
     volume: float = 1.0
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[DialogueTurn, ...] = ()
     pause: float | None = None
 
 
@@ -81,15 +81,15 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
 def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settings: Settings) -> SpeechRequest:
     """The request with the voice, or the voices of the dialogue, that it means."""
     if said.turns:
-        stage = partial(staged, said.turns, said.pause, voices.casting, settings)
-        return replace(request, stage=partial(stage, owner=SHARED_OWNER, model=said.model, speed=said.speed))
+        stage = partial(resolve_dialogue, said.turns, said.pause, voices.resolver, settings)
+        return replace(request, resolve_kind=partial(stage, owner=SHARED_OWNER, model=said.model, speed=said.speed))
     reference = parse_reference(request.utterance.voice, max_bytes=settings.prompt_max_bytes)
-    return replace(request, cast=partial(voices.casting.cast, reference, SHARED_OWNER, model=said.model))
+    return replace(request, resolve_voice=partial(voices.resolver.resolve, reference, SHARED_OWNER, model=said.model))
 
 
 @asynccontextmanager
 async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
-    voices = VoiceService.beside(service)
+    voices = VoiceService.for_service(service)
     try:
         yield voices
     finally:

@@ -4,20 +4,20 @@ import re
 from dataclasses import replace
 
 from polyvox.errors import InvalidRequestError
-from polyvox.service.scenes import Turn
+from polyvox.service.dialogue_segments import DialogueTurn
 
 _LINE = re.compile(r"(?P<voice>\S[^\n]{0,200}?):\s+(?P<text>\S.*)")
 
 
-def read_turns(script: str) -> tuple[Turn, ...]:
+def read_turns(script: str) -> tuple[DialogueTurn, ...]:
     """Parse a script; an indented line continues the turn before it, empty lines are skipped."""
-    turns: list[Turn] = []
+    turns: list[DialogueTurn] = []
     for number, line in enumerate(script.splitlines(), start=1):
         if not line.strip():
             continue
         found = _LINE.fullmatch(line)
         if found is not None:
-            turns.append(Turn(found["voice"].strip(), found["text"].strip()))
+            turns.append(DialogueTurn(found["voice"].strip(), found["text"].strip()))
         elif turns and line[0].isspace():
             turns[-1] = replace(turns[-1], text=f"{turns[-1].text} {line.strip()}")
         else:

@@ -1,4 +1,4 @@
-"""Uvicorn in this process, the server unless another is asked for."""
+"""Uvicorn in this process: the default HTTP server."""
 
 import contextlib
 import math
@@ -9,31 +9,33 @@ from collections.abc import Callable, Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
+from polyvox.api.size_limit import largest_message
 from polyvox.config import Settings
 
 
 class UvicornServer:
-    """Serves an application on a socket that listens already."""
+    """Serves an application on a listening socket."""
 
     def __init__(self, app: ASGIApp, listener: socket.socket, settings: Settings) -> None:
         self._listener = listener
         self._config = uvicorn.Config(
             app,
-            lifespan="off",  # gRPC's doors live within it, too
+            lifespan="off",  # run by the caller, since the gRPC server needs it too
             log_config=None,
             log_level="debug" if settings.log_level == "debug" else "warning",
             access_log=False,
             server_header=False,
+            ws_max_size=largest_message(settings),  # messages are buffered before the application can count them
             timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
         )
 
     async def serve(self, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
-        """Answer until a signal says stop, then let open streams finish."""
+        """Serve until SIGINT or SIGTERM, then let open streams finish."""
         await _Server(self._config, on_start, on_stop).serve(sockets=[self._listener])
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it is ready, and for which being told to stop is a good end."""
+    """A server with callbacks for start and stop, for which a signal is a normal end."""
 
     def __init__(self, config: uvicorn.Config, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
         super().__init__(config)
@@ -51,7 +53,7 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take the signals for a while. They are not raised again at the end: the engines have yet to be closed."""
+        """Handle the signals. They are not raised again at the end: the engines are still to be closed."""
         before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield

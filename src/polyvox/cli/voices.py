@@ -1,4 +1,4 @@
-"""`polyvox voices`: who can speak, and whom you have registered."""
+"""`polyvox voices`: the voices of a model, and registered voices."""
 
 import json
 import sys
@@ -12,13 +12,13 @@ import typer
 if TYPE_CHECKING:
     from polyvox.config import Settings
 
-app = typer.Typer(help="List the voices of a model, or keep voices of your own.", invoke_without_command=True)
+app = typer.Typer(help="List the voices of a model, or manage your own.", invoke_without_command=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 DataDir = Annotated[Path | None, typer.Option(help="Folder of registered voices.")]
 ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
-Key = Annotated[str | None, typer.Option(help="Key whose voice it shall be; without one, everyone may use it.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Take the place of voices with the same name.")]
+Key = Annotated[str | None, typer.Option(help="API key that owns the voice; without one, everyone may use it.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace voices of the same name.")]
 Registered = Annotated[str, typer.Argument(metavar="VOICE", help="Name or id of a registered voice.")]
 
 
@@ -43,7 +43,9 @@ def voices(
     found = [voice for voice in every if language is None or _speaks(voice.language, language)]
     if not found:
         spoken = ", ".join(sorted({voice.language for voice in every}))
-        raise InvalidRequestError(f"{name} has no voice for {language!r}; it speaks {spoken}.", field="language")
+        raise InvalidRequestError(
+            f"The model {name!r} has no voice for {language!r}; choose one of {spoken}.", field="language"
+        )
     if as_json:
         _print_json([asdict(voice) for voice in found])
         return
@@ -53,15 +55,15 @@ def voices(
 
 @app.command()
 def add(
-    name: Annotated[str, typer.Argument(help="What the voice shall be called.")],
-    file: Annotated[Path, typer.Argument(help="Recording of somebody speaking.")],
+    name: Annotated[str, typer.Argument(help="Name of the voice.")],
+    file: Annotated[Path, typer.Argument(help="Recording of a speaker.")],
     transcript: Annotated[
-        str | None, typer.Option("--transcript", "-t", help="What is said in it; heard from it if not given.")
+        str | None, typer.Option("--transcript", "-t", help="Transcript of the recording; transcribed if not given.")
     ] = None,
     language: Annotated[str | None, typer.Option("--language", "-l", help="Language spoken: en, zh ...")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Word to find it by; give it again for more.")] = None,
-    consent: Annotated[bool, typer.Option("--consent", help="The speaker has agreed to being imitated.")] = False,
-    consent_note: Annotated[str | None, typer.Option(help="How and when they have.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Tag to find it by; repeat for more.")] = None,
+    consent: Annotated[bool, typer.Option("--consent", help="The speaker has agreed to the cloning.")] = False,
+    consent_note: Annotated[str | None, typer.Option(help="How and when consent was given.")] = None,
     replace: Replace = False,
     key: Key = None,
     data_dir: DataDir = None,
@@ -69,7 +71,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Register a voice from a recording."""
-    from polyvox.cli.own_voices import described, owner_named, register
+    from polyvox.cli.registered_voices import described, owner_named, register
     from polyvox.voices.records import VoiceDetails
 
     settings = _settings(data_dir, models_dir)
@@ -87,22 +89,22 @@ def add(
 
 @app.command()
 def fit(
-    clip: Annotated[Path, typer.Argument(help="Recording of somebody speaking, of some seconds.")],
-    name: Annotated[str, typer.Option("--name", "-n", help="What the voice shall be called.")],
-    consent: Annotated[bool, typer.Option("--consent", help="The speaker has agreed to being imitated.")] = False,
-    consent_note: Annotated[str | None, typer.Option(help="How and when they have.")] = None,
-    transcript: Annotated[str | None, typer.Option("--transcript", "-t", help="What is said in it.")] = None,
+    clip: Annotated[Path, typer.Argument(help="Recording of a speaker, some seconds long.")],
+    name: Annotated[str, typer.Option("--name", "-n", help="Name of the voice.")],
+    consent: Annotated[bool, typer.Option("--consent", help="The speaker has agreed to the cloning.")] = False,
+    consent_note: Annotated[str | None, typer.Option(help="How and when consent was given.")] = None,
+    transcript: Annotated[str | None, typer.Option("--transcript", "-t", help="Transcript of the recording.")] = None,
     language: Annotated[str | None, typer.Option("--language", "-l", help="Language to speak: en, en-gb ...")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Word to find it by; give it again for more.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another one gives a slightly different voice.")] = 0,
+    tag: Annotated[list[str] | None, typer.Option(help="Tag to find it by; repeat for more.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives a slightly different voice.")] = 0,
     key: Key = None,
     data_dir: DataDir = None,
     models_dir: ModelsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a voice of Kokoro's to a recording; it takes some minutes."""
+    """Fit a voice of a model to a recording; takes some minutes."""
     from polyvox.cli import fitting
-    from polyvox.cli.own_voices import described, owner_named
+    from polyvox.cli.registered_voices import described, owner_named
     from polyvox.voices.records import VoiceDetails
 
     details = VoiceDetails.checked(
@@ -123,8 +125,8 @@ def list_registered(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the registered voices, whosever they are."""
-    from polyvox.cli.own_voices import described, listed
+    """List the registered voices of all owners."""
+    from polyvox.cli.registered_voices import described, listed
     from polyvox.voices.records import VoiceQuery
 
     query = VoiceQuery(text=search, tag=tag, language=language, newest_first=False, limit=sys.maxsize >> 1)
@@ -133,7 +135,7 @@ def list_registered(
         _print_json(found)
         return
     if not found:
-        print("No such voice is registered; add one with: polyvox voices add NAME FILE", file=sys.stderr)
+        print("No registered voice matches; add one with: polyvox voices add NAME FILE", file=sys.stderr)
         return
     rows = [
         (voice["name"], voice["language"], f"{voice['duration']:.1f} s", ", ".join(voice["tags"]), voice["id"])
@@ -144,8 +146,8 @@ def list_registered(
 
 @app.command()
 def show(voice: Registered, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show what is known about a voice."""
-    from polyvox.cli.own_voices import described, found, opened
+    """Show the details of a voice."""
+    from polyvox.cli.registered_voices import described, found, opened
 
     with opened(_settings(data_dir)) as store:
         record = described(found(store, voice))
@@ -159,14 +161,14 @@ def show(voice: Registered, data_dir: DataDir = None, as_json: AsJson = False) -
 def rename(
     voice: Registered, name: Annotated[str, typer.Argument(help="The new name.")], data_dir: DataDir = None
 ) -> None:
-    """Give a voice another name."""
-    from polyvox.cli.own_voices import found, opened
+    """Rename a voice."""
+    from polyvox.cli.registered_voices import found, opened
     from polyvox.voices.names import voice_name
 
     with opened(_settings(data_dir)) as store:
         record = found(store, voice)
         store.update(record.id, {"name": voice_name(name)})
-    print(f"{record.name} is called {voice_name(name)} now.")
+    print(f"{record.name} is renamed to {voice_name(name)}.")
 
 
 @app.command()
@@ -174,8 +176,8 @@ def remove(
     voices: Annotated[list[str], typer.Argument(metavar="VOICE...", help="Names or ids of registered voices.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Delete voices with their recordings and whatever was made of them."""
-    from polyvox.cli.own_voices import opened, removed
+    """Delete voices with their recordings and everything made of them."""
+    from polyvox.cli.registered_voices import opened, removed
 
     settings = _settings(data_dir)
     with opened(settings) as store:
@@ -193,8 +195,8 @@ def compare(
     models_dir: ModelsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how alike two voices sound."""
-    from polyvox.cli.own_voices import embedding_of
+    """Compare two voices by speaker similarity."""
+    from polyvox.cli.registered_voices import embedding_of
     from polyvox.voices.similarity import SAME_SPEAKER, similarity
 
     settings = _settings(data_dir, models_dir)
@@ -204,7 +206,7 @@ def compare(
         _print_json({"similarity": round(likeness, 4), "same_speaker": same})
         return
     verdict = "probably one speaker" if same else "probably two speakers"
-    print(f"{likeness:.2f}: {verdict} (the line is at {SAME_SPEAKER:g}).")
+    print(f"{likeness:.2f}: {verdict} (the threshold is {SAME_SPEAKER:g}).")
 
 
 @app.command()
@@ -213,8 +215,8 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("voices.zip"),
     data_dir: DataDir = None,
 ) -> None:
-    """Write voices, recordings included, into one file."""
-    from polyvox.cli.own_voices import export, opened
+    """Write voices with their recordings to one file."""
+    from polyvox.cli.registered_voices import export, opened
 
     with opened(_settings(data_dir)) as store:
         count = export(store, voices or (), output)
@@ -223,14 +225,14 @@ def export(
 
 @app.command("import")
 def import_file(
-    file: Annotated[Path, typer.Argument(help="File that `export` has written.")],
+    file: Annotated[Path, typer.Argument(help="File written by `export`.")],
     replace: Replace = False,
     key: Key = None,
     data_dir: DataDir = None,
     models_dir: ModelsDir = None,
 ) -> None:
     """Register the voices of an exported file."""
-    from polyvox.cli.own_voices import import_voices, opened, owner_named
+    from polyvox.cli.registered_voices import import_voices, opened, owner_named
 
     settings = _settings(data_dir, models_dir)
     with opened(settings, make=True) as store:
@@ -239,7 +241,7 @@ def import_file(
 
 
 def _settings(data_dir: Path | None, models_dir: Path | None = None) -> "Settings":
-    """The settings, and a log of errors alone: a command says itself what there is to say."""
+    """The settings, with only errors logged: a command prints its own messages."""
     from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 

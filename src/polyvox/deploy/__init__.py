@@ -1,1 +1,1 @@
-"""The server on more than one process: the doors in one place, each engine in as many others as its load takes."""
+"""The server on several processes: the doors in one, each engine in as many replicas as its load needs."""

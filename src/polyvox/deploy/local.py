@@ -1,4 +1,4 @@
-"""Ray Serve on this machine, or on the cluster that RAY_ADDRESS names, for as long as this process lives."""
+"""Ray Serve on this machine or on the cluster of RAY_ADDRESS, for the lifetime of this process."""
 
 import json
 import os
@@ -18,13 +18,15 @@ from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError, UnavailableError, install_hint
 
 _READY_SECONDS = 30.0
-_BESIDES_DEADLINE = 60.0
+_TIMEOUT_MARGIN_SECONDS = 60.0
 
 
 def serve_on_ray(settings: Settings, catalog: Catalog) -> None:
-    """Serve until a signal says stop. The port is tried first, so that a second server fails at once."""
+    """Serve until SIGINT or SIGTERM. The port is checked first, so that a second server fails at once."""
     if settings.grpc_port is not None:
-        raise InvalidRequestError("There is no gRPC on Ray Serve; leave grpc_port out, or --ray.", field="grpc_port")
+        raise InvalidRequestError(
+            "Ray Serve has no gRPC here; remove the setting grpc_port, or serve without --ray.", field="grpc_port"
+        )
     stopped = threading.Event()
     settings = settings.model_copy(update={"port": free_port(settings.host, settings.port)})
     with cluster(), application(settings, catalog) as url:
@@ -36,17 +38,17 @@ def serve_on_ray(settings: Settings, catalog: Catalog) -> None:
 
 @contextmanager
 def cluster() -> Iterator[None]:
-    """A connection to Ray: to the cluster that RAY_ADDRESS names, or to one of our own that ends with us."""
+    """A connection to Ray: to the cluster of RAY_ADDRESS, or to a local one that ends with this process."""
     if find_spec("ray") is None:
         raise UnavailableError(f"Ray Serve is not installed; install it with: {install_hint('ray')}")
     import ray
 
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # how this server is used is nobody else's business
-    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray puts workers behind all else on the machine unless told so
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry unless the operator asks for it
+    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray would run workers at a lower priority
     address = os.environ.get("RAY_ADDRESS", "local")
     try:
         ray.init(address=address, include_dashboard=False if address == "local" else None)
-    except Exception as error:  # Ray has no narrower one for a node that is not up in time
+    except Exception as error:  # Ray raises no narrower class for a node that does not start
         raise UnavailableError(f"Ray did not start: {error}") from error
     try:
         yield
@@ -60,15 +62,15 @@ def application(
     catalog: Catalog,
     args: Mapping[str, EngineArgs] | None = None,
 ) -> Iterator[str]:
-    """The address of an application that speaks; it ends with the block. Its port is that of the first in a cluster."""
+    """Deploy the application and yield its URL; it is deleted with the block. A cluster keeps the port of the first."""
     from ray import serve
     from ray.serve.config import HTTPOptions
 
-    from polyvox.deploy.ray import NAME, build, machines
+    from polyvox.deploy.ray import NAME, build, cluster_resources
 
-    plans = plans_for(settings, args or {}, machines(), catalog)
-    patience = settings.deadline_seconds + _BESIDES_DEADLINE
-    serve.start(http_options=HTTPOptions(host=settings.host, port=settings.port, request_timeout_s=patience))
+    plans = plans_for(settings, args or {}, cluster_resources(), catalog)
+    timeout = settings.deadline_seconds + _TIMEOUT_MARGIN_SECONDS
+    serve.start(http_options=HTTPOptions(host=settings.host, port=settings.port, request_timeout_s=timeout))
     try:
         _deployed(partial(serve.run, build(settings, catalog, plans), name=NAME, route_prefix="/"))
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -80,7 +82,7 @@ def application(
 
 
 def free_port(host: str, port: int = 0) -> int:
-    """The port, or any free one in place of 0; one sentence where it cannot be had."""
+    """The port, or a free one for 0; UnavailableError where it is taken."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         with socket.create_server((host, port), family=family) as listener:
@@ -100,7 +102,7 @@ def _deployed(deploy: Callable[[], object]) -> None:
 
 
 def _check_ready(url: str, default_model: str) -> None:
-    """A default model that cannot speak is a plain error and not a server that answers 503."""
+    """Raise if the default model is not available, in place of serving 503."""
     try:
         with urlopen(f"{url}/ready", timeout=_READY_SECONDS):  # noqa: S310 - our own server
             return

@@ -1,4 +1,4 @@
-"""How many processes each model gets and what each of them may use."""
+"""The deployment plan: replicas of each model, and the resources of each replica."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Number = TypeVar("Number", int, float)
 
 
 class EngineArgs(BaseModel):
-    """What ray.yaml may say of one model; the settings hold for what it leaves out."""
+    """Options of one model in ray.yaml; the settings apply for those left out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,11 +31,11 @@ class EngineArgs(BaseModel):
     threads: int | None = Field(None, ge=0, le=1_024)
 
 
-NOTHING_GIVEN = EngineArgs.model_validate({})
+DEFAULT_ARGS = EngineArgs.model_validate({})
 
 
 class DeployArgs(BaseModel):
-    """The arguments of the application in ray.yaml: settings by their names, and figures by model."""
+    """The arguments of the application in ray.yaml: settings by name, and options by model."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,8 +44,8 @@ class DeployArgs(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Machines:
-    """What there is to share out."""
+class ClusterResources:
+    """CPUs and GPUs of the cluster."""
 
     cpus: int
     gpus: float = 0.0
@@ -53,7 +53,7 @@ class Machines:
 
 @dataclass(frozen=True, slots=True)
 class EnginePlan:
-    """One model's processes."""
+    """The replicas of one model."""
 
     model: str
     min_replicas: int
@@ -69,35 +69,36 @@ class EnginePlan:
 
     @property
     def most_requests(self) -> int:
-        """Those that all processes take together, and those that wait."""
+        """Requests that all replicas can serve or queue together."""
         return self.max_replicas * self.max_ongoing_requests + self.max_queued_requests
 
 
 def plans_for(
-    settings: Settings, engines: Mapping[str, EngineArgs], machines: Machines, catalog: Catalog
+    settings: Settings, engines: Mapping[str, EngineArgs], resources: ClusterResources, catalog: Catalog
 ) -> list[EnginePlan]:
     """A plan for each model of the settings."""
     unknown = sorted(set(engines) - set(settings.models))
     if unknown:
         raise InvalidRequestError(
-            f"'engines' speaks of {unknown[0]!r}, which is not among the models {', '.join(settings.models)}.",
+            f"'engines' names {unknown[0]!r}, which is not one of the models ({', '.join(settings.models)}); "
+            "add it to 'models' or remove it.",
             field=f"engines.{unknown[0]}",
         )
-    given = {model: engines.get(model, NOTHING_GIVEN) for model in settings.models}
+    given = {model: engines.get(model, DEFAULT_ARGS) for model in settings.models}
     processes = sum(_chosen(args.max_replicas, settings.ray_max_replicas) for args in given.values())
-    share = max(1, machines.cpus // processes)
-    return [_plan(catalog.spec(model), model, args, settings, machines, share) for model, args in given.items()]
+    share = max(1, resources.cpus // processes)
+    return [_plan(catalog.spec(model), model, args, settings, resources, share) for model, args in given.items()]
 
 
 def _plan(
-    spec: EngineSpec, model: str, args: EngineArgs, settings: Settings, machines: Machines, share: int
+    spec: EngineSpec, model: str, args: EngineArgs, settings: Settings, resources: ClusterResources, share: int
 ) -> EnginePlan:
     most = _chosen(args.max_replicas, settings.ray_max_replicas)
     fewest = min(_chosen(args.min_replicas, settings.ray_min_replicas), most)
     first = _chosen(args.initial_replicas, settings.ray_initial_replicas)
     gpus = settings.ray_gpus if args.gpus is None else args.gpus
     if gpus is None:
-        gpus = 1.0 if machines.gpus and spec.uses_gpu(settings) else 0.0
+        gpus = 1.0 if resources.gpus and spec.uses_gpu(settings) else 0.0
     return EnginePlan(
         model=model,
         min_replicas=fewest,
@@ -118,11 +119,11 @@ def _chosen(given: Number | None, otherwise: Number) -> Number:
 
 
 def ingress_settings(settings: Settings, plans: list[EnginePlan]) -> Settings:
-    """The settings of the doors: each model's own queue refuses what is too much, so the doors' must be wider."""
+    """Settings of the doors: each model's queue refuses overload, so the doors' own limit must be higher."""
     most = sum(plan.most_requests for plan in plans) + 1
     return settings.model_copy(update={"max_sessions": max(settings.max_sessions, most)})
 
 
 def replica_settings(settings: Settings, plan: EnginePlan, spec: EngineSpec) -> Settings:
-    """The settings of one model's process: its own threads, and no log file that others turn over too."""
+    """Settings of a replica: its own threads, and no log file, since replicas would rotate the same one."""
     return spec.with_threads(settings, plan.threads).model_copy(update={"log_file": None, "log_format": "json"})

@@ -1,6 +1,6 @@
 """The server on Ray Serve: one deployment with all HTTP doors, and one for each model.
 
-`polyvox.deploy.ray:app` is what ray.yaml names; `build` is the same for programs.
+ray.yaml names `polyvox.deploy.ray:app`; `build` is for Python code.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from ray.serve.schema import LoggingConfig
 
 from polyvox.api.app import create_app
 from polyvox.config import Settings
-from polyvox.deploy.line import ServeLine
-from polyvox.deploy.plan import DeployArgs, EnginePlan, Machines, ingress_settings, plans_for, replica_settings
+from polyvox.deploy.messages import EngineProfile
+from polyvox.deploy.plan import ClusterResources, DeployArgs, EnginePlan, ingress_settings, plans_for, replica_settings
+from polyvox.deploy.ray_transport import RayTransport
 from polyvox.deploy.remote_engine import ReplicaLostError, remote_engine
 from polyvox.deploy.replica import EngineReplica
-from polyvox.deploy.wire import Profile
 from polyvox.engines.base import Engine
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import EngineSpec
@@ -41,14 +41,14 @@ NAME = "polyvox"
 INGRESS = "doors"
 
 _VOICES_BY_REPLICA = 256
-_PATIENCE_SECONDS = 120.0
-_AGAIN_SECONDS = 15.0
-_BESIDES_SPEECH = 256
-_HEALTH_PATIENCE_SECONDS = 30.0
-"""On a machine that is short of cores a good answer takes a while; an engine that hangs is told by a bad one."""
+_START_TIMEOUT_SECONDS = 120.0
+_POLL_SECONDS = 15.0
+_EXTRA_REQUESTS = 256
+_HEALTH_TIMEOUT_SECONDS = 30.0
+"""A healthy replica may answer late on a machine short of cores; a stuck engine is found by `check_health` itself."""
 
-# Between doors and engines, chunks go over gRPC and no thread stands in between. Only then does a listener who reads
-# slowly slow the engine down: Ray's object streams, and the queues between its threads, have no bound.
+# Between doors and engines, chunks go over gRPC without a thread in between. Only then does a slow reader slow the
+# engine down: Ray's object streams, and the queues between its threads, are unbounded.
 _DIRECT = MappingProxyType(
     {
         "RAY_SERVE_USE_GRPC_BY_DEFAULT": "1",
@@ -57,12 +57,12 @@ _DIRECT = MappingProxyType(
     }
 )
 
-# Each session has a line of its own in the log.
+# Each session has a log line of its own.
 _QUIET = LoggingConfig(enable_access_log=False)
 
 
 class ServedEngine(EngineReplica):
-    """A replica of one model. Voices count as multiplexed models, so that Serve finds those that it holds again."""
+    """A replica of one model. Voices are multiplexed models, so that Serve routes requests to replicas with them."""
 
     async def __init__(self, plan: EnginePlan, settings: Settings, spec: EngineSpec) -> None:  # type: ignore[misc]
         configure_logging(settings)
@@ -78,21 +78,21 @@ class ServedEngine(EngineReplica):
 
 
 class Ingress:
-    """All HTTP doors. It opens when the default model speaks; one that takes longer joins when it is there."""
+    """All HTTP doors. Ready when the default model is; other models join as they load."""
 
     async def __init__(  # type: ignore[misc]
         self, settings: Settings, known: Sequence[str], handles: Mapping[str, DeploymentHandle[Any]]
     ) -> None:
         configure_logging(settings)
-        self._lines = {model: ServeLine(model, handle) for model, handle in handles.items()}
-        self._profiles: dict[str, Profile] = {}
+        self._transports = {model: RayTransport(model, handle) for model, handle in handles.items()}
+        self._profiles: dict[str, EngineProfile] = {}
         factories = {model: partial(self._engine, model) for model in known}
         self._registry = Registry(settings, factories)
         self._service = SpeechService(settings, self._registry, Metrics())
-        self._answered = {model: asyncio.Event() for model in handles}
+        self._described = {model: asyncio.Event() for model in handles}
         self._following = [asyncio.create_task(self._follow(model)) for model in handles]
-        await self._answered[settings.default_model].wait()
-        await asyncio.wait(self._following, timeout=_PATIENCE_SECONDS)
+        await self._described[settings.default_model].wait()
+        await asyncio.wait(self._following, timeout=_START_TIMEOUT_SECONDS)
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         return create_app(self._service)
@@ -107,33 +107,33 @@ class Ingress:
             raise UnavailableError(f"The model {model!r} is still loading; try again in a moment.")
         if profile.reason:
             raise UnavailableError(profile.reason)
-        return remote_engine(profile, self._lines[model])
+        return remote_engine(profile, self._transports[model])
 
     async def _follow(self, model: str) -> None:
-        """Ask a model what it can do until it can speak."""
+        """Poll a model for its profile until it is available."""
         while True:
             try:
-                profile = await self._lines[model].ask("describe")
+                profile = await self._transports[model].ask("describe")
             except (ReplicaLostError, PolyvoxError) as error:
                 log.warning("model does not answer", model=model, reason=str(error))
             else:
-                assert isinstance(profile, Profile)
+                assert isinstance(profile, EngineProfile)
                 self._profiles[model] = profile
-                await self._registry.start_again(model, self._service.metrics.batch)
-                self._answered[model].set()
+                await self._registry.retry_start(model, self._service.metrics.batch)
+                self._described[model].set()
                 if not profile.reason:
                     return
-            await asyncio.sleep(_AGAIN_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 def build(settings: Settings, catalog: Catalog, plans: list[EnginePlan]) -> Application:
-    """The application for these models; the catalog's engines must be importable on every machine."""
+    """The application for these models; the catalog's engines must be installed on every machine."""
     served = {plan.model: _engine_deployment(plan, settings, catalog.spec(plan.model)) for plan in plans}
     doors = ingress_settings(settings, plans)
     deployment = serve.deployment(serve.ingress()(Ingress)).options(
         name=INGRESS,
         num_replicas=settings.ray_ingress_replicas,
-        max_ongoing_requests=doors.max_sessions + doors.max_queue + _BESIDES_SPEECH,
+        max_ongoing_requests=doors.max_sessions + doors.max_queue + _EXTRA_REQUESTS,
         backpressure_config=BackpressureConfig(status_code=429, retry_after_s=1.0),
         graceful_shutdown_timeout_s=settings.drain_seconds + 10.0,
         logging_config=_QUIET,
@@ -157,7 +157,7 @@ def _engine_deployment(plan: EnginePlan, settings: Settings, spec: EngineSpec) -
             downscale_delay_s=plan.downscale_delay_seconds,
         ),
         health_check_period_s=settings.ray_health_seconds,
-        health_check_timeout_s=max(settings.ray_health_seconds, _HEALTH_PATIENCE_SECONDS),
+        health_check_timeout_s=max(settings.ray_health_seconds, _HEALTH_TIMEOUT_SECONDS),
         graceful_shutdown_timeout_s=settings.drain_seconds + 10.0,
         logging_config=_QUIET,
         ray_actor_options={
@@ -169,14 +169,14 @@ def _engine_deployment(plan: EnginePlan, settings: Settings, spec: EngineSpec) -
     return deployment.bind(plan, replica_settings(settings, plan, spec), spec)
 
 
-def machines() -> Machines:
-    """What the cluster has."""
+def cluster_resources() -> ClusterResources:
+    """CPUs and GPUs of the cluster."""
     resources = ray.cluster_resources()
-    return Machines(cpus=max(1, int(resources.get("CPU", 1))), gpus=resources.get("GPU", 0.0))
+    return ClusterResources(cpus=max(1, int(resources.get("CPU", 1))), gpus=resources.get("GPU", 0.0))
 
 
 def app(args: DeployArgs) -> Application:
-    """The application as ray.yaml describes it; what that leaves out is taken from the environment of the cluster."""
+    """The application for the arguments in ray.yaml; other settings come from the environment of the cluster."""
     catalog = Catalog.installed()
     settings = settings_loader(catalog).load(**args.settings)
-    return build(settings, catalog, plans_for(settings, args.engines, machines(), catalog))
+    return build(settings, catalog, plans_for(settings, args.engines, cluster_resources(), catalog))

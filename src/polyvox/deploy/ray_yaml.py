@@ -1,4 +1,4 @@
-"""The file that `serve deploy` reads, with what can be changed in it."""
+"""Writes the ray.yaml for `serve deploy`, with comments on what can be changed."""
 
 from polyvox.config import Settings
 
@@ -9,7 +9,7 @@ _HEAD = """\
 #
 # and look at it with `serve status`. Polyvox and the models must be installed on every machine of the cluster.
 
-# Where requests come in. 127.0.0.1 is reached from this machine only; set api_keys below before you open it to others.
+# The HTTP address. 127.0.0.1 is reachable from this machine only; set api_keys below before you open it to others.
 proxy_location: HeadOnly
 http_options:
   host: {host}
@@ -27,38 +27,38 @@ applications:
         default_model: {default_model}
         default_voice: {default_voice}
         # api_keys: a-long-secret
-        # The doors: more than one share the folder of voices, so keep them on one machine.
+        # Replicas of the HTTP doors: they share the folder of voices, so keep them on one machine.
         ray_ingress_replicas: {ray_ingress_replicas}
-        # A model that makes nothing for so long while callers wait is replaced.
+        # A replica that produces nothing for this many seconds while requests wait is replaced.
         ray_wedged_seconds: {ray_wedged_seconds:g}
-        # How long open streams may finish when a process goes.
+        # Seconds that open streams may take to finish when a replica stops.
         drain_seconds: {drain_seconds:g}
 
-      # What each model's processes may use.
+      # Replicas and resources of each model.
       engines:
 """
 
 _ENGINE = """\
         {model}:
-          # As many processes as the load takes: enough that each has about target_ongoing_requests at a time.
+          # Replicas are added until each has about target_ongoing_requests at a time.
           min_replicas: {ray_min_replicas}
           initial_replicas: {ray_initial_replicas}
           max_replicas: {ray_max_replicas}
           target_ongoing_requests: {ray_target_ongoing_requests:g}
           upscale_delay_seconds: {ray_upscale_delay_seconds:g}
           downscale_delay_seconds: {ray_downscale_delay_seconds:g}
-          # What one process takes at a time, and what may wait for one; beyond that the answer is 429.
+          # Requests that one replica serves at once, and that may wait; beyond that the response is 429.
           max_ongoing_requests: {ray_max_ongoing_requests}
           max_queued_requests: {ray_max_queued_requests}
-          # CPU threads of one process; 0 shares the cores out.
+          # CPU threads of one replica; 0 divides the cores evenly.
           threads: {ray_threads}
-          # GPUs of one process, 0.5 for half of one. Without this line: 1 for models that use a GPU, if there is one.
+          # GPUs of one replica, 0.5 for half of one. Without this line: 1 for models that use a GPU, if there is one.
           {gpus}
 """
 
 
 def ray_yaml(settings: Settings, path: str) -> str:
-    """The file for these settings."""
+    """The text of ray.yaml for these settings."""
     values = settings.model_dump()
     head = _HEAD.format(
         **values | {"models": ", ".join(settings.models)}, path=path, timeout=settings.deadline_seconds + 60.0

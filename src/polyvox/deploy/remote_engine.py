@@ -1,4 +1,4 @@
-"""An engine that runs in other processes, for the doors to use as if it were here."""
+"""A proxy for an engine that runs in other processes."""
 
 import asyncio
 from collections import OrderedDict
@@ -12,16 +12,16 @@ import numpy.typing as npt
 import structlog
 from structlog.contextvars import get_contextvars
 
-from polyvox.deploy.wire import (
-    Failure,
-    Parcel,
-    Profile,
-    PromisedVoice,
-    VoiceWanted,
+from polyvox.deploy.messages import (
+    ChunkMessage,
+    DeferredVoice,
+    EngineProfile,
+    ErrorMessage,
+    VoiceMissing,
     by_digest,
-    packed,
+    picklable,
 )
-from polyvox.engines.base import Coded, Converting, Duetting, Mixing, Phonemizing
+from polyvox.engines.base import SupportsCodes, SupportsConversion, SupportsDialogue, SupportsMixing, SupportsPhonemes
 from polyvox.errors import UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
@@ -29,39 +29,38 @@ from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Vo
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 ATTEMPTS = 2
-"""How often a request is given to a replica, as long as nothing of it was heard. One that brings replicas down must not
-go round them all."""
+"""Replicas tried for a request before its first chunk. A request that crashes replicas must not reach all of them."""
 
-_ANSWER_SECONDS = 60.0
+_CALL_TIMEOUT_SECONDS = 60.0
 _KNOWN_VOICES = 4_096
 
 Answer = TypeVar("Answer")
 
 
 class ReplicaLostError(Exception):
-    """The process that was to answer is gone."""
+    """The replica ended before it answered."""
 
 
-class Line(Protocol):
-    """The way to an engine's replicas. `voice` is the digest of a voice that the replica had better hold already."""
+class Transport(Protocol):
+    """Calls to an engine's replicas. `voice` is the digest of a voice; a replica that holds it is preferred."""
 
     async def ask(self, method: str, *arguments: object, voice: str = "") -> object:
-        """One answer from one replica."""
+        """Call one replica for one result."""
 
     def stream(self, method: str, *arguments: object, voice: str = "") -> AsyncGenerator[object, None]:
-        """Answers from one replica, made no faster than they are taken; closing this stops the replica's work."""
+        """Stream results from one replica, produced no faster than they are read; closing this stops the replica."""
 
 
 class RemoteEngine:
-    """Fulfils `Engine` with the replicas at the end of a line; they have loaded their models when this one starts.
+    """Implements `Engine` with replicas that have loaded their models already.
 
-    A replica that is lost before the first chunk is no loss: another one starts over. After the first chunk the speech
-    breaks off with an error, since what was heard cannot be taken back.
+    If a replica is lost before the first chunk, another one starts over. After the first chunk the stream ends with an
+    error, since audio that was sent cannot be taken back.
     """
 
-    def __init__(self, profile: Profile, line: Line) -> None:
+    def __init__(self, profile: EngineProfile, transport: Transport) -> None:
         self._profile = profile
-        self._line = line
+        self._transport = transport
         self._observer: Observer | None = None
         self._known: OrderedDict[str, None] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -86,10 +85,10 @@ class RemoteEngine:
         self._loop = asyncio.get_running_loop()
 
     async def close(self) -> None:
-        """The replicas are closed by whoever started them."""
+        """Replicas are closed by the process that started them."""
 
     def check(self, utterance: Utterance) -> None:
-        """The replica checks, before the first chunk: asking it here would hold up the event loop."""
+        """No check here: it would block the event loop; the replica checks before the first chunk."""
 
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         voice = await self._ask(PreparedVoice, "prepare", prompt, voice=prompt.digest)
@@ -103,42 +102,44 @@ class RemoteEngine:
 
     async def _chunks(self, method: str, utterance: Utterance, *before: object) -> AsyncGenerator[AudioChunk, None]:
         for attempt in range(ATTEMPTS):
-            heard = False
+            started = False
             try:
-                async with aclosing(self._attempt(method, packed(utterance), before)) as chunks:
+                async with aclosing(self._attempt(method, picklable(utterance), before)) as chunks:
                     async for chunk in chunks:
-                        heard = True
+                        started = True
                         yield chunk
                 return
             except ReplicaLostError:
-                log.warning("replica lost", engine=self.name, heard=heard, attempt=attempt + 1)
-                if heard:
-                    raise UnavailableError("The replica that was speaking has ended; send the request again.") from None
+                log.warning("replica lost", engine=self.name, audio_sent=started, attempt=attempt + 1)
+                if started:
+                    raise UnavailableError(
+                        "The replica that served this request has ended; send the request again."
+                    ) from None
         raise self._no_replica()
 
     async def _attempt(
         self, method: str, utterance: Utterance, before: tuple[object, ...]
     ) -> AsyncGenerator[AudioChunk, None]:
-        """The chunks from one replica, which is sent the voice only if it does not hold it."""
+        """The chunks from one replica, which is sent the whole voice only if it does not hold it."""
         digest = "" if utterance.prepared is None else utterance.prepared.digest
-        ways = [by_digest(utterance), utterance] if digest in self._known else [utterance]
+        variants = [by_digest(utterance), utterance] if digest in self._known else [utterance]
         session = get_contextvars().get("session", "")
-        for way in ways:
-            items = self._line.stream(method, *before, way, session, voice=digest)
+        for variant in variants:
+            items = self._transport.stream(method, *before, variant, session, voice=digest)
             async with aclosing(items):
                 async for item in items:
-                    if isinstance(item, VoiceWanted):
+                    if isinstance(item, VoiceMissing):
                         break
-                    yield self._opened(item)
+                    yield self._unwrap(item)
                 else:
                     break
         if digest:
             self._remember(digest)
 
-    def _opened(self, item: object) -> AudioChunk:
-        if isinstance(item, Failure):
+    def _unwrap(self, item: object) -> AudioChunk:
+        if isinstance(item, ErrorMessage):
             raise item.error()
-        assert isinstance(item, Parcel)
+        assert isinstance(item, ChunkMessage)
         self.warning = item.warning
         if self._observer is not None:
             for report in item.reports:
@@ -146,23 +147,23 @@ class RemoteEngine:
         return item.chunk
 
     async def _ask(self, kind: type[Answer], method: str, *arguments: object, voice: str = "") -> Answer:
-        """One answer. Every question may be asked twice, so a replica that is lost over it costs only time."""
+        """Call a replica. Every call is idempotent, so one whose replica is lost is repeated."""
         for attempt in range(ATTEMPTS):
             try:
-                answer = await self._line.ask(method, *arguments, voice=voice)
+                answer = await self._transport.ask(method, *arguments, voice=voice)
             except ReplicaLostError:
                 log.warning("replica lost", engine=self.name, method=method, attempt=attempt + 1)
                 continue
-            if isinstance(answer, Failure):
+            if isinstance(answer, ErrorMessage):
                 raise answer.error()
             assert isinstance(answer, kind)
             return answer
         raise self._no_replica()
 
-    def _blocking(self, question: Coroutine[Any, Any, Answer]) -> Answer:
-        """An answer for a caller on another thread, where the contract has a plain method."""
+    def _blocking(self, call: Coroutine[Any, Any, Answer]) -> Answer:
+        """Wait for a call from another thread, where the engine contract has a blocking method."""
         assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(question, self._loop).result(_ANSWER_SECONDS)
+        return asyncio.run_coroutine_threadsafe(call, self._loop).result(_CALL_TIMEOUT_SECONDS)
 
     def _remember(self, digest: str) -> None:
         self._known[digest] = None
@@ -171,57 +172,57 @@ class RemoteEngine:
             self._known.popitem(last=False)
 
     def _no_replica(self) -> UnavailableError:
-        return UnavailableError(f"The replicas of {self.name!r} fail one after another; try again in a moment.")
+        return UnavailableError(f"The replicas of the model {self.name!r} keep failing; try again in a moment.")
 
 
-class _Phonemizing(RemoteEngine):
+class _WithPhonemes(RemoteEngine):
     def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
         return cast(tuple[str, list[int]], self._blocking(self._ask(tuple, "phonemize", text, language)))
 
 
-class _Mixing(RemoteEngine):
+class _WithMixing(RemoteEngine):
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
         return self._blocking(self._ask(np.ndarray, "mixed_voice", expression))
 
 
-class _Coded(RemoteEngine):
-    def voice_of_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
-        """The voice as it was sent; the replica checks it before the first chunk."""
-        return PromisedVoice.of_codes(self.name, codes, transcript)
+class _WithCodes(RemoteEngine):
+    def voice_from_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
+        """The voice, unchecked; the replica checks it before the first chunk."""
+        return DeferredVoice.of_codes(self.name, codes, transcript)
 
 
-class _Duetting(RemoteEngine):
-    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
-        return PromisedVoice.of_two(self.name, first, second)
+class _WithDialogue(RemoteEngine):
+    def dialogue_voice(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+        return DeferredVoice.of_two(self.name, first, second)
 
 
-class _Converting(RemoteEngine):
+class _WithConversion(RemoteEngine):
     async def convert(self, source: VoicePrompt, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         async with aclosing(self._chunks("convert", utterance, source)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
 
-# `Reading` is not among them: text that is still arriving would have to find its way to the one replica that speaks.
-# The hall then sends sentence by sentence.
+# `SupportsStreamingText` is not among them: text that is still arriving would have to find its way to the one replica
+# that speaks it. The service then sends sentence by sentence.
 _ABILITIES: MappingProxyType[type, type[RemoteEngine]] = MappingProxyType(
     {
-        Phonemizing: _Phonemizing,
-        Mixing: _Mixing,
-        Coded: _Coded,
-        Duetting: _Duetting,
-        Converting: _Converting,
+        SupportsPhonemes: _WithPhonemes,
+        SupportsMixing: _WithMixing,
+        SupportsCodes: _WithCodes,
+        SupportsDialogue: _WithDialogue,
+        SupportsConversion: _WithConversion,
     }
 )
 
 
 def abilities_of(engine: object) -> frozenset[str]:
-    """What an engine can do besides speaking, as far as it can be done from another process."""
+    """Names of the optional protocols an engine supports that work across processes."""
     return frozenset(protocol.__name__ for protocol in _ABILITIES if isinstance(engine, protocol))
 
 
-def remote_engine(profile: Profile, line: Line) -> RemoteEngine:
-    """An engine with the abilities of the profile and no others, so that asking for one tells the truth."""
+def remote_engine(profile: EngineProfile, transport: Transport) -> RemoteEngine:
+    """An engine with exactly the abilities of the profile, so that `isinstance` checks hold."""
     parts = [part for protocol, part in _ABILITIES.items() if protocol.__name__ in profile.abilities]
-    kind: Callable[[Profile, Line], RemoteEngine] = type("RemoteEngine", (*parts, RemoteEngine), {})
-    return kind(profile, line)
+    kind: Callable[[EngineProfile, Transport], RemoteEngine] = type("RemoteEngine", (*parts, RemoteEngine), {})
+    return kind(profile, transport)

@@ -1,4 +1,4 @@
-"""The contract every family of models fulfils."""
+"""The engine contract, and the optional protocols that say what else an engine supports."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable
@@ -44,73 +44,73 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Phonemizing(Protocol):
-    """An engine that can show how it reads a text."""
+class SupportsPhonemes(Protocol):
+    """Show the phonemes and token ids of a text."""
 
     def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
         """The phonemes and the token ids the model would see, without the padding at both ends."""
 
 
 @runtime_checkable
-class Mixing(Protocol):
-    """An engine whose voices are vectors that can be blended."""
+class SupportsMixing(Protocol):
+    """Blend voices, which are vectors, by a mix expression."""
 
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
-        """The blend that a mix expression names, in the engine's own layout."""
+        """The blend named by a mix expression, in the engine's own layout."""
 
 
 @runtime_checkable
-class Styled(Protocol):
-    """An engine whose voices are vectors, and that speaks with one that was fitted to a recording."""
+class SupportsStyle(Protocol):
+    """Speak with a style vector that was fitted to a recording."""
 
-    def styled_voice(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
-        """The blend of its own voices with an offset that is added to it, to speak the language unless told."""
-
-
-@runtime_checkable
-class Coded(Protocol):
-    """An engine that takes a voice as the tokens of its codec, without its recording."""
-
-    def voice_of_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
-        """The voice; `PromptError` where the tokens are none of the codec's."""
+    def voice_from_style(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
+        """A blend of the engine's voices plus an offset; `language` is the default of utterances that name none."""
 
 
 @runtime_checkable
-class Reading(Protocol):
-    """An engine that speaks while its text is still arriving."""
+class SupportsCodes(Protocol):
+    """Take a voice as codec tokens, without its recording."""
 
-    def read(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
-        """Say the pieces, put together, as one text; the utterance's own is empty."""
+    def voice_from_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
+        """The voice; `PromptError` where a token is outside the codec's codebook."""
 
 
 @runtime_checkable
-class Converting(Protocol):
-    """An engine that says what a recording says, in another voice."""
+class SupportsStreamingText(Protocol):
+    """Speak while the text is still arriving."""
+
+    def speak_stream(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
+        """Speak the concatenated pieces as one text; the utterance's own text is empty."""
+
+
+@runtime_checkable
+class SupportsConversion(Protocol):
+    """Convert a recording to another voice."""
 
     def convert(self, source: VoicePrompt, utterance: Utterance) -> AsyncIterator[AudioChunk]:
-        """The recording as the utterance's voice would have spoken it; the utterance's text is empty."""
+        """The recording in the utterance's voice; the utterance's text is empty."""
 
 
 @runtime_checkable
-class Duetting(Protocol):
-    """An engine that speaks a dialogue of two voices in one go, if its capabilities say so."""
+class SupportsDialogue(Protocol):
+    """Speak a dialogue of two voices in one utterance, where `capabilities.dialogue` is set."""
 
-    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
-        """Both as one voice: in a text, the first says what is behind `[S1]`, the second what is behind `[S2]`."""
+    def dialogue_voice(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+        """Both as one voice: in a text, `[S1]` switches to the first, `[S2]` to the second."""
 
 
 @runtime_checkable
-class Cautioned(Protocol):
-    """An engine that speaks, but not as its settings wish."""
+class SupportsWarning(Protocol):
+    """Report that the engine speaks, but not as its settings ask."""
 
     @property
     def warning(self) -> str:
-        """What is amiss, in one sentence; empty where nothing is."""
+        """The problem in one sentence; empty where there is none."""
 
 
 @runtime_checkable
-class Observed(Protocol):
-    """An engine that reports what its batches cost."""
+class SupportsObserver(Protocol):
+    """Report the cost of every batch."""
 
     def observe(self, observer: Observer) -> None:
         """Report every batch to `observer`; called once, before `start`."""

@@ -1,1 +1,1 @@
-"""The arithmetic of the models: tensors in, tensors out; nothing of serving, files or randomness."""
+"""Networks in PyTorch: tensors in, tensors out; no serving, no files, no randomness."""

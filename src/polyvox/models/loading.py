@@ -1,4 +1,4 @@
-"""Published state dicts turned into modules: weight norm folded, nothing missing, nothing left over."""
+"""Load published state dicts into modules: names mapped, weight norm folded, every name and shape checked."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ _NORMED = (
 
 
 class WeightsError(ValueError):
-    """A state dict that does not fit its model; the message says what differs."""
+    """A state dict does not fit its model; the message lists the differences."""
 
 
 def under(prefix: str, state: StateDict) -> dict[str, Tensor]:
@@ -28,7 +28,7 @@ def under(prefix: str, state: StateDict) -> dict[str, Tensor]:
 
 
 def without_prefix(prefix: str, state: StateDict) -> dict[str, Tensor]:
-    """All entries, those that begin with `prefix` without it."""
+    """All entries, with `prefix` removed where a name begins with it."""
     return {name.removeprefix(prefix): tensor for name, tensor in state.items()}
 
 
@@ -41,7 +41,7 @@ def renamed(rules: Rules, state: StateDict) -> dict[str, Tensor]:
 
 
 def fold_weight_norm(state: StateDict) -> dict[str, Tensor]:
-    """Each pair of gain and direction, under its old or its new names, becomes the one weight it stands for."""
+    """Replace each weight-norm pair of gain and direction, under its old or new names, by the weight it stands for."""
     folded = dict(state)
     for gain_suffix, direction_suffix in _NORMED:
         for name in [name for name in folded if name.endswith(gain_suffix)]:
@@ -55,7 +55,7 @@ def fold_weight_norm(state: StateDict) -> dict[str, Tensor]:
 
 
 def load(make: Callable[[], Module], state: StateDict, dtype: torch.dtype = torch.float32) -> Module:
-    """The module that `make` describes, holding exactly the tensors of `state`, frozen; buffers stay as they are."""
+    """Build the module on the meta device and load exactly `state` into it, frozen; buffers keep their precision."""
     with torch.device("meta"):
         module = make()
     _check(type(module).__name__, {name: tensor.shape for name, tensor in module.state_dict().items()}, state)

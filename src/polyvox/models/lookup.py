@@ -1,10 +1,10 @@
-"""A table of rows to look up by number."""
+"""Embedding tables that are not initialised where weights are loaded over them."""
 
 import torch
 from torch import nn
 
 
 def lookup(rows: int, width: int) -> nn.Embedding:
-    """An embedding. One that has no memory yet gets no random values either: drawing those takes seconds of imports."""
+    """An embedding. On the meta device it skips the random initialisation, which costs seconds of imports."""
     weight = torch.empty(rows, width)
     return nn.Embedding(rows, width, _weight=weight) if weight.is_meta else nn.Embedding(rows, width)

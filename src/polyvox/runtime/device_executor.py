@@ -1,4 +1,4 @@
-"""The threads on which a device's work runs, so that the event loop stays free."""
+"""Worker threads of one device, so that the event loop stays free."""
 
 import asyncio
 import contextvars
@@ -11,15 +11,15 @@ from polyvox.errors import UnavailableError
 T = TypeVar("T")
 
 HANDOVER_SECONDS = 1e-4
-"""After how long a busy thread lets another have the interpreter in a process that serves. Who calls a library asks
-for it after every call: Python's own 5 ms would be added to each, while some text is being read."""
+"""Interpreter switch interval of a server process, for `sys.setswitchinterval`. A thread that returns from a library
+call needs the interpreter lock: with Python's default of 5 ms, each call would wait that long for a busy thread."""
 
 
 class DeviceExecutor:
     """A fixed number of threads, handed out first come, first served.
 
-    A call goes to the pool only when a thread is free for it. Whoever has to choose what to run, as a `Stage` does,
-    reserves the thread first and chooses then, so that the choice is made with everything that has arrived by now.
+    A call goes to the pool only when a thread is free for it. A caller that chooses what to run, as a `Stage` does,
+    reserves the thread first and chooses then, with everything that has arrived by that time.
     """
 
     def __init__(self, name: str, threads: int) -> None:
@@ -30,7 +30,7 @@ class DeviceExecutor:
         self._closed = False
 
     async def run(self, fn: Callable[[], T]) -> T:
-        """Run `fn` on a thread. A caller who is cancelled leaves at once; a call under way ends by itself, unheard."""
+        """Run `fn` on a thread. A cancelled caller returns at once; its call ends by itself, the result dropped."""
         await self.reserve()
         return await self.run_reserved(fn)
 
@@ -43,12 +43,12 @@ class DeviceExecutor:
         self._free.release()
 
     async def run_reserved(self, fn: Callable[[], T]) -> T:
-        """Run `fn` on the thread reserved before; the thread is free again when `fn` has ended, whoever still waits."""
+        """Run `fn` on the reserved thread, which is free again when `fn` has ended, even for a cancelled caller."""
         if self._closed:
             self._free.release()
             raise UnavailableError(f"The executor {self.name!r} is closed; start the engine again.")
         context = contextvars.copy_context()
-        work = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _carried, fn)
+        work = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _run_in_future, fn)
         work.add_done_callback(lambda _: self._free.release())
         return await asyncio.shield(work)
 
@@ -58,7 +58,7 @@ class DeviceExecutor:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _carried(fn: Callable[[], T]) -> T:
+def _run_in_future(fn: Callable[[], T]) -> T:
     # An asyncio future cannot carry these two as failures: the first leaves it unresolved, the second cancels it.
     try:
         return fn()

@@ -1,4 +1,4 @@
-"""Continuous batching: sequences join and leave between two steps of a language model, and none waits for another."""
+"""Continuous batching: sequences join and leave a language model's batch between two steps."""
 
 import asyncio
 import secrets
@@ -11,16 +11,16 @@ from functools import partial
 import structlog
 
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
-from polyvox.runtime.decoder import Decoder, DecoderModel
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.fused import fused_draw, fused_step
-from polyvox.runtime.executors.graphs import Replay
-from polyvox.runtime.kv_cache import KvCache, PrefixStore
+from polyvox.runtime.executors.cuda_graphs import Replay
+from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling
+from polyvox.runtime.kv_cache import KvCache, PrefixCache
+from polyvox.runtime.lm_runner import CausalLm, LmRunner
 from polyvox.runtime.lm_sequence import LmSequence
-from polyvox.runtime.lm_step import Begin, Drawn, Piece, Step, Turn
-from polyvox.runtime.sampling import MOST_REPEAT_WINDOW, Sampler, Steps
-from polyvox.runtime.slots import Slots
-from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
+from polyvox.runtime.lm_step import PrefillChunk, SlotLimits, SlotStart, StepOutput, StepPlan
+from polyvox.runtime.sampling import MAX_REPEAT_WINDOW, Sampler, SamplingPlan
+from polyvox.runtime.slot_pool import SlotPool
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -29,71 +29,71 @@ _SEED_BITS = 63
 
 @dataclass(frozen=True, slots=True)
 class LmReport:
-    """What one step did and took. `waiting` are without a slot.
+    """Work and cost of one step, and the load after it: `running` sequences hold a slot, `waiting` ones wait for one.
 
-    A report without anything read or drawn tells that a slot has become free.
+    A report without tokens says that a slot has become free.
     """
 
     slots: int
-    busy: int
+    running: int
     waiting: int
-    read: int
-    """Positions of prompts."""
-    drawn: int
-    """Tokens."""
+    prompt_tokens: int
+    """Positions of prompts that were prefilled."""
+    generated_tokens: int
     prefill_seconds: float
     decode_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class LmSizes:
-    """How much runs at once. `prefill_rows` bounds what reading prompts may add to one step of all the others.
+class LmSchedulerConfig:
+    """How much runs at once.
 
-    A sequence whose reader is `most_unread` tokens behind pauses. Where steps are recorded and nobody waits to be read,
-    up to `burst` tokens of each sequence are drawn before the host is asked again.
+    `capacity` is the positions of a slot. `prefill_rows` bounds what prefilling prompts may add to one step of all
+    other sequences. A sequence pauses while its reader is `max_unread` tokens behind. Where steps are replayed and no
+    prompt waits, up to `decode_steps` tokens of each sequence are generated before the host is asked again.
     """
 
     slots: int
     capacity: int
     prefill_rows: int = 256
     prefix_bytes: int = 0
-    most_unread: int = 512
-    burst: int = 8
+    max_unread: int = 512
+    decode_steps: int = 8
 
 
 class LmScheduler:
     """A language model shared by many sessions, on one thread of a device.
 
-    In each step it reads at most `prefill_rows` positions of new prompts, turn by turn, and draws tokens for every
-    sequence that has read its own. The step after a sequence was left uses its slot no more. Slots are given out in the
-    order in which they were asked for. On a GPU, `replay` is a `CudaGraphs` that nobody else uses.
+    Each step prefills at most `prefill_rows` positions of new prompts, in turns, and decodes tokens for every sequence
+    whose prompt is complete. A sequence that is left is not part of the next step. Slots are assigned first come, first
+    served. On a GPU, `replay` is a `CudaGraphs` that is used nowhere else.
     """
 
     def __init__(
         self,
-        model: DecoderModel,
-        sizes: LmSizes,
+        model: CausalLm,
+        config: LmSchedulerConfig,
         *,
         executor: DeviceExecutor,
         observer: Callable[[LmReport], None] | None = None,
         replay: Replay | None = None,
     ) -> None:
         weight = model.backbone.norm.weight
-        cache = KvCache(model.backbone.config, sizes.slots, sizes.capacity, weight.dtype, weight.device)
-        fused = None if replay is None else fused_step(model.backbone, cache)
-        draw = None if replay is None else fused_draw(model.vocabulary, weight.device)
-        sampler = Sampler(sizes.slots + 1, model.vocabulary, weight.device, draw)
-        self._decoder = Decoder(model, cache, sampler, prefill_rows=sizes.prefill_rows, replay=replay, fused=fused)
-        self._burst = 1 if replay is None else sizes.burst
+        cache = KvCache(model.backbone.config, config.slots, config.capacity, weight.dtype, weight.device)
+        fused = None if replay is None else fused_backbone(model.backbone, cache)
+        sample = None if replay is None else fused_sampling(model.vocabulary, weight.device)
+        sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample)
+        self._runner = LmRunner(model, cache, sampler, prefill_rows=config.prefill_rows, replay=replay, fused=fused)
+        self._decode_steps = 1 if replay is None else config.decode_steps
         self._vocabulary = model.vocabulary
-        self._sizes = sizes
+        self._config = config
         self._executor = executor
         self._observer = observer
-        self._prefixes = PrefixStore(sizes.prefix_bytes)
-        self._slots = Slots(sizes.slots)
-        self._begins: dict[LmSequence, Begin] = {}
-        self._turns: dict[LmSequence, Turn] = {}
-        self._reading: deque[LmSequence] = deque()
+        self._prefixes = PrefixCache(config.prefix_bytes)
+        self._slots = SlotPool(config.slots)
+        self._starts: dict[LmSequence, SlotStart] = {}
+        self._limits: dict[LmSequence, SlotLimits] = {}
+        self._prefilling: deque[LmSequence] = deque()
         self._decoding: dict[LmSequence, None] = {}
         self._open: set[LmSequence] = set()
         self._wake = asyncio.Event()
@@ -101,108 +101,117 @@ class LmScheduler:
         self._closed = False
 
     @property
-    def busy(self) -> int:
-        """Slots in use."""
-        return self._slots.busy
+    def running(self) -> int:
+        """Sequences that hold a slot."""
+        return self._slots.used
 
     @property
     def waiting(self) -> int:
         """Sequences that wait for a slot."""
         return self._slots.waiting
 
-    async def warm(self, *rules: Sampling) -> None:
-        """Record what steps with these rules take, where they are replayed; the first callers then wait for none."""
-        kinds = {Steps.for_all([rule], self._vocabulary) for rule in rules}
-        await self._executor.run(partial(self._decoder.warm, list(kinds)))
+    async def warm(self, *sampling: SamplingParams) -> None:
+        """Call `capture` on the device's thread."""
+        await self._executor.run(partial(self.capture, *sampling))
+
+    def capture(self, *sampling: SamplingParams) -> None:
+        """Capture all steps that sample by these parameters, where steps are replayed, before any caller waits.
+
+        Must run on the device's thread, with no step under way. RuntimeError where a shape cannot be captured.
+        """
+        self._runner.warm(list({SamplingPlan.of([params], self._vocabulary) for params in sampling}))
 
     @asynccontextmanager
-    async def generate(self, prompt: Prompt, sampling: Sampling, limits: Limits) -> AsyncIterator[TokenStream]:
+    async def generate(
+        self, prompt: Prompt, sampling: SamplingParams, limits: GenerationLimits
+    ) -> AsyncIterator[TokenStream]:
         """The tokens behind a prompt, while the block lasts; leaving it ends the sequence and frees its slot."""
         self._check(prompt, limits, held=0)
         async with self.open(sampling) as sequence:
-            yield sequence.go_on(prompt, limits)
+            yield sequence.extend(prompt, limits)
 
     @asynccontextmanager
-    async def open(self, sampling: Sampling) -> AsyncIterator[LmSequence]:
-        """A slot, in its turn, for a sequence that may go on more than once."""
-        if sampling.repeat_window > MOST_REPEAT_WINDOW:
-            raise ValueError(f"repeat_window is at most {MOST_REPEAT_WINDOW}")
+    async def open(self, sampling: SamplingParams) -> AsyncIterator[LmSequence]:
+        """Wait for a slot; a sequence that may be extended more than once."""
+        if sampling.repeat_window > MAX_REPEAT_WINDOW:
+            raise ValueError(f"repeat_window is at most {MAX_REPEAT_WINDOW}")
         if self._closed:
             raise self._closed_error()
-        sequence = LmSequence(self._go_on, await self._slots.take(), sampling)
+        sequence = LmSequence(self._extend, await self._slots.acquire(), sampling)
         self._open.add(sequence)
         try:
             yield sequence
         finally:
-            self._leave(sequence)
+            self._finish(sequence)
 
     async def close(self) -> None:
-        """Sequences still under way fail, and so do those that wait; the step under way ends by itself."""
+        """Fail running and waiting sequences; the step under way ends by itself."""
         self._closed = True
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
         self._fail(self._open, self._closed_error())
-        self._slots.refuse(self._closed_error())
+        self._slots.fail_waiting(self._closed_error())
 
-    def _go_on(self, sequence: LmSequence, prompt: Prompt, limits: Limits) -> TokenStream:
+    def _extend(self, sequence: LmSequence, prompt: Prompt, limits: GenerationLimits) -> TokenStream:
         if sequence.closed or self._closed:
             raise self._closed_error()
         if not sequence.stream.over:
-            raise ValueError("A sequence goes on when its stream is over.")
-        self._check(prompt, limits, held=sequence.length + sequence.follows)
-        new = sequence.length == 0
-        given = prompt.ids if prompt.rows is None else prompt.rows
-        sequence.limits, sequence.drawn, sequence.input = limits, 0, given
+            raise ValueError("A sequence is extended when its stream is over.")
+        self._check(prompt, limits, held=sequence.cached + sequence.last_pending)
+        new = sequence.cached == 0
+        given = prompt.ids if prompt.embeds is None else prompt.embeds
+        sequence.limits, sequence.generated, sequence.pending = limits, 0, given
         sequence.stream = TokenStream(on_read=self._wake.set)
         if new:
-            self._begins[sequence] = self._beginning(sequence, prompt)
-        self._turns[sequence] = Turn(sequence.slot, limits)
-        self._reading.append(sequence)
-        self._start()
+            self._starts[sequence] = self._slot_start(sequence, prompt)
+        self._limits[sequence] = SlotLimits(sequence.slot, limits)
+        self._prefilling.append(sequence)
+        self._ensure_running()
         return sequence.stream
 
-    def _check(self, prompt: Prompt, limits: Limits, *, held: int) -> None:
-        length = len(prompt.ids) if prompt.rows is None else len(prompt.rows)
+    def _check(self, prompt: Prompt, limits: GenerationLimits, *, held: int) -> None:
+        length = len(prompt.ids) if prompt.embeds is None else len(prompt.embeds)
         if not length:
-            raise ValueError("A sequence goes on by at least one position of input.")
-        if limits.most < 1:
+            raise ValueError("A sequence is extended by at least one position of input.")
+        if limits.max_tokens < 1:
             raise InvalidRequestError("At least one token must be allowed.", field="max_tokens")
-        if held + length + limits.most > self._sizes.capacity:
+        if held + length + limits.max_tokens > self._config.capacity:
             raise InvalidRequestError(
-                f"The text takes {held + length} positions of the model and up to {limits.most} tokens may follow, but "
-                f"it holds {self._sizes.capacity} in all; send less text or allow fewer tokens.",
+                f"The text takes {held + length} positions of the model and up to {limits.max_tokens} tokens may "
+                f"follow, but it holds {self._config.capacity} in all; send less text or allow fewer tokens.",
                 field="max_tokens",
             )
 
-    def _beginning(self, sequence: LmSequence, prompt: Prompt) -> Begin:
-        """Skip what an earlier prompt has left in the store; what is not there yet will be kept."""
+    def _slot_start(self, sequence: LmSequence, prompt: Prompt) -> SlotStart:
+        """Skip a prefix that is in the prefix cache; one that is not will be saved there."""
         prefix = None
         shared = min(prompt.shared, len(prompt.ids) - 1)
-        if shared > 0 and self._sizes.prefix_bytes:
+        if shared > 0 and self._config.prefix_bytes:
             key = prompt.ids[:shared]
             prefix = self._prefixes.get(key)
             if prefix is None:
-                sequence.keep = (key, shared)
+                sequence.save_prefix = (key, shared)
             else:
-                sequence.length, sequence.input = shared, prompt.ids[shared:]
+                sequence.cached, sequence.pending = shared, prompt.ids[shared:]
         given = sequence.sampling.seed
         seed = secrets.randbits(_SEED_BITS) if given is None else given
-        return Begin(sequence.slot, sequence.sampling, seed, prompt.seen, prefix)
+        return SlotStart(sequence.slot, sequence.sampling, seed, prompt.seen, prefix)
 
-    def _leave(self, sequence: LmSequence) -> None:
+    def _finish(self, sequence: LmSequence) -> None:
+        """Free all that a sequence holds."""
         sequence.closed = True
         sequence.stream.finish(self._closed_error())
         self._open.discard(sequence)
-        self._begins.pop(sequence, None)
-        self._turns.pop(sequence, None)
+        self._starts.pop(sequence, None)
+        self._limits.pop(sequence, None)
         self._decoding.pop(sequence, None)
-        if sequence in self._reading:
-            self._reading.remove(sequence)
-        self._slots.give_back(sequence.slot)
-        self._report(Drawn([], [], [], 0.0, 0.0), read=0)
+        if sequence in self._prefilling:
+            self._prefilling.remove(sequence)
+        self._slots.release(sequence.slot)
+        self._report(StepOutput([], [], [], 0.0, 0.0), prompt_tokens=0)
 
-    def _start(self) -> None:
+    def _ensure_running(self) -> None:
         self._wake.set()
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run(), name="speech lm")
@@ -210,123 +219,124 @@ class LmScheduler:
     async def _run(self) -> None:
         try:
             while True:
-                plan = self._plan()
-                if plan is None:
+                scheduled = self._schedule()
+                if scheduled is None:
                     self._wake.clear()
                     await self._wake.wait()
                 else:
-                    await self._do(plan)
+                    await self._step(scheduled)
         except Exception:
             log.exception("language model scheduler failed")
             self._fail(self._open, EngineError("The language model failed; the cause is in the server's log."))
 
-    async def _do(self, plan: "_Plan") -> None:
+    async def _step(self, scheduled: "_ScheduledStep") -> None:
         try:
-            drawn = await self._executor.run(partial(self._decoder.run, plan.step))
+            output = await self._executor.run(partial(self._runner.run, scheduled.plan))
         except PolyvoxError as error:
-            self._fail(plan.sequences, error)
+            self._fail(scheduled.sequences, error)
             return
         except Exception:
-            log.exception("language model step failed", sequences=len(plan.sequences))
-            self._fail(plan.sequences, EngineError("The language model failed; the cause is in the server's log."))
+            log.exception("language model step failed", sequences=len(scheduled.sequences))
+            self._fail(scheduled.sequences, EngineError("The language model failed; the cause is in the server's log."))
             return
-        self._deliver(plan, drawn)
-        self._report(drawn, read=sum(piece.length for piece in plan.step.pieces))
+        self._postprocess(scheduled, output)
+        self._report(output, prompt_tokens=sum(chunk.length for chunk in scheduled.plan.chunks))
 
-    def _report(self, drawn: Drawn, *, read: int) -> None:
+    def _report(self, output: StepOutput, *, prompt_tokens: int) -> None:
         if self._observer is None:
             return
         report = LmReport(
-            slots=self._sizes.slots,
-            busy=self.busy,
+            slots=self._config.slots,
+            running=self.running,
             waiting=self.waiting,
-            read=read,
-            drawn=len(drawn.first) + sum(map(len, drawn.following)),
-            prefill_seconds=drawn.prefill_seconds,
-            decode_seconds=drawn.decode_seconds,
+            prompt_tokens=prompt_tokens,
+            generated_tokens=len(output.first) + sum(map(len, output.following)),
+            prefill_seconds=output.prefill_seconds,
+            decode_seconds=output.decode_seconds,
         )
         self._observer(report)
 
-    def _plan(self) -> "_Plan | None":
-        """The next step, with whatever can take part in it."""
-        readers, pieces = self._next_pieces()
-        speakers = [one for one in self._decoding if not one.stream.ahead(self._sizes.most_unread)]
-        if not readers and not speakers:
+    def _schedule(self) -> "_ScheduledStep | None":
+        """The next step, with every sequence that can take part in it."""
+        prefilling, chunks = self._next_chunks()
+        decoding = [one for one in self._decoding if not one.stream.is_ahead(self._config.max_unread)]
+        if not prefilling and not decoding:
             return None
-        starting = [sequence for sequence in readers if sequence in self._begins]
-        turning = [sequence for sequence in readers if sequence in self._turns]
-        answered = [sequence for sequence, piece in zip(readers, pieces, strict=True) if piece.last]
-        step = Step(
-            begins=[self._begins.pop(sequence) for sequence in starting],
-            turns=[self._turns.pop(sequence) for sequence in turning],
-            pieces=pieces,
-            decoding=[sequence.slot for sequence in speakers],
-            lengths=[sequence.length for sequence in speakers],
-            tokens=self._tokens_at_once(speakers),
-            sampling=Steps.for_all((one.sampling for one in (*answered, *speakers)), self._vocabulary),
+        starting = [sequence for sequence in prefilling if sequence in self._starts]
+        limited = [sequence for sequence in prefilling if sequence in self._limits]
+        completed = [sequence for sequence, chunk in zip(prefilling, chunks, strict=True) if chunk.last]
+        plan = StepPlan(
+            starts=[self._starts.pop(sequence) for sequence in starting],
+            limits=[self._limits.pop(sequence) for sequence in limited],
+            chunks=chunks,
+            decoding=[sequence.slot for sequence in decoding],
+            lengths=[sequence.cached for sequence in decoding],
+            tokens=self._tokens_per_step(decoding),
+            sampling=SamplingPlan.of((one.sampling for one in (*completed, *decoding)), self._vocabulary),
         )
-        return _Plan(step, readers, speakers)
+        return _ScheduledStep(plan, prefilling, decoding)
 
-    def _tokens_at_once(self, speakers: Sequence[LmSequence]) -> int:
-        """Few where somebody waits to be read; else about as many as the first reader to be served waits for."""
-        if self._reading or not speakers:
+    def _tokens_per_step(self, decoding: Sequence[LmSequence]) -> int:
+        """One while a prompt waits; else about as many as the reader waits for that will be served first."""
+        if self._prefilling or not decoding:
             return 1
-        soonest = min(sequence.stream.missing for sequence in speakers)
-        return min(self._burst, max(soonest, (self._burst + 1) // 2))
+        soonest = min(sequence.stream.missing for sequence in decoding)
+        return min(self._decode_steps, max(soonest, (self._decode_steps + 1) // 2))
 
-    def _next_pieces(self) -> tuple[list[LmSequence], list[Piece]]:
-        """As many sequences, first come, first served, as read their next pieces in `prefill_rows` rows together.
+    def _next_chunks(self) -> tuple[list[LmSequence], list[PrefillChunk]]:
+        """As many sequences, first come, first served, as can prefill their next chunks in `prefill_rows` rows.
 
-        They are padded to the length of the first. Whoever has more to read then stands in line again.
+        Chunks are padded to the length of the first. A sequence with input left then queues again.
         """
-        readers: list[LmSequence] = []
-        pieces: list[Piece] = []
+        sequences: list[LmSequence] = []
+        chunks: list[PrefillChunk] = []
         longest = 0
-        for sequence in self._reading:
-            piece = sequence.next_piece(longest or self._sizes.prefill_rows)
-            longest = longest or piece.length
-            if (len(pieces) + 1) * longest > self._sizes.prefill_rows:
+        for sequence in self._prefilling:
+            chunk = sequence.next_chunk(longest or self._config.prefill_rows)
+            longest = longest or chunk.length
+            if (len(chunks) + 1) * longest > self._config.prefill_rows:
                 break
-            readers.append(sequence)
-            pieces.append(piece)
-        return readers, pieces
+            sequences.append(sequence)
+            chunks.append(chunk)
+        return sequences, chunks
 
-    def _deliver(self, plan: "_Plan", drawn: Drawn) -> None:
-        for key, saved in drawn.kept:
-            self._prefixes.put(key, saved)
-        first = iter(drawn.first)
-        for sequence, piece in zip(plan.readers, plan.step.pieces, strict=True):
-            token = next(first) if piece.last else None
+    def _postprocess(self, scheduled: "_ScheduledStep", output: StepOutput) -> None:
+        """Give the sequences their tokens and move them between the queues."""
+        for key, prefix in output.prefixes:
+            self._prefixes.put(key, prefix)
+        first = iter(output.first)
+        for sequence, chunk in zip(scheduled.prefilling, scheduled.plan.chunks, strict=True):
+            token = next(first) if chunk.last else None
             if sequence.closed:
                 continue
-            sequence.was_read(piece)
-            self._reading.remove(sequence)
+            sequence.prefilled(chunk)
+            self._prefilling.remove(sequence)
             if token is None:
-                self._reading.append(sequence)
+                self._prefilling.append(sequence)
             else:
-                self._accept(sequence, token)
-        for sequence, tokens in zip(plan.speakers, drawn.following, strict=True):
+                self._append_token(sequence, token)
+        for sequence, tokens in zip(scheduled.decoding, output.following, strict=True):
             for token in tokens:
                 if sequence.closed or sequence.stream.over:
                     break
-                sequence.length += 1
-                self._accept(sequence, token)
+                sequence.cached += 1
+                self._append_token(sequence, token)
 
-    def _accept(self, sequence: LmSequence, token: int) -> None:
-        sequence.accept(token)
+    def _append_token(self, sequence: LmSequence, token: int) -> None:
+        sequence.append_token(token)
         if sequence.stream.over:
             self._decoding.pop(sequence, None)
         else:
             self._decoding[sequence] = None
 
     def _fail(self, sequences: "Sequence[LmSequence] | set[LmSequence]", error: PolyvoxError) -> None:
-        """Their owners get the error and leave; until then they hold their slots but take part in nothing."""
+        """Raise the error in the sequences' readers; until their owners leave they hold their slots, but do not run."""
         for sequence in sequences:
             sequence.closed = True
             sequence.stream.finish(error)
             self._decoding.pop(sequence, None)
-            if sequence in self._reading:
-                self._reading.remove(sequence)
+            if sequence in self._prefilling:
+                self._prefilling.remove(sequence)
 
     @staticmethod
     def _closed_error() -> UnavailableError:
@@ -334,13 +344,13 @@ class LmScheduler:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """A step, and whose pieces and tokens it holds."""
+class _ScheduledStep:
+    """A step's plan, and the sequences that its chunks and tokens belong to."""
 
-    step: Step
-    readers: list[LmSequence]
-    speakers: list[LmSequence]
+    plan: StepPlan
+    prefilling: list[LmSequence]
+    decoding: list[LmSequence]
 
     @property
     def sequences(self) -> list[LmSequence]:
-        return [*self.readers, *self.speakers]
+        return [*self.prefilling, *self.decoding]

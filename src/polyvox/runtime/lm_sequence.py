@@ -1,69 +1,69 @@
-"""One sequence of a language model: what it has read and drawn, and what comes next."""
+"""One sequence of a language model: its input, its KV cache's length, and its tokens on their way out."""
 
 from collections.abc import Callable
 
 from torch import Tensor
 
-from polyvox.runtime.lm_step import Piece
-from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
+from polyvox.runtime.lm_step import PrefillChunk
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 
-GoOn = Callable[["LmSequence", Prompt, Limits], TokenStream]
+Extend = Callable[["LmSequence", Prompt, GenerationLimits], TokenStream]
 
 
 class LmSequence:
-    """One sequence in its slot. Its owner lets it go on by input and reads the tokens that follow."""
+    """One sequence in its slot. Its owner extends it by input and reads the tokens that follow."""
 
-    def __init__(self, go_on: GoOn, slot: int, sampling: Sampling) -> None:
-        self._go_on = go_on
+    def __init__(self, extend: Extend, slot: int, sampling: SamplingParams) -> None:
+        self._extend = extend
         self.slot = slot
         self.sampling = sampling
-        self.length = 0
-        """Positions read so far."""
-        self.input: tuple[int, ...] | Tensor = ()
-        self.follows = False
-        """Whether the token drawn last has not been read."""
-        self.limits = Limits(0)
-        self.drawn = 0
-        """Tokens drawn since the sequence last went on."""
-        self.keep: tuple[tuple[int, ...], int] | None = None
+        self.cached = 0
+        """Positions in the KV cache."""
+        self.pending: tuple[int, ...] | Tensor = ()
+        """Input that is not in the KV cache yet."""
+        self.last_pending = False
+        """Whether the token sampled last is not in the KV cache yet."""
+        self.limits = GenerationLimits(0)
+        self.generated = 0
+        """Tokens sampled since the sequence was last extended."""
+        self.save_prefix: tuple[tuple[int, ...], int] | None = None
+        """Key and length of the prefix to be saved once it is in the KV cache."""
         self.stream = TokenStream()
         self.stream.finish()
         self.closed = False
 
-    def go_on(self, prompt: Prompt, limits: Limits) -> TokenStream:
-        """Read more input, and then draw tokens under these limits.
+    def extend(self, prompt: Prompt, limits: GenerationLimits) -> TokenStream:
+        """Append input, and then generate tokens within these limits.
 
-        All tokens of the stream before are read too, but not the one of its `ends` that ended it.
+        All tokens of the stream before stay part of the sequence, except the stop token that ended it.
         """
-        return self._go_on(self, prompt, limits)
+        return self._extend(self, prompt, limits)
 
-    @property
-    def reading(self) -> bool:
-        """Whether input is left to be read."""
-        return len(self.input) > 0
+    def next_chunk(self, most: int) -> PrefillChunk:
+        """The next chunk of the pending input, no longer than `most` positions."""
+        split = most - self.last_pending
+        part, rest = self.pending[:split], self.pending[split:]
+        save = self.save_prefix if self.save_prefix and self.cached + len(part) >= self.save_prefix[1] else None
+        return PrefillChunk(
+            self.slot, self.cached, part, last=not len(rest), prepend_last=self.last_pending, save_prefix=save
+        )
 
-    def next_piece(self, most: int) -> Piece:
-        """The next stretch of the input, no longer than `most`."""
-        part, rest = self.input[: most - self.follows], self.input[most - self.follows :]
-        keep = self.keep if self.keep and self.length + len(part) >= self.keep[1] else None
-        return Piece(self.slot, self.length, part, last=not len(rest), follows=self.follows, keep=keep)
+    def prefilled(self, chunk: PrefillChunk) -> None:
+        """Account for a chunk that is now in the KV cache."""
+        self.pending = self.pending[len(chunk.input) :]
+        self.cached += chunk.length
+        self.last_pending = False
+        if chunk.save_prefix:
+            self.save_prefix = None
 
-    def was_read(self, piece: Piece) -> None:
-        """The device has read a piece of this sequence's."""
-        self.input = self.input[len(piece.input) :]
-        self.length += piece.length
-        self.follows = False
-        if piece.keep:
-            self.keep = None
-
-    def accept(self, token: int) -> None:
-        """A token was drawn: it goes to the reader, or ends the stream."""
-        self.drawn += 1
-        if token in self.limits.ends:
-            self.follows = False
+    def append_token(self, token: int) -> None:
+        """Pass a sampled token on to the reader; a stop token or the last one allowed ends the stream."""
+        self.generated += 1
+        if token in self.limits.stop_tokens:
+            self.last_pending = False
             self.stream.finish()
             return
-        self.follows = True
+        self.last_pending = True
         self.stream.push((token,))
-        if self.drawn >= self.limits.most:
+        if self.generated >= self.limits.max_tokens:
             self.stream.finish()

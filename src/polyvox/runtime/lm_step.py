@@ -1,4 +1,4 @@
-"""What a language model's device is asked to do before anybody is asked again, and what came of it."""
+"""The contract between scheduler and runner: one step's plan, and its output."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -6,47 +6,48 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from polyvox.runtime.sampling import Steps
-from polyvox.runtime.tokens import Limits, Sampling
+from polyvox.runtime.sampling import SamplingPlan
+from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
-    """A sequence takes a slot, with the beginning of an earlier prompt where it has the same."""
+class SlotStart:
+    """A new sequence takes a slot, with the KV cache of a prompt prefix where one was saved."""
 
     slot: int
-    sampling: Sampling
+    sampling: SamplingParams
     seed: int
     seen: tuple[int, ...]
     prefix: Tensor | None
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """The sequence in a slot goes on under these limits."""
+class SlotLimits:
+    """The limits under which a slot's sequence generates from now on."""
 
     slot: int
-    limits: Limits
+    limits: GenerationLimits
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Input for one slot from position `start` on: ids, or input rows [m, hidden]. The `last` one is answered.
+class PrefillChunk:
+    """Input for one slot from position `start` on: ids, or embeddings [m, hidden].
 
-    `follows` says that the token drawn last stands before the piece's own input and has not been read yet. Once the
-    piece has been read, the first positions up to `keep[1]` are to be kept under `keep[0]`.
+    A token is sampled behind the `last` chunk of a prompt. `prepend_last` puts the slot's last sampled token, which is
+    not in the KV cache yet, before the chunk's own input. `save_prefix` is a key and a length: that many first
+    positions of the slot are saved under the key after the chunk.
     """
 
     slot: int
     start: int
     input: tuple[int, ...] | Tensor
     last: bool
-    follows: bool = False
-    keep: tuple[Hashable, int] | None = None
+    prepend_last: bool = False
+    save_prefix: tuple[Hashable, int] | None = None
 
     @property
     def length(self) -> int:
-        return len(self.input) + self.follows
+        return len(self.input) + self.prepend_last
 
     @property
     def end(self) -> int:
@@ -54,57 +55,59 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """All that happens before anybody is asked again."""
+class StepPlan:
+    """All that the device does before the scheduler is asked again: prefill chunks, then `tokens` decode steps."""
 
-    begins: Sequence[Begin] = ()
-    turns: Sequence[Turn] = ()
-    pieces: Sequence[Piece] = ()
+    starts: Sequence[SlotStart] = ()
+    limits: Sequence[SlotLimits] = ()
+    chunks: Sequence[PrefillChunk] = ()
     decoding: Sequence[int] = ()
-    """Slots whose last token is read and followed by others."""
+    """Slots that decode."""
     lengths: Sequence[int] = ()
-    """How many positions each of these slots holds so far."""
+    """Positions in the KV cache of each of these slots."""
     tokens: int = 1
-    """How many each of them draws, unless it ends before."""
-    sampling: Steps = field(default_factory=lambda: Steps(0, redraws=False))
+    """Tokens that each of them generates, unless it ends before."""
+    sampling: SamplingPlan = field(default_factory=lambda: SamplingPlan(0, redraws=False))
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """The tokens of one step and what it took.
+class StepOutput:
+    """The tokens of one step and their cost.
 
-    `first` answers the pieces that were last, in their order; `following` has all tokens of each decoding slot. What
-    stands behind a sequence's end means nothing.
+    `first` has the tokens behind the last chunks of prompts, in their order; `following` all tokens of each decoding
+    slot. Tokens behind a sequence's end are meaningless.
     """
 
     first: list[int]
     following: list[list[int]]
-    kept: list[tuple[Hashable, Tensor]]
+    prefixes: list[tuple[Hashable, Tensor]]
     prefill_seconds: float
     decode_seconds: float
 
 
-class PieceTable:
-    """Pieces side by side as numbers, [n, 5 + width]: where each belongs, who draws behind it, and its ids.
+class PrefillTable:
+    """Chunks as one integer tensor, [n, 5 + width]: slot, start, length, whether the last token is prepended, sampling
+    slot, and then the ids.
 
-    Rows beyond the pieces are nobody's: they belong to the spare slot, have one id, and draw for that slot. So does
-    a piece that is not the last of its prompt.
+    Padding rows belong to the spare slot, have one id, and sample for that slot. So does a chunk that is not the last
+    of its prompt.
     """
 
     _HEAD = 5
 
-    def __init__(self, numbers: Tensor) -> None:
-        self.slots, self.starts, self.lengths, follows, self.answering = numbers[:, : self._HEAD].unbind(1)
-        self.follows = follows.bool()
-        self.ids = numbers[:, self._HEAD :]
+    def __init__(self, table: Tensor) -> None:
+        self.slots, self.starts, self.lengths, prepend_last, self.sampling_slots = table[:, : self._HEAD].unbind(1)
+        self.prepend_last = prepend_last.bool()
+        self.ids = table[:, self._HEAD :]
 
     @classmethod
-    def numbers(cls, pieces: Sequence[Piece], rows: int, width: int, spare: int) -> Tensor:
-        """The table of pieces, so many rows of so many positions, in the host's memory."""
+    def pack(cls, chunks: Sequence[PrefillChunk], rows: int, width: int, spare: int) -> Tensor:
+        """The table of chunks, padded to so many rows and positions, in host memory."""
         table = [[spare, 0, 1, 0, spare] + [0] * width for _ in range(rows)]
-        for row, piece in zip(table, pieces, strict=False):
-            row[: cls._HEAD] = piece.slot, piece.start, piece.length, piece.follows, piece.slot if piece.last else spare
-            if not isinstance(piece.input, Tensor):
-                first = cls._HEAD + piece.follows
-                row[first : first + len(piece.input)] = piece.input
+        for row, chunk in zip(table, chunks, strict=False):
+            sampling_slot = chunk.slot if chunk.last else spare
+            row[: cls._HEAD] = chunk.slot, chunk.start, chunk.length, chunk.prepend_last, sampling_slot
+            if not isinstance(chunk.input, Tensor):
+                first = cls._HEAD + chunk.prepend_last
+                row[first : first + len(chunk.input)] = chunk.input
         return torch.tensor(table)

@@ -1,4 +1,4 @@
-"""Where a network runs: on a GPU that proves itself, else on the CPU, with a warning."""
+"""Device placement: models on a GPU that passes a trial, else on the CPU with a warning."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ PRECISIONS = MappingProxyType({"float32": torch.float32, "bfloat16": torch.bfloa
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where networks run, and the precision of those that need not be exact."""
+    """The device of a family's networks, and the dtype of those that tolerate less than float32."""
 
     device: str
     dtype: torch.dtype
@@ -29,48 +29,62 @@ CPU = Placement("cpu", torch.float32)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What settings ask for; `auto` is the precision that `auto` stands for on a GPU."""
+class DeviceRequest:
+    """The device and precision that settings ask for; `auto_dtype` is what the precision `auto` means on a GPU."""
 
     device: Device
-    precision: Precision
-    auto: torch.dtype = torch.bfloat16
+    precision: Precision = "auto"
+    auto_dtype: torch.dtype = torch.bfloat16
 
     @property
     def gpu(self) -> Placement:
-        return Placement("cuda", PRECISIONS.get(self.precision, self.auto))
+        return Placement("cuda", PRECISIONS.get(self.precision, self.auto_dtype))
+
+    @property
+    def cpu(self) -> Placement:
+        """The CPU in the precision asked for, where the networks can run in less than float32 there."""
+        return Placement("cpu", PRECISIONS.get(self.precision, torch.float32))
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Generic[Models]):
-    """What was made of a GPU, or None and the reason; no reason where nobody asked for a GPU."""
+class GpuAttempt(Generic[Models]):
+    """Models that run on the GPU, or None and the reason; the reason is empty where no GPU was asked for."""
 
     models: Models | None
     fault: str = ""
 
+    def warn(self, fallback: str) -> str:
+        """Log and return the operator's warning, "" without a fault; `fallback` completes "..., so", as a clause."""
+        if not self.fault:
+            return ""
+        warning = f"{self.fault}, so {fallback}; check driver and PyTorch build."
+        log.warning(warning)
+        return warning
 
-def tried_on_gpu(wish: Wish, load: Callable[[Placement], Models]) -> Trial[Models]:
-    """What `load` makes, which includes trying it out, where the wish and the machine allow a GPU."""
-    if wish.device == "cpu":
-        return Trial(None)
+
+def try_on_gpu(request: DeviceRequest, load: Callable[[Placement], Models]) -> GpuAttempt[Models]:
+    """Load on the GPU, if the request allows one and the machine has one.
+
+    `load` also runs what it has loaded, and raises `RuntimeError` where the result is wrong. Errors that are not the
+    device's, such as `BundleError`, pass through.
+    """
+    if request.device == "cpu":
+        return GpuAttempt(None)
     if not torch.cuda.is_available():
-        return Trial(None, "PyTorch finds no GPU" if wish.device == "cuda" else "")
+        return GpuAttempt(None, "PyTorch finds no GPU" if request.device == "cuda" else "")
     try:
-        return Trial(load(wish.gpu))
+        return GpuAttempt(load(request.gpu))
     except (RuntimeError, AssertionError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        return Trial(None, f"The GPU failed its test ({reason})")
+        return GpuAttempt(None, f"The GPU failed its test ({reason})")
 
 
-def placed(
-    name: str, wish: Wish, load: Callable[[Placement], Models], cpu: Placement = CPU
+def place_models(
+    name: str, request: DeviceRequest, load: Callable[[Placement], Models], cpu: Placement = CPU
 ) -> tuple[Models, Placement, str]:
-    """What `load` makes, which includes trying it out, where it was made, and a warning or nothing."""
-    trial = tried_on_gpu(wish, load)
-    if trial.models is not None:
-        return trial.models, wish.gpu, ""
-    warning = ""
-    if trial.fault:
-        warning = f"{trial.fault}, so {name} runs on the CPU, far slower; check driver and PyTorch build."
-        log.warning(warning)
+    """Load on the GPU as `try_on_gpu` does, else on the CPU: the models, their placement and a warning or ""."""
+    attempt = try_on_gpu(request, load)
+    if attempt.models is not None:
+        return attempt.models, request.gpu, ""
+    warning = attempt.warn(f"{name} runs on the CPU, far slower")
     return load(cpu), cpu, warning

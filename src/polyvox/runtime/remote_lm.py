@@ -1,4 +1,4 @@
-"""A language model behind a server that speaks OpenAI's completions API, as vLLM does."""
+"""A language model on a server with OpenAI's completions API, such as vLLM."""
 
 import asyncio
 import json
@@ -11,24 +11,24 @@ import httpx
 import structlog
 
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, PolyvoxError, UnavailableError
-from polyvox.runtime.token_text import TokenText
-from polyvox.runtime.tokens import Limits, Prompt, Sampling, TokenStream
+from polyvox.runtime.speech_token_parser import SpeechTokenParser
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-_LONGEST_LINE = 1 << 20
-_SHOWN = 200
-_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_MAX_LINE_BYTES = 1 << 20
+_MAX_QUOTED_CHARS = 200
+_RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteLmConfig:
-    """Where the server is, what to ask it for, and how long to wait.
+    """Address, model and timeouts of the server.
 
     Until the first token there are `retries` attempts after the first one, all of them within `first_token_seconds`;
-    from then on the answer must not pause for `stall_seconds`. A sequence whose reader is `most_unread` tokens behind
-    is not read from. With `first_code`, the id of the codec's first token, the server is asked for ids; else tokens
-    are read from its text.
+    from then on the answer must not pause for `stall_seconds`. The connection is not read while the stream's reader is
+    `max_unread` tokens behind. With `first_code`, the id of the codec's first token, the server is asked for ids; else
+    tokens are parsed from its text.
     """
 
     url: str
@@ -40,7 +40,7 @@ class RemoteLmConfig:
     stall_seconds: float = 10.0
     retries: int = 2
     retry_seconds: float = 0.1
-    most_unread: int = 512
+    max_unread: int = 512
     connections: int = 256
 
 
@@ -53,7 +53,7 @@ class _AttemptError(Exception):
 
 
 class RemoteLm:
-    """Continues prompts by asking a server. Leaving a sequence closes its connection, at which vLLM stops."""
+    """Generates tokens on a server. Leaving a sequence closes its connection, at which vLLM aborts the request."""
 
     def __init__(self, config: RemoteLmConfig, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._config = config
@@ -68,9 +68,11 @@ class RemoteLm:
         )
 
     @asynccontextmanager
-    async def generate(self, prompt: Prompt, sampling: Sampling, limits: Limits) -> AsyncIterator[TokenStream]:
+    async def generate(
+        self, prompt: Prompt, sampling: SamplingParams, limits: GenerationLimits
+    ) -> AsyncIterator[TokenStream]:
         """The tokens behind a prompt, while the block lasts; leaving it closes the connection."""
-        if limits.most < 1:
+        if limits.max_tokens < 1:
             raise InvalidRequestError("At least one token must be allowed.", field="max_tokens")
         stream = TokenStream()
         task = asyncio.create_task(self._pump(self._body(prompt, sampling, limits), limits, stream))
@@ -83,29 +85,29 @@ class RemoteLm:
     async def close(self) -> None:
         await self._client.aclose()
 
-    def _body(self, prompt: Prompt, sampling: Sampling, limits: Limits) -> dict[str, Any]:
-        """What is asked for; what has its usual value is left to the server."""
+    def _body(self, prompt: Prompt, sampling: SamplingParams, limits: GenerationLimits) -> dict[str, Any]:
+        """The JSON request; parameters that have their usual value are left out."""
         if not prompt.text and not prompt.ids:
             raise ValueError("A prompt for a server needs text or ids.")
         unusual = {
             "top_k": (sampling.top_k, 0),
             "top_p": (sampling.top_p, 1.0),
             "seed": (sampling.seed, None),
-            "min_tokens": (limits.least, 0),
+            "min_tokens": (limits.min_tokens, 0),
             "return_token_ids": (self._config.first_code is not None, False),
         }
         return {
             "model": self._config.model,
             "prompt": prompt.text or list(prompt.ids),
-            "max_tokens": limits.most,
+            "max_tokens": limits.max_tokens,
             "temperature": sampling.temperature,
             "repetition_penalty": sampling.repetition_penalty,
             "stream": True,
             **{name: value for name, (value, usual) in unusual.items() if value != usual},
         }
 
-    async def _pump(self, body: dict[str, Any], limits: Limits, stream: TokenStream) -> None:
-        """Carry the answer into the stream, and end that in whatever way the answer ends."""
+    async def _pump(self, body: dict[str, Any], limits: GenerationLimits, stream: TokenStream) -> None:
+        """Copy the answer into the stream, and end the stream as the answer ends."""
         try:
             await self._answer(body, limits, stream)
         except PolyvoxError as error:
@@ -119,19 +121,19 @@ class RemoteLm:
         else:
             stream.finish()
 
-    async def _answer(self, body: dict[str, Any], limits: Limits, stream: TokenStream) -> None:
+    async def _answer(self, body: dict[str, Any], limits: GenerationLimits, stream: TokenStream) -> None:
         count = 0
         async with aclosing(self._batches(body)) as batches:
             async for tokens in batches:
-                tokens = tokens[: limits.most - count]
+                tokens = tokens[: limits.max_tokens - count]
                 count += len(tokens)
                 stream.push(tokens)
-                if count >= limits.most:
+                if count >= limits.max_tokens:
                     return
-                await stream.below(self._config.most_unread)
+                await stream.wait_while_ahead(self._config.max_unread)
 
     async def _batches(self, body: dict[str, Any]) -> AsyncGenerator[list[int], None]:
-        """The tokens as they come: attempts until the first, then to the end, each wait within its time."""
+        """Token batches as they arrive: retries until the first, then to the end, each wait with its timeout."""
         opened = await self._opened(body)
         async with aclosing(opened.batches):
             yield opened.first
@@ -140,15 +142,15 @@ class RemoteLm:
                     async with asyncio.timeout(self._config.stall_seconds):
                         tokens = await anext(opened.batches, None)
                 except TimeoutError:
-                    raise DeadlineError(self._said(f"sent nothing for {self._config.stall_seconds:g} s")) from None
+                    raise DeadlineError(self._message(f"sent nothing for {self._config.stall_seconds:g} s")) from None
                 except _AttemptError as error:
-                    raise EngineError(self._said(f"{error.reason} in the middle of its answer")) from error
+                    raise EngineError(self._message(f"{error.reason} in the middle of its answer")) from error
                 if tokens is None:
                     return
                 yield tokens
 
     async def _opened(self, body: dict[str, Any]) -> "_Opened":
-        """An answer with its first tokens in hand."""
+        """An answer whose first tokens have arrived."""
         seconds = self._config.first_token_seconds
         reason = "did not answer"
         try:
@@ -166,8 +168,8 @@ class RemoteLm:
                         await batches.aclose()
                         raise
         except TimeoutError:
-            raise DeadlineError(self._said(f"{reason} and gave no token within {seconds:g} s")) from None
-        raise UnavailableError(self._said(reason))
+            raise DeadlineError(self._message(f"{reason} and gave no token within {seconds:g} s")) from None
+        raise UnavailableError(self._message(reason))
 
     async def _tokens(self, body: dict[str, Any]) -> AsyncGenerator[list[int], None]:
         """The tokens of one attempt, none of the batches empty."""
@@ -185,7 +187,7 @@ class RemoteLm:
             raise _AttemptError(f"could not be reached or broke off ({type(error).__name__})") from error
         raise _AttemptError("broke off")
 
-    def _said(self, what: str) -> str:
+    def _message(self, what: str) -> str:
         return f"The language model server {what}; see to it or try again later."
 
 
@@ -199,13 +201,13 @@ class _Answer:
     """The events of one answer, line by line."""
 
     def __init__(self, codes: int, first_code: int | None) -> None:
-        self._text = TokenText(codes)
+        self._parser = SpeechTokenParser(codes)
         self._codes = codes
         self._first_code = first_code
         self.over = False
 
     def tokens(self, line: str) -> list[int]:
-        """What one line adds."""
+        """The tokens of one line."""
         kind, _, data = line.partition(":")
         if kind != "data":
             return []
@@ -216,53 +218,57 @@ class _Answer:
 
     def _of_event(self, event: dict[str, Any]) -> list[int]:
         if "error" in event:
-            raise EngineError(f"The language model server reports a failure: {_shown(event['error'])}.")
+            raise EngineError(f"The language model server reports a failure: {_quoted(event['error'])}.")
         choices = event.get("choices")
         if not choices:
             return []
         choice = choices[0]
-        tokens = self._of_ids(choice) if self._first_code is not None else self._text.push(str(choice.get("text", "")))
-        self.over = self.over or self._text.ended or choice.get("finish_reason") is not None
+        tokens = (
+            self._of_ids(choice) if self._first_code is not None else self._parser.push(str(choice.get("text", "")))
+        )
+        self.over = self.over or self._parser.ended or choice.get("finish_reason") is not None
         return tokens
 
     def _of_ids(self, choice: dict[str, Any]) -> list[int]:
         ids = choice.get("token_ids")
         if not isinstance(ids, list):
-            raise EngineError("The language model server sent no token ids; have it read from the text instead.")
+            raise EngineError(
+                "The language model server sent no token ids; use a server that supports return_token_ids."
+            )
         codes = [token - (self._first_code or 0) for token in ids]
-        for place, code in enumerate(codes):
+        for index, code in enumerate(codes):
             if not 0 <= code < self._codes:
                 self.over = True
-                return codes[:place]
+                return codes[:index]
         return codes
 
 
 async def _lines(response: httpx.Response) -> AsyncIterator[str]:
-    """Whole lines, however the bytes were cut; one without end is refused."""
+    """Whole lines of a byte stream; EngineError where a line has no end."""
     rest = b""
     async for data in response.aiter_bytes():
         *lines, rest = (rest + data).split(b"\n")
-        if len(rest) > _LONGEST_LINE:
+        if len(rest) > _MAX_LINE_BYTES:
             raise EngineError("The language model server sends a line without end.")
         for line in lines:
             yield line.decode(errors="replace").rstrip("\r")
 
 
 async def _refusal(response: httpx.Response) -> Exception:
-    """Why there is no answer: one that another attempt may change, or the error for the caller."""
+    """The error of a refused request: `_AttemptError` where a retry may help, else the one for the caller."""
     status = response.status_code
-    if status in _BUSY:
+    if status in _RETRIED_STATUSES:
         return _AttemptError(f"answered {status}")
     text = ""
     async for part in response.aiter_text():
         text += part
-        if len(text) > _SHOWN:
+        if len(text) > _MAX_QUOTED_CHARS:
             break
     if status in (401, 403):
         return UnavailableError("The language model server refused the key; set speechlm_api_key to the one it takes.")
     if status == httpx.codes.BAD_REQUEST:
-        return InvalidRequestError(f"The language model server refused the request: {_shown(text)}.")
-    return UnavailableError(f"The language model server answered {status}: {_shown(text)}.")
+        return InvalidRequestError(f"The language model server refused the request: {_quoted(text)}.")
+    return UnavailableError(f"The language model server answered {status}: {_quoted(text)}.")
 
 
 def _parsed(data: str) -> dict[str, Any]:
@@ -275,8 +281,8 @@ def _parsed(data: str) -> dict[str, Any]:
     return event
 
 
-def _shown(answer: object) -> str:
-    """A stranger's words, short enough for a sentence."""
+def _quoted(answer: object) -> str:
+    """The server's own words, short enough for a sentence."""
     if isinstance(answer, dict):
         answer = answer.get("message", answer)
-    return " ".join(str(answer).split())[:_SHOWN].rstrip(".")
+    return " ".join(str(answer).split())[:_MAX_QUOTED_CHARS].rstrip(".")

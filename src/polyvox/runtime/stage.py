@@ -1,4 +1,4 @@
-"""One step of a model, shared by many sessions: single awaits in, batches out."""
+"""Dynamic batching of one step of a model: single awaits of many sessions in, batches out."""
 
 import asyncio
 from collections.abc import Callable, Hashable
@@ -15,17 +15,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What one batch cost. `wait_seconds` is the wait of the item that waited longest.
+    """The cost of one batch. `wait_seconds` is the wait of the item that waited longest.
 
-    Where items keep a place for longer than a batch, `busy` of `places` were taken; a batch of none tells just that.
+    Where items hold a slot for longer than a batch, `running` of `slots` are in use; a report of size 0 says only that.
     """
 
     stage: str
     size: int
     wait_seconds: float
     run_seconds: float
-    busy: int = 0
-    places: int = 0
+    running: int = 0
+    slots: int = 0
 
 
 Observer = Callable[[BatchReport], None]
@@ -54,7 +54,7 @@ class Stage(Generic[Item, Result]):
 
     A batch starts when a thread is free and some group is full or some item has waited `max_wait`. It is made of the
     item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due. `room`
-    says how many items of a group one batch holds, where that is not `max_batch` for all.
+    gives the largest batch of a key, where that is not `max_batch` for all.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Stage(Generic[Item, Result]):
         return sum(len(group) for group in self._groups.values())
 
     async def __call__(self, item: Item, due: float = 0.0) -> Result:
-        """The item's result. `due`: event-loop time by which the caller's player runs dry; 0 is before all others."""
+        """The item's result. `due`: event-loop time at which the caller's player runs dry; 0 is before all others."""
         if self._closed:
             raise self._closed_error()
         loop = asyncio.get_running_loop()
@@ -106,7 +106,7 @@ class Stage(Generic[Item, Result]):
             self._leave(waiter)
 
     async def close(self) -> None:
-        """Let the batches under way finish and refuse everything that still waits, now and later."""
+        """Let the running batches finish; refuse the items that still wait, and all later ones."""
         self._closed = True
         self._drop_cancelled()
         for waiter in self._waiting():
@@ -168,11 +168,11 @@ class Stage(Generic[Item, Result]):
         results = call.result() if error is None else []
         if error is None and len(results) != len(batch):
             error = EngineError(f"Stage {self.name!r} gave {len(results)} results for {len(batch)} items.")
-        for place, waiter in enumerate(batch):
+        for index, waiter in enumerate(batch):
             if waiter.future.done():
                 continue
             if error is None:
-                waiter.future.set_result(results[place])
+                waiter.future.set_result(results[index])
             else:
                 waiter.future.set_exception(error)
         if self._observer is not None:
@@ -183,7 +183,7 @@ class Stage(Generic[Item, Result]):
         return [waiter for group in self._groups.values() for waiter in group.values()]
 
     def _drop_cancelled(self) -> None:
-        """Forget the waiters who were cancelled in this turn of the loop and have not run since."""
+        """Remove waiters that were cancelled in this turn of the loop and have not run since."""
         for waiter in self._waiting():
             if waiter.future.done():
                 self._leave(waiter)

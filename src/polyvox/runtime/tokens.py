@@ -1,7 +1,4 @@
-"""Tokens of a language model on their way to a reader: what is asked for, and the stream that answers.
-
-A model in this process and one behind a server are asked the same way: `TokenSource`.
-"""
+"""Requests to a language model and the stream of tokens that answers, whether it runs here or on a server."""
 
 import asyncio
 from collections import deque
@@ -17,14 +14,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
-    """How the next token is chosen. Temperature 0 takes the likeliest one.
+class SamplingParams:
+    """How the next token is sampled. Temperature 0 is greedy; `top_k` 0 keeps all tokens.
 
-    Of the tokens by falling probability, those count that are among the first `top_k` (0: all) and before which less
-    than `top_p` has come together. A token that the prompt or the speech already holds is made less likely by
-    `repetition_penalty`. Where `repeat_window` is not 0, a token that fills at least `repeat_share` of the last
-    `repeat_window` tokens is drawn again, from all the others. The same seed draws the same tokens; None leaves it to
-    chance.
+    `repetition_penalty` applies to tokens of the prompt and of the speech so far. Where `repeat_window` is not 0, a
+    token that fills at least `repeat_share` of the last `repeat_window` tokens is drawn again, from all the others. The
+    same seed samples the same tokens; None draws a seed.
     """
 
     temperature: float = 1.0
@@ -37,37 +32,38 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """When a sequence ends: at one of `ends`, though not before `least` tokens, or after `most`.
+class GenerationLimits:
+    """When a sequence ends: at one of `stop_tokens`, though not before `min_tokens`, or after `max_tokens`.
 
-    `banned` tokens are never drawn. Where `held` is given, only those ends are kept back before `least`.
+    `banned_tokens` are never sampled. Where `held_tokens` is given, only those are held back before `min_tokens`, and
+    not all stop tokens.
     """
 
-    most: int
-    least: int = 0
-    ends: frozenset[int] = frozenset()
-    banned: frozenset[int] = frozenset()
-    held: frozenset[int] | None = None
+    max_tokens: int
+    min_tokens: int = 0
+    stop_tokens: frozenset[int] = frozenset()
+    banned_tokens: frozenset[int] = frozenset()
+    held_tokens: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a sequence begins with, in the forms that a source may need.
+    """Input of a sequence, in the forms that a source may need.
 
-    `ids` or `rows` (input rows of the model) are for one in this process, `text` or `ids` for one behind a server. The
-    first `shared` positions are worth keeping for prompts that begin with the same ids. `seen` are the tokens that a
-    repetition penalty finds in the prompt.
+    `ids` or `embeds` (input embeddings [n, hidden]) are for a model in this process, `text` or `ids` for one on a
+    server. The first `shared` positions are a prefix worth caching. `seen` are the prompt's tokens for the repetition
+    penalty.
     """
 
     ids: tuple[int, ...] = ()
     text: str = ""
-    rows: "Tensor | None" = None
+    embeds: "Tensor | None" = None
     shared: int = 0
     seen: tuple[int, ...] = ()
 
 
 class TokenStream:
-    """The tokens of one sequence: whoever makes them pushes, one reader reads, and `on_read` hears of it."""
+    """The tokens of one sequence, from its producer to one reader; `on_read` is called at every read."""
 
     def __init__(self, on_read: Callable[[], None] = lambda: None) -> None:
         self._on_read = on_read
@@ -76,7 +72,7 @@ class TokenStream:
         self._error: PolyvoxError | None = None
         self._wanted = 1
         self._ready = asyncio.Event()
-        self._moved = asyncio.Event()
+        self._was_read = asyncio.Event()
 
     @property
     def unread(self) -> int:
@@ -85,7 +81,7 @@ class TokenStream:
 
     @property
     def missing(self) -> int:
-        """How many more tokens the reader waits for; none, where it has not come back yet."""
+        """How many more tokens the reader waits for; 0 while it does not wait."""
         return max(0, self._wanted - len(self._tokens))
 
     @property
@@ -99,13 +95,13 @@ class TokenStream:
             self._ready.set()
 
     def finish(self, error: PolyvoxError | None = None) -> None:
-        """Nothing more will come; a reader gets the error behind the tokens that are there."""
+        """End the stream; the reader gets the error behind the tokens that are there."""
         if not self._over:
             self._over, self._error = True, error
             self._ready.set()
 
     async def read(self, at_least: int = 1) -> list[int]:
-        """All tokens that are there, once there are so many; fewer only at the end, none after it."""
+        """Wait for `at_least` tokens and take all that are there; fewer only at the end, none after it."""
         self._want(at_least)
         while len(self._tokens) < at_least and not self._over:
             self._ready.clear()
@@ -117,19 +113,19 @@ class TokenStream:
         self._want(1)
         return tokens
 
-    def ahead(self, most: int) -> bool:
+    def is_ahead(self, most: int) -> bool:
         """Whether at least `most` tokens wait for the reader, and as many as it waits for."""
         return len(self._tokens) >= max(most, self._wanted)
 
-    async def below(self, most: int) -> None:
-        """Wait until the stream is no longer `ahead`."""
-        while self.ahead(most):
-            self._moved.clear()
-            await self._moved.wait()
+    async def wait_while_ahead(self, most: int) -> None:
+        """Wait until the reader has caught up."""
+        while self.is_ahead(most):
+            self._was_read.clear()
+            await self._was_read.wait()
 
     def _want(self, count: int) -> None:
         self._wanted = count
-        self._moved.set()
+        self._was_read.set()
         self._on_read()
 
     async def __aiter__(self) -> AsyncIterator[int]:
@@ -139,10 +135,12 @@ class TokenStream:
 
 
 class TokenSource(Protocol):
-    """Whatever continues a prompt by tokens."""
+    """Generates tokens behind prompts: `LmScheduler` in this process, or `RemoteLm`."""
 
-    def generate(self, prompt: Prompt, sampling: Sampling, limits: Limits) -> AbstractAsyncContextManager[TokenStream]:
+    def generate(
+        self, prompt: Prompt, sampling: SamplingParams, limits: GenerationLimits
+    ) -> AbstractAsyncContextManager[TokenStream]:
         """The tokens behind a prompt, while the block lasts; leaving it ends the sequence and frees all it held."""
 
     async def close(self) -> None:
-        """Sequences still under way fail."""
+        """Fail the sequences that are still running."""

@@ -1,4 +1,4 @@
-"""Who may speak now, who waits, and who is sent away."""
+"""Admission control: a bounded number of active requests and a bounded queue."""
 
 import asyncio
 from collections import deque
@@ -6,48 +6,48 @@ from enum import Enum, auto
 
 from polyvox.errors import OverloadedError
 
-_REMEMBERED = 64
+_RECENT_DURATIONS = 64
 _MIN_RETRY_SECONDS = 1.0
 
 
-class _Place(Enum):
+class _TicketState(Enum):
     WAITING = auto()
     ACTIVE = auto()
     LEFT = auto()
 
 
 class Ticket:
-    """A place in the queue that becomes a place among the active, until it is released."""
+    """A place in the queue that becomes an active slot, until it is released."""
 
     def __init__(self, admission: "Admission") -> None:
         self._admission = admission
-        self._turn = asyncio.Event()
-        self.place = _Place.WAITING
+        self._admitted = asyncio.Event()
+        self.state = _TicketState.WAITING
         self.granted_at = 0.0
 
     async def granted(self) -> None:
-        """Wait for one's turn."""
-        await self._turn.wait()
+        """Wait until the request is admitted."""
+        await self._admitted.wait()
 
     def grant(self, now: float) -> None:
-        self.place = _Place.ACTIVE
+        self.state = _TicketState.ACTIVE
         self.granted_at = now
-        self._turn.set()
+        self._admitted.set()
 
     def release(self) -> None:
-        """Leave the queue, or make room for the next in it; again has no effect."""
+        """Leave the queue, or free the slot for the next in it; idempotent."""
         self._admission.leave(self)
 
 
 class Admission:
-    """At most `max_active` at once and `max_waiting` in line, first come, first served."""
+    """At most `max_active` requests at once and `max_waiting` in the queue, first in, first out."""
 
     def __init__(self, max_active: int, max_waiting: int) -> None:
         self._max_active = max_active
         self._max_waiting = max_waiting
         self._active = 0
-        self._line: deque[Ticket] = deque()
-        self._durations: deque[float] = deque(maxlen=_REMEMBERED)
+        self._queue: deque[Ticket] = deque()
+        self._durations: deque[float] = deque(maxlen=_RECENT_DURATIONS)
 
     @property
     def active(self) -> int:
@@ -55,15 +55,15 @@ class Admission:
 
     @property
     def waiting(self) -> int:
-        return len(self._line)
+        return len(self._queue)
 
     def enter(self) -> Ticket:
-        """A ticket, granted at once where there is room; `OverloadedError` when the line is full."""
+        """A ticket, granted at once where a slot is free; `OverloadedError` when the queue is full."""
         ticket = Ticket(self)
         if self._active < self._max_active:
             self._grant(ticket)
-        elif len(self._line) < self._max_waiting:
-            self._line.append(ticket)
+        elif len(self._queue) < self._max_waiting:
+            self._queue.append(ticket)
         else:
             seconds = self.retry_after()
             raise OverloadedError(
@@ -75,21 +75,21 @@ class Admission:
 
     def leave(self, ticket: Ticket) -> None:
         """Called by the ticket."""
-        if ticket.place is _Place.WAITING:
-            self._line.remove(ticket)
-        elif ticket.place is _Place.ACTIVE:
+        if ticket.state is _TicketState.WAITING:
+            self._queue.remove(ticket)
+        elif ticket.state is _TicketState.ACTIVE:
             self._active -= 1
             self._durations.append(self._now() - ticket.granted_at)
-            if self._line:
-                self._grant(self._line.popleft())
-        ticket.place = _Place.LEFT
+            if self._queue:
+                self._grant(self._queue.popleft())
+        ticket.state = _TicketState.LEFT
 
     def retry_after(self) -> float:
-        """When a request that came now would be granted if everyone ahead takes as long as the last ones did."""
+        """Seconds until a request would be admitted if those ahead take as long as the recent ones did."""
         if not self._durations:
             return _MIN_RETRY_SECONDS
-        usual = sum(self._durations) / len(self._durations)
-        return max(_MIN_RETRY_SECONDS, usual * (len(self._line) + 1) / self._max_active)
+        mean = sum(self._durations) / len(self._durations)
+        return max(_MIN_RETRY_SECONDS, mean * (len(self._queue) + 1) / self._max_active)
 
     def _grant(self, ticket: Ticket) -> None:
         self._active += 1

@@ -1,4 +1,4 @@
-"""The bounded queue between a session and its client."""
+"""The bounded queue of chunks between a session and its reader."""
 
 import asyncio
 from collections import deque
@@ -10,7 +10,7 @@ from polyvox.types import AudioChunk
 class ChunkBuffer:
     """One writer, one reader, at most `size` chunks between them.
 
-    The writer asks for room before it makes a chunk, so that nothing is held beyond `size`.
+    The writer waits for room before it produces a chunk, so that nothing is held beyond `size`.
     """
 
     def __init__(self, size: int) -> None:
@@ -49,7 +49,7 @@ class ChunkBuffer:
         return self._chunks.popleft()
 
     def finish(self, error: PolyvoxError | None = None, *, discard: bool = False) -> None:
-        """Nothing more will come. With `discard`, nor will what the reader has not taken yet."""
+        """End the stream. With `discard`, chunks that were not read yet are dropped."""
         if discard:
             self._chunks.clear()
         self._error = error

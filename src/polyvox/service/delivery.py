@@ -1,4 +1,4 @@
-"""What happens to an engine's audio on its way to the caller: tempo, sample rate, loudness, volume."""
+"""Post-processing of an engine's audio for the caller: tempo, sample rate, loudness, volume."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 
 PEAK_DBFS = -1.0
-"""What is made louder is held under this by a limiter, not clipped."""
+"""Ceiling of the limiter where the volume is raised."""
 
 
 class _Step(Protocol):
@@ -40,7 +40,7 @@ class _Volume:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The audio a caller asked for, against the audio an engine makes; `tempo` is 1 where the engine sets the pace."""
+    """The audio format a caller asked for and the one the engine produces; `tempo` is 1 if the engine handles speed."""
 
     source_rate: int
     sample_rate: int
@@ -51,35 +51,35 @@ class Delivery:
 
     @property
     def is_direct(self) -> bool:
-        """Whether chunks pass through as they are."""
+        """Whether chunks pass through unchanged."""
         same_rate = self.sample_rate == self.source_rate
         return same_rate and self.tempo == 1.0 and self.loudness is None and self.volume == 1.0
 
-    async def carry(
+    async def process(
         self, source: AsyncIterator[AudioChunk], executor: DeviceExecutor
     ) -> AsyncGenerator[AudioChunk, None]:
-        """The source's chunks as the caller wants them; closing this closes the source. The work is done off the loop.
+        """The source's chunks as the caller wants them, processed off the loop; closing this closes the source.
 
-        Some steps hold samples back: the chunks' seams then lie a little earlier in the speech than the engine's, and
-        what is left at the end comes as one chunk more.
+        Some steps hold samples back: the chunk boundaries then lie a little earlier in the speech than the engine's,
+        and the rest comes as one more chunk at the end.
         """
         async with closing(source):
             if self.is_direct:
                 async for chunk in source:
                     yield chunk
                 return
-            line = await executor.run(partial(_Line, self))
+            pipeline = await executor.run(partial(_Pipeline, self))
             async for chunk in source:
-                carried = await executor.run(partial(line.push, chunk))
-                if carried is not None:
-                    yield carried
-            rest = await executor.run(line.finish)
+                processed = await executor.run(partial(pipeline.push, chunk))
+                if processed is not None:
+                    yield processed
+            rest = await executor.run(pipeline.finish)
             if rest is not None:
                 yield rest
 
 
-class _Line:
-    """The steps in their order for one utterance, and the account of what has come out."""
+class _Pipeline:
+    """The processing steps of one utterance, and the position of its output."""
 
     def __init__(self, delivery: Delivery) -> None:
         self._delivery = delivery
@@ -89,7 +89,7 @@ class _Line:
         self._held: AudioChunk | None = None
 
     def push(self, chunk: AudioChunk) -> AudioChunk | None:
-        """The chunk with its new samples, or None while they all stay inside: its words then go with the next."""
+        """The processed chunk, or None while all samples are held back: its words then go with the next."""
         pcm = chunk.pcm
         for step in self._steps:
             pcm = step.push(pcm)
@@ -97,7 +97,7 @@ class _Line:
         return self._out(replace(chunk, pcm=pcm, words=words))
 
     def finish(self) -> AudioChunk | None:
-        """The samples that were still inside, if any."""
+        """The samples still held back, if any."""
         rest = silence(0, self._delivery.sample_rate, self._delivery.channels)
         for step in self._steps:
             rest = np.concatenate((step.push(rest), step.finish()))
@@ -137,7 +137,7 @@ def _at_tempo(word: WordTiming, tempo: float) -> WordTiming:
 
 
 def _joined(earlier: AudioChunk, later: AudioChunk) -> AudioChunk:
-    """The later chunk, carrying also what an earlier one without samples had to say."""
+    """The later chunk with the metadata of an earlier one that has no samples."""
     return replace(
         later,
         text=earlier.text + later.text,
@@ -158,7 +158,7 @@ def _both(one: Span | None, other: Span | None) -> Span | None:
 
 @asynccontextmanager
 async def closing(source: AsyncIterator[object]) -> AsyncGenerator[None, None]:
-    """Close an iterator on the way out, if it is one that can be closed, as every generator is."""
+    """Close an async generator on the way out; other iterators need no closing."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""A dialogue: turns of several voices, spoken as one utterance."""
+"""The dialogue request kind: turns of several voices, spoken as one stream."""
 
 import asyncio
 import math
@@ -9,35 +9,41 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from polyvox.config import Settings
-from polyvox.engines.base import Duetting, Engine
+from polyvox.engines.base import Engine, SupportsDialogue
+from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
-from polyvox.service.act import longest_speech
-from polyvox.service.casting import Casting
-from polyvox.service.cloning import Clone
-from polyvox.service.course import Course
 from polyvox.service.delivery import closing
-from polyvox.service.scenes import SPEAKERS, Scene, Turn, in_pairs, one_by_one, whole_text
+from polyvox.service.dialogue_segments import (
+    SPEAKERS,
+    DialogueSegment,
+    DialogueTurn,
+    dialogue_text,
+    pair_segments,
+    turn_segments,
+)
+from polyvox.service.joining import DialogueJoiner
+from polyvox.service.request_kind import max_speech_seconds
+from polyvox.service.voice_resolver import ResolvedVoice, VoiceResolver
 from polyvox.text import markup
 from polyvox.types import AudioChunk, PreparedVoice, Utterance
 from polyvox.voices.references import parse_reference
 
 PAUSE_SECONDS = 0.3
-"""The silence between turns unless another is asked for; an engine that speaks both voices in one go sets its own."""
-_SEEDS = 1 << 63
-_MARKS_ALONE = re.compile(r"[\s.,;:!?…—–'\"“”‘’()\[\]。，！？；：、-]*")
-_FIELDS_OF_A_TURN = {"input": "text", "voice": "voice", "audio": "voice", "prompt_text": "prompt_text"}
+"""Default silence between turns; an engine that speaks both voices in one utterance sets its own."""
+_PUNCTUATION_ONLY = re.compile(r"[\s.,;:!?…—–'\"“”‘’()\[\]。，！？；：、-]*")
+_TURN_FIELDS = {"input": "text", "voice": "voice", "audio": "voice", "prompt_text": "prompt_text"}
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
-    """What is said by whom, within the limits; `pause` is None where nobody asked for one."""
+class DialogueScript:
+    """The turns of a dialogue, checked against the limits; `pause` in seconds, None for the default."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[DialogueTurn, ...]
     pause: float | None = None
 
     @classmethod
-    def checked(cls, turns: Sequence[Turn], pause: float | None, settings: Settings) -> "Script":
-        """The script, or the typed error for what is wrong with it."""
+    def checked(cls, turns: Sequence[DialogueTurn], pause: float | None, settings: Settings) -> "DialogueScript":
+        """Check the turns and the pause; raises the typed error for what is wrong with them."""
         _check_sizes(turns, settings)
         _check_pause(pause, len(turns))
         for index, turn in enumerate(turns):
@@ -48,43 +54,43 @@ class Script:
     def chars(self) -> int:
         return sum(len(turn.text) for turn in self.turns)
 
-    def scenes(self, engine: Engine, cloned: Mapping[str, object]) -> list[Scene]:
-        """How an engine speaks it: in pairs of voices where it can and all voices are prepared, else turn by turn."""
-        can_pair = engine.capabilities.dialogue and isinstance(engine, Duetting)
-        if can_pair and all(turn.voice in cloned for turn in self.turns):
-            return in_pairs(self.turns, self.pause or 0.0)
-        return one_by_one(self.turns)
+    def segments(self, engine: Engine, prepared: Mapping[str, object]) -> list[DialogueSegment]:
+        """Pairs of voices where the engine supports them and all voices are prepared, else single turns."""
+        can_pair = engine.capabilities.dialogue and isinstance(engine, SupportsDialogue)
+        if can_pair and all(turn.voice in prepared for turn in self.turns):
+            return pair_segments(self.turns, self.pause or 0.0)
+        return turn_segments(self.turns)
 
 
-async def staged(
-    turns: Sequence[Turn],
+async def resolve_dialogue(
+    turns: Sequence[DialogueTurn],
     pause: float | None,
-    casting: Casting,
+    resolver: VoiceResolver,
     settings: Settings,
     *,
     owner: str,
     model: str | None,
     speed: float,
-) -> "Dialogue":
-    """The dialogue, checked and with its voices found, each once; what is costly about them waits."""
-    script = await asyncio.to_thread(Script.checked, turns, pause, settings)
+) -> "SpeakDialogue":
+    """Check the dialogue and resolve its voices, each once; preparing them waits until the request is admitted."""
+    script = await asyncio.to_thread(DialogueScript.checked, turns, pause, settings)
     read = partial(parse_reference, max_bytes=settings.prompt_max_bytes)
-    clones: dict[str, Clone] = {}
+    resolved: dict[str, ResolvedVoice] = {}
     for voice, (index, prompt_text) in _voices(script.turns).items():
-        with blaming(index):
+        with turn_errors(index):
             reference = await asyncio.to_thread(read, voice)
-            clone = await casting.cast(reference, owner, model=model, transcript=prompt_text, pairs=False)
-        if clone is not None:
-            clones[voice] = clone
-    return Dialogue(script, clones, speed)
+            found = await resolver.resolve(reference, owner, model=model, transcript=prompt_text, pairs=False)
+        if found is not None:
+            resolved[voice] = found
+    return SpeakDialogue(script, resolved, speed)
 
 
 @dataclass(frozen=True, slots=True)
-class Dialogue:
-    """The act. `clones` are the voices that are the callers' own, by what the turns call them."""
+class SpeakDialogue:
+    """Speak a dialogue. `resolved` holds the voices that have to be prepared, by their name in the turns."""
 
-    script: Script
-    clones: Mapping[str, Clone]
+    script: DialogueScript
+    resolved: Mapping[str, ResolvedVoice]
     speed: float
 
     @property
@@ -92,99 +98,101 @@ class Dialogue:
         return self.script.chars
 
     @property
-    def longest(self) -> float:
+    def max_audio_seconds(self) -> float:
         pauses = len(self.script.turns) * (PAUSE_SECONDS if self.script.pause is None else self.script.pause)
-        return longest_speech(self.chars, self.speed) + pauses
+        return max_speech_seconds(self.chars, self.speed) + pauses
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         for index, turn in enumerate(self.script.turns):
-            if turn.voice not in self.clones:
-                with blaming(index):
+            if turn.voice not in self.resolved:
+                with turn_errors(index):
                     engine.check(replace(utterance, text=turn.text, voice=turn.voice))
 
-    async def perform(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+    async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         prepared = await self._prepared(engine)
-        scenes = self.script.scenes(engine, prepared)
-        casts = {scene.cast: self._voice(scene.cast, engine, prepared) for scene in scenes}
-        wishes = [_asked(scene, utterance, casts[scene.cast]) for scene in scenes]
-        for scene, wish in zip(scenes, wishes, strict=True):
-            if wish.prepared is not None:  # what the engine has of its own was checked before
-                with blaming(scene.first_turn):
-                    engine.check(wish)
-        course = Course(engine, whole_text(self.script.turns))
-        for scene, wish in zip(scenes, wishes, strict=True):
-            if (silence := course.begin(self._pause(engine))) is not None:
+        segments = self.script.segments(engine, prepared)
+        voices = {segment.voices: self._voice(segment.voices, engine, prepared) for segment in segments}
+        utterances = [_segment_utterance(segment, utterance, voices[segment.voices]) for segment in segments]
+        for segment, part in zip(segments, utterances, strict=True):
+            if part.prepared is not None:  # the engine's own voices were checked before
+                with turn_errors(segment.first_turn):
+                    engine.check(part)
+        joiner = DialogueJoiner(engine, dialogue_text(self.script.turns))
+        for segment, part in zip(segments, utterances, strict=True):
+            if (silence := joiner.begin(self._pause(engine))) is not None:
                 yield silence
-            speech = engine.speak(wish)
-            with blaming(scene.first_turn):
+            speech = engine.speak(part)
+            with turn_errors(segment.first_turn):
                 async with closing(speech):
                     async for chunk in speech:
-                        if (placed := course.placed(chunk, scene)) is not None:
-                            yield placed
-                course.end()
-        if (silence := course.rest()) is not None:
+                        if (joined := joiner.append(chunk, segment)) is not None:
+                            yield joined
+                joiner.end()
+        if (silence := joiner.flush()) is not None:
             yield silence
 
     async def _prepared(self, engine: Engine) -> dict[str, PreparedVoice]:
-        """The callers' voices, all before the first word, so that one that will not do is refused in time."""
+        """Prepare all resolved voices before the first word, so that one that cannot be used is refused in time."""
         prepared: dict[str, PreparedVoice] = {}
         for index, turn in enumerate(self.script.turns):
-            if turn.voice in self.clones and turn.voice not in prepared:
-                with blaming(index):
-                    prepared[turn.voice] = await self.clones[turn.voice].prepare(engine)
+            if turn.voice in self.resolved and turn.voice not in prepared:
+                with turn_errors(index):
+                    prepared[turn.voice] = await self.resolved[turn.voice].prepare(engine)
         return prepared
 
     def _voice(
-        self, cast: tuple[str, ...], engine: Engine, prepared: Mapping[str, PreparedVoice]
+        self, voices: tuple[str, ...], engine: Engine, prepared: Mapping[str, PreparedVoice]
     ) -> tuple[str, PreparedVoice | None]:
-        """What the engine is to call a cast, and the voice that was made for it; None where it is one of its own."""
-        if len(cast) == len(SPEAKERS):
-            assert isinstance(engine, Duetting)
-            return "+".join(self.clones[voice].label for voice in cast), engine.duet(
-                *(prepared[voice] for voice in cast)
+        """Name and prepared voice of a segment's voices; None in place of the latter for an engine's own voice."""
+        if len(voices) == len(SPEAKERS):
+            assert isinstance(engine, SupportsDialogue)
+            return "+".join(self.resolved[voice].label for voice in voices), engine.dialogue_voice(
+                *(prepared[voice] for voice in voices)
             )
-        (voice,) = cast
-        return (self.clones[voice].label, prepared[voice]) if voice in prepared else (voice, None)
+        (voice,) = voices
+        return (self.resolved[voice].label, prepared[voice]) if voice in prepared else (voice, None)
 
     def _pause(self, engine: Engine) -> float:
-        """The silence to put between two scenes, longer by as much as the tempo of the whole will shorten it."""
+        """Seconds between two segments, longer by as much as the tempo change of the whole will shorten them."""
         seconds = PAUSE_SECONDS if self.script.pause is None else self.script.pause
         return seconds if engine.capabilities.native_speed else seconds * self.speed
 
 
-def _asked(scene: Scene, utterance: Utterance, voice: tuple[str, PreparedVoice | None]) -> Utterance:
-    """What the engine is asked for a scene; its seed is its own, or turns alike would be spoken alike."""
-    seed = None if utterance.seed is None else (utterance.seed + scene.first_turn) % _SEEDS
+def _segment_utterance(
+    segment: DialogueSegment, utterance: Utterance, voice: tuple[str, PreparedVoice | None]
+) -> Utterance:
+    """The utterance of a segment; it has a seed of its own, or equal turns would sound equal."""
+    seed = None if utterance.seed is None else derive_seed(utterance.seed, "turn", segment.first_turn)
     name, prepared = voice
-    return replace(utterance, text=scene.text, voice=name, seed=seed, prepared=prepared)
+    return replace(utterance, text=segment.text, voice=name, seed=seed, prepared=prepared)
 
 
 @contextmanager
-def blaming(index: int) -> Iterator[None]:
-    """An error about a text or a voice is about that of this turn."""
+def turn_errors(index: int) -> Iterator[None]:
+    """Make errors about a text or a voice name the fields of this turn."""
     try:
         yield
     except PolyvoxError as error:
-        if error.field in _FIELDS_OF_A_TURN:
-            error.field = f"turns[{index}].{_FIELDS_OF_A_TURN[error.field]}"
+        if error.field in _TURN_FIELDS:
+            error.field = f"turns[{index}].{_TURN_FIELDS[error.field]}"
         raise
 
 
-def _voices(turns: Sequence[Turn]) -> dict[str, tuple[int, str | None]]:
-    """Each voice with its first turn and what is said in its recording, which any of its turns may tell."""
+def _voices(turns: Sequence[DialogueTurn]) -> dict[str, tuple[int, str | None]]:
+    """Each voice with its first turn and the transcript of its recording, which any of its turns may give."""
     found: dict[str, tuple[int, str | None]] = {}
     for index, turn in enumerate(turns):
         first, words = found.get(turn.voice, (index, None))
         if None not in (words, turn.prompt_text) and words != turn.prompt_text:
             raise InvalidRequestError(
-                f"turns[{index}] gives the recording of its voice other words than turns[{first}]; give them once.",
+                f"turns[{index}] gives another transcript for its voice than turns[{first}]; send 'prompt_text' once.",
                 field=f"turns[{index}].prompt_text",
             )
         found[turn.voice] = first, words or turn.prompt_text
     return found
 
 
-def _check_sizes(turns: Sequence[Turn], settings: Settings) -> None:
+def _check_sizes(turns: Sequence[DialogueTurn], settings: Settings) -> None:
     if not turns:
         raise InvalidRequestError("The dialogue has no turns; send at least one.", field="turns")
     if len(turns) > settings.dialogue_max_turns:
@@ -230,8 +238,8 @@ def _check_text(text: str, field: str) -> None:
         raise
     if any(tag in words for tag in SPEAKERS):
         raise TextError(
-            f"{field} holds {' or '.join(SPEAKERS)}; who speaks is the turn's voice: give each speaker a turn.",
+            f"{field} holds {' or '.join(SPEAKERS)}; a turn has one voice: give each speaker a turn of its own.",
             field=field,
         )
-    if _MARKS_ALONE.fullmatch(words):
-        raise TextError(f"{field} holds no word that could be spoken; send words.", field=field)
+    if _PUNCTUATION_ONLY.fullmatch(words):
+        raise TextError(f"{field} holds no words that can be spoken; send words.", field=field)

@@ -1,4 +1,4 @@
-"""A session's audio in the format its caller asked for, encoded off the event loop."""
+"""Encodes a session's audio to the requested format, off the event loop."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -17,15 +17,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class EncodedChunk:
-    """The bytes that one chunk made ready, perhaps none; `chunk` is None for those that complete the stream."""
+    """The bytes ready after one chunk, possibly none; `chunk` is None for those that complete the stream."""
 
     data: bytes
     chunk: AudioChunk | None
 
 
 async def encoded(session: Session, format: AudioFormat) -> AsyncGenerator[EncodedChunk, None]:  # noqa: A002
-    """The session's chunks as a stream of bytes. The encoder is freed however the stream ends."""
-    calls = _InTurn(session.executor)
+    """Stream the session's chunks as encoded bytes. The encoder is freed however the stream ends."""
+    calls = _SerialCalls(session.executor)
     encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels))
     try:
         async for chunk in session:
@@ -42,8 +42,8 @@ async def encode_whole(
     format: AudioFormat,  # noqa: A002
     on_chunk: Callable[[AudioChunk], None] = lambda chunk: None,
 ) -> bytes:
-    """The whole session as one file, its header true to its length; `on_chunk` sees each chunk that goes in."""
-    calls = _InTurn(session.executor)
+    """Encode the whole session as one file with the right length in its header; `on_chunk` is called for each chunk."""
+    calls = _SerialCalls(session.executor)
     encoder = await calls.run(partial(FileEncoder, format, session.sample_rate, session.channels))
     seconds = 0.0
     try:
@@ -53,16 +53,16 @@ async def encode_whole(
             seconds += chunk.duration
             if seconds > session.max_audio_seconds:
                 raise EngineError(
-                    f"The engine {session.engine!r} made over {session.max_audio_seconds:.0f} s of audio, more than "
-                    "the text is worth; send less text or ask for a stream."
+                    f"The engine {session.engine!r} produced over {session.max_audio_seconds:.0f} s of audio, more "
+                    "than the text can take; send less text or request a stream."
                 )
         return await calls.run(encoder.finish)
     finally:
         await calls.run(encoder.close)
 
 
-class _InTurn:
-    """Calls on one object, one after the other, even when whoever awaited the last one has been cancelled."""
+class _SerialCalls:
+    """Runs calls on one object one after the other, even when the caller of the last one was cancelled."""
 
     def __init__(self, executor: DeviceExecutor) -> None:
         self._executor = executor

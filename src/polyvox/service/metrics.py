@@ -1,13 +1,13 @@
-"""What the server counts, in Prometheus' text format; labels are few and never come from a caller's text."""
+"""The server's metrics in Prometheus' text format; labels are few and never come from a caller's text."""
 
 from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
 
 from polyvox.errors import PolyvoxError, status_of
 from polyvox.runtime.stage import BatchReport
-from polyvox.service.rust_metrics import RustServerNames
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
 
@@ -19,17 +19,20 @@ _BATCH = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """The counters of one server; nothing global."""
+    """The metrics of one server; nothing is registered globally.
+
+    The public instruments are for doors that show them under other names as well.
+    """
 
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        self._requests = Counter(
+        self.requests = Counter(
             "polyvox_requests", "Requests, whatever became of them.", ["door", "model"], registry=registry
         )
-        self._failures = Counter("polyvox_failures", "Requests that ended in an error.", ["kind"], registry=registry)
+        self.failures = Counter("polyvox_failures", "Requests that ended in an error.", ["kind"], registry=registry)
         self._first_audio = Histogram(
             "polyvox_time_to_first_audio_seconds",
             "From the request to its first audio, waiting included.",
@@ -37,7 +40,7 @@ class Metrics:
             buckets=_LATENCY,
             registry=registry,
         )
-        self._real_time_factor = Histogram(
+        self.real_time_factor = Histogram(
             "polyvox_real_time_factor",
             "Seconds spent making one second of audio, waiting for a slow client left out.",
             ["model"],
@@ -46,7 +49,7 @@ class Metrics:
         )
         self._audio_seconds = Counter("polyvox_audio_seconds", "Seconds of audio made.", ["model"], registry=registry)
         self._chunks = Counter("polyvox_chunks", "Chunks of audio made.", ["model"], registry=registry)
-        self._session_seconds = Histogram(
+        self.session_seconds = Histogram(
             "polyvox_session_seconds",
             "From a request to its end, by how it ended.",
             ["state"],
@@ -82,20 +85,16 @@ class Metrics:
             registry=registry,
         )
 
-        registry.register(
-            RustServerNames(self._requests, self._failures, self._session_seconds, self._real_time_factor)
-        )
-
     def watch(self, *, queue_depth: Callable[[], float], active: Callable[[], float]) -> None:
-        """Read the two gauges from their source whenever they are asked for."""
+        """Read the two gauges from these functions at every scrape."""
         self._queue_depth.set_function(queue_depth)
         self._active.set_function(active)
 
     def requested(self, door: str, model: str) -> None:
-        self._requests.labels(door, model).inc()
+        self.requests.labels(door, model).inc()
 
     def failed(self, error: PolyvoxError) -> None:
-        self._failures.labels(status_of(error).code).inc()
+        self.failures.labels(status_of(error).code).inc()
 
     def first_audio(self, model: str, seconds: float) -> None:
         self._first_audio.labels(model).observe(seconds)
@@ -105,10 +104,10 @@ class Metrics:
         self._audio_seconds.labels(model).inc(chunk.duration)
 
     def ended(self, model: str, state: str, seconds: float, real_time_factor: float | None) -> None:
-        """A session's end; the factor is None when it made no audio."""
-        self._session_seconds.labels(state).observe(seconds)
+        """Count the end of a session; the factor is None when it produced no audio."""
+        self.session_seconds.labels(state).observe(seconds)
         if real_time_factor is not None:
-            self._real_time_factor.labels(model).observe(real_time_factor)
+            self.real_time_factor.labels(model).observe(real_time_factor)
 
     def batch(self, report: BatchReport) -> None:
         """Observer of an engine's stages."""
@@ -116,9 +115,9 @@ class Metrics:
             self._batch_size.labels(report.stage).observe(report.size)
             self._batch_wait.labels(report.stage).observe(report.wait_seconds)
             self._batch_run.labels(report.stage).observe(report.run_seconds)
-        if report.places:
-            self._places.labels(report.stage).set(report.places)
-            self._busy.labels(report.stage).set(report.busy)
+        if report.slots:
+            self._places.labels(report.stage).set(report.slots)
+            self._busy.labels(report.stage).set(report.running)
 
     def voice_cache(self, kind: str, event: CacheEvent) -> None:
         """Observer of the caches of recordings and prepared voices."""
@@ -127,6 +126,6 @@ class Metrics:
     def prepared(self, model: str, seconds: float) -> None:
         self._preparation.labels(model).observe(seconds)
 
-    def render(self) -> bytes:
-        """Everything, as a scraper reads it."""
-        return generate_latest(self.registry)
+    def render(self, *others: Collector) -> bytes:
+        """Everything in the text format, followed by the metrics of other collectors."""
+        return b"".join(generate_latest(source) for source in (self.registry, *others))

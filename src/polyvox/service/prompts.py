@@ -1,4 +1,4 @@
-"""Reference recordings on their way to an engine, and everything about them that is worth keeping for a while."""
+"""Voice prompts: reference recordings on their way to an engine, with caches of all that is made of them."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from polyvox.engines.base import Engine
 from polyvox.errors import InvalidRequestError, PromptError, RequestTooLargeError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.metrics import Metrics
-from polyvox.service.sharing import Shared
+from polyvox.service.single_flight import SingleFlight
 from polyvox.types import Pcm, PreparedVoice, VoicePrompt
 from polyvox.voices.cache import BoundedCache, PreparedVoiceFiles
 from polyvox.voices.intake import CheckedRecording
@@ -30,7 +30,7 @@ _ENTRY_BYTES = 256
 
 
 class CacheKind(StrEnum):
-    """What can be cleared on its own."""
+    """The caches, each of which can be cleared on its own."""
 
     URL = "url"
     INLINE = "inline"
@@ -38,22 +38,22 @@ class CacheKind(StrEnum):
     PREPARED = "prepared"
 
 
-class Taking(Protocol):
-    """Whoever checks recordings; `voices.intake.RecordingIntake` does."""
+class TakesRecordings(Protocol):
+    """Checks recordings; implemented by `voices.intake`."""
 
     async def take(self, data: bytes, limits: PromptLimits) -> CheckedRecording: ...
 
 
-class Fetching(Protocol):
-    """Whoever fetches them; `voices.fetch.Fetcher` does."""
+class FetchesRecordings(Protocol):
+    """Downloads recordings; implemented by `voices.fetch.Fetcher`."""
 
     async def fetch(self, url: str) -> bytes: ...
 
 
-class Listening(Protocol):
-    """Whoever hears words and speakers; `service.ears.Ears` does."""
+class TranscribesRecordings(Protocol):
+    """Transcribes recordings and embeds their speakers; implemented by `service.transcriber.Transcriber`."""
 
-    def check_words(self) -> None: ...
+    def check_available(self) -> None: ...
 
     def transcribe(self, pcm: Pcm, rate: int) -> str: ...
 
@@ -61,43 +61,50 @@ class Listening(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A recording that passed its checks, and the name of its content as it would be stored."""
+class AcceptedRecording:
+    """A recording that passed its checks, and the digest of its audio as it would be stored."""
 
     recording: CheckedRecording
     audio_digest: str
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """How many cached recordings and prepared voices went."""
+class EvictionCounts:
+    """How many cached recordings and prepared voices were dropped."""
 
     cached: int
     prepared: int
 
 
 @dataclass(slots=True, eq=False)
-class _Making:
-    """Something that is being made of a recording; it is wanted as long as the recording is not deleted."""
+class _Job:
+    """Work on a recording that is under way; its result is wanted as long as the recording is not deleted."""
 
     audio_digest: str
     wanted: bool = True
 
 
 class Prompts:
-    """Takes recordings in, hears what they say and has engines prepare them; each of these once, however many ask."""
+    """Checks recordings, transcribes them and has engines prepare them; each once, however many requests wait."""
 
     def __init__(
-        self, settings: Settings, folder: Path, *, intake: Taking, fetcher: Fetching, ears: Listening, metrics: Metrics
+        self,
+        settings: Settings,
+        folder: Path,
+        *,
+        intake: TakesRecordings,
+        fetcher: FetchesRecordings,
+        transcriber: TranscribesRecordings,
+        metrics: Metrics,
     ) -> None:
         self._limits = PromptLimits.of(settings)
         self._intake = intake
         self._fetcher = fetcher
-        self._ears = ears
+        self._transcriber = transcriber
         self._metrics = metrics
-        self._executor = DeviceExecutor("polyvox-ears", 1)
+        self._executor = DeviceExecutor("polyvox-transcriber", 1)
         observer, age = metrics.voice_cache, settings.recording_cache_seconds
-        self._recordings: Mapping[CacheKind, BoundedCache[Taken]] = {
+        self._recordings: Mapping[CacheKind, BoundedCache[AcceptedRecording]] = {
             kind: BoundedCache(kind, max_bytes=settings.recording_cache_bytes, max_age=age, observer=observer)
             for kind in (CacheKind.URL, CacheKind.INLINE)
         }
@@ -118,19 +125,19 @@ class Prompts:
                 max_age=settings.prepared_disk_seconds,
                 observer=observer,
             )
-        self._taking: Shared[Taken] = Shared()
-        self._hearing: Shared[str] = Shared()
-        self._preparing: Shared[PreparedVoice] = Shared()
-        self._under_way: set[_Making] = set()
+        self._taking: SingleFlight[AcceptedRecording] = SingleFlight()
+        self._transcribing: SingleFlight[str] = SingleFlight()
+        self._preparing: SingleFlight[PreparedVoice] = SingleFlight()
+        self._under_way: set[_Job] = set()
 
     async def close(self) -> None:
         """Stop what is under way."""
-        for work in (self._taking, self._hearing, self._preparing):
+        for work in (self._taking, self._transcribing, self._preparing):
             await work.close()
         await asyncio.to_thread(self._executor.close)
 
-    async def take(self, reference: InlineVoice | UrlVoice, field: str) -> Taken:
-        """The recording that a request carries or points at; `field` is where, and to blame if it will not do."""
+    async def take(self, reference: InlineVoice | UrlVoice, field: str) -> AcceptedRecording:
+        """Load and check the recording of a request; errors name `field`."""
         if isinstance(reference, UrlVoice):
             kind, key = CacheKind.URL, digest_of(reference.url.encode())
         else:
@@ -143,30 +150,30 @@ class Prompts:
             raise
 
     async def transcript(self, audio_digest: str, pcm: Pcm, rate: int) -> str:
-        """What is said in a recording; PromptError where nothing can be made out."""
+        """Transcribe a recording; PromptError where no words are recognised."""
         found = self._transcripts.get(audio_digest)
-        return found or await self._hearing.run(audio_digest, lambda: self._hear(audio_digest, pcm, rate))
+        return found or await self._transcribing.run(audio_digest, lambda: self._transcribe(audio_digest, pcm, rate))
 
-    async def check_hearing(self) -> None:
+    async def check_transcription(self) -> None:
         """Raise the typed error if `transcript` could not work at all."""
-        await self._executor.run(self._ears.check_words)
+        await self._executor.run(self._transcriber.check_available)
 
     async def embedding(self, pcm: Pcm, rate: int) -> Embedding | None:
-        """How the speaker of a recording sounds, where that can be told."""
-        return await self._executor.run(partial(self._ears.embed, pcm, rate))
+        """The speaker embedding of a recording; None where there is none."""
+        return await self._executor.run(partial(self._transcriber.embed, pcm, rate))
 
     async def prepared(
         self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]]
     ) -> PreparedVoice:
-        """The engine's voice for the prompt of this digest; the prompt itself is asked for only if it is new."""
+        """The engine's prepared voice for the prompt of this digest; `prompt` is called only if it is not cached."""
         key = f"{digest}.{engine.name}"
         found = self._prepared.get(key)
         return found or await self._preparing.run(key, lambda: self._prepare(engine, digest, prompt, key))
 
-    async def forget(self, audio_digest: str) -> Forgotten:
-        """Drop everything that was made of a recording; what is being made of it just now will not be kept."""
-        for making in self._under_way:
-            making.wanted = making.wanted and making.audio_digest != audio_digest
+    async def forget(self, audio_digest: str) -> EvictionCounts:
+        """Drop everything made of a recording; results of work that is under way will not be kept."""
+        for job in self._under_way:
+            job.wanted = job.wanted and job.audio_digest != audio_digest
         cached = sum(
             cache.remove(lambda _, taken: taken.audio_digest == audio_digest) for cache in self._recordings.values()
         )
@@ -174,10 +181,10 @@ class Prompts:
         prepared = self._prepared.remove(lambda key, _: key.startswith(audio_digest))
         if self._files is not None:
             prepared += await asyncio.to_thread(self._files.remove, audio_digest)
-        return Forgotten(cached, prepared)
+        return EvictionCounts(cached, prepared)
 
     async def clear(self, kind: CacheKind) -> int:
-        """Drop everything of a kind; returns how many."""
+        """Empty one cache; returns how many entries it had."""
         if kind in self._recordings:
             return self._recordings[kind].clear()
         if kind is CacheKind.TRANSCRIPT:
@@ -186,7 +193,7 @@ class Prompts:
         return self._prepared.clear() + on_disk
 
     async def tidy(self) -> None:
-        """Drop what is too old."""
+        """Drop expired entries."""
         for recordings in self._recordings.values():
             recordings.expire()
         self._transcripts.expire()
@@ -194,49 +201,49 @@ class Prompts:
         if self._files is not None:
             await asyncio.to_thread(self._files.trim)
 
-    async def _take(self, reference: InlineVoice | UrlVoice, kind: CacheKind, key: str) -> Taken:
+    async def _take(self, reference: InlineVoice | UrlVoice, kind: CacheKind, key: str) -> AcceptedRecording:
         data = reference.data if isinstance(reference, InlineVoice) else await self._fetcher.fetch(reference.url)
         recording = await self._intake.take(data, self._limits)
         stored = await asyncio.to_thread(wav_bytes, recording.pcm, recording.sample_rate)
-        taken = Taken(recording, digest_of(stored))
+        taken = AcceptedRecording(recording, digest_of(stored))
         self._recordings[kind].put(key, taken, recording.pcm.nbytes + _ENTRY_BYTES)
         return taken
 
-    async def _hear(self, audio_digest: str, pcm: Pcm, rate: int) -> str:
-        with self._making(audio_digest) as making:
-            heard = await self._executor.run(partial(self._ears.transcribe, pcm, rate))
-            if not heard:
-                raise PromptError("No words could be made out in the recording; send its transcript.")
-            if making.wanted:
-                self._transcripts.put(audio_digest, heard, _BYTES_PER_CHAR * len(heard) + _ENTRY_BYTES)
-            return heard
+    async def _transcribe(self, audio_digest: str, pcm: Pcm, rate: int) -> str:
+        with self._job(audio_digest) as job:
+            transcript = await self._executor.run(partial(self._transcriber.transcribe, pcm, rate))
+            if not transcript:
+                raise PromptError("No words could be recognised in the recording; send its transcript.")
+            if job.wanted:
+                self._transcripts.put(audio_digest, transcript, _BYTES_PER_CHAR * len(transcript) + _ENTRY_BYTES)
+            return transcript
 
     async def _prepare(
         self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]], key: str
     ) -> PreparedVoice:
         audio_digest = digest.partition("-")[0]
-        with self._making(audio_digest) as making:
+        with self._job(audio_digest) as job:
             voice = await self._read(engine.name, digest)
             if voice is None:
                 began = time.monotonic()
                 voice = await engine.prepare(await prompt())
                 self._metrics.prepared(engine.name, time.monotonic() - began)
-                if self._files is not None and making.wanted:
+                if self._files is not None and job.wanted:
                     await asyncio.to_thread(self._files.write, voice)
-            if making.wanted:
+            if job.wanted:
                 self._prepared.put(key, voice, voice.nbytes + _ENTRY_BYTES)
             elif self._files is not None:
                 await asyncio.to_thread(self._files.remove, audio_digest)
             return voice
 
     @contextmanager
-    def _making(self, audio_digest: str) -> Iterator[_Making]:
-        making = _Making(audio_digest)
-        self._under_way.add(making)
+    def _job(self, audio_digest: str) -> Iterator[_Job]:
+        job = _Job(audio_digest)
+        self._under_way.add(job)
         try:
-            yield making
+            yield job
         finally:
-            self._under_way.discard(making)
+            self._under_way.discard(job)
 
     async def _read(self, engine: str, digest: str) -> PreparedVoice | None:
         return None if self._files is None else await asyncio.to_thread(self._files.read, engine, digest)

@@ -1,4 +1,4 @@
-"""Which models this server has, which of them can speak, and why the others cannot."""
+"""The models of this server, which of them are available, and the reason for those that are not."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.base import Cautioned, Engine, Observed
+from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
 from polyvox.types import Capabilities, Voice
@@ -18,12 +18,12 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 EngineFactory = Callable[[Settings], Engine]
 
 OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-"""Models that OpenAI's clients ask for by default; here they mean the default model."""
+"""Model names that OpenAI's clients send by default; here they mean the default model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model as a list shows it. `reason` says what to do when it is not available."""
+    """A model for lists. `reason` says what to do when it is not available."""
 
     id: str
     available: bool
@@ -44,7 +44,7 @@ class _Entry:
 
 
 class Registry:
-    """The engines of one server, by the name of their model; `absent` gives the reason for those it cannot have."""
+    """The engines of one server by model name; `absent` gives the reason for models that cannot be loaded."""
 
     def __init__(
         self, settings: Settings, factories: Mapping[str, EngineFactory], absent: Mapping[str, str] | None = None
@@ -67,11 +67,11 @@ class Registry:
             )
 
     async def start(self, observer: Observer | None = None) -> None:
-        """Start every engine, side by side. One that cannot start is kept with its reason; the others speak."""
+        """Start all engines concurrently. One that cannot start is kept with its reason; the others serve."""
         await asyncio.gather(*(self._start(name, entry, observer) for name, entry in self._entries.items()))
 
-    async def start_again(self, name: str, observer: Observer | None = None) -> None:
-        """Try an engine once more that could not start; one that speaks goes on speaking."""
+    async def retry_start(self, name: str, observer: Observer | None = None) -> None:
+        """Start an engine again that could not start; no effect on one that runs."""
         entry = self._entries[name]
         if not entry.available:
             await self._start(name, entry, observer)
@@ -87,7 +87,7 @@ class Registry:
                 log.error("engine failed to close", model=name, exc_info=result)
 
     def resolve(self, model: str | None) -> str:
-        """The id of the model that a request means."""
+        """The model id for the model name of a request."""
         if not model or model in OPENAI_NAMES:
             return self._settings.default_model
         if model in self._entries:
@@ -98,40 +98,38 @@ class Registry:
         raise UnknownModelError(f"There is no model {model[:80]!r} here; use one of {known}.", field="model")
 
     def engine(self, model: str | None) -> Engine:
-        """The engine for a request's model; the error names the remedy when it cannot speak."""
+        """The engine for a request's model; the error names the fix when it is not available."""
         entry = self._entries[self.resolve(model)]
         if entry.engine is None or entry.reason:
             raise UnavailableError(entry.reason, field="model")
         return entry.engine
 
     def check_cloning(self, engine: Engine) -> None:
-        """Refuse a voice of the caller's where the engine has only its own, and name the models that take it."""
+        """Refuse a voice of the caller where the engine cannot clone, and name the models that can."""
         if engine.capabilities.cloning:
             return
         cloning = [info.id for info in self.models() if info.capabilities is not None and info.capabilities.cloning]
-        remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that does"
-        raise InvalidRequestError(
-            f"The model {engine.name!r} cannot speak with a voice of yours; {remedy}.", field="model"
-        )
+        remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that can"
+        raise InvalidRequestError(f"The model {engine.name!r} cannot clone voices; {remedy}.", field="model")
 
     def model(self, model: str | None) -> ModelInfo:
-        """What is known of one model, available or not."""
+        """One model, available or not."""
         return self._absence(model) if model in self._absent else self._info(self.resolve(model))
 
     def models(self) -> list[ModelInfo]:
-        """Every model that was asked for, available or not, in the order of the settings."""
+        """Every model of the settings, available or not, in their order."""
         return [self._info(name) for name in self._entries]
 
     def absent(self) -> list[ModelInfo]:
-        """The models that callers may ask for and that this server does not run."""
+        """Known models that this server does not run."""
         return [self._absence(name) for name in self._absent]
 
     def warnings(self) -> dict[str, str]:
-        """What is amiss with models that can speak all the same."""
+        """Warnings of models that are available."""
         found: dict[str, str] = {}
         for name, entry in self._entries.items():
             engine = entry.engine
-            if entry.available and isinstance(engine, Cautioned) and engine.warning:
+            if entry.available and isinstance(engine, SupportsWarning) and engine.warning:
                 found[name] = engine.warning
         return found
 
@@ -143,7 +141,7 @@ class Registry:
         began = time.monotonic()
         try:
             entry.engine = engine = self._factories[name](self._settings)
-            if observer is not None and isinstance(engine, Observed):
+            if observer is not None and isinstance(engine, SupportsObserver):
                 engine.observe(observer)
             await engine.start()
         except PolyvoxError as error:

@@ -1,4 +1,4 @@
-"""One request from its ticket to its last chunk."""
+"""One request from admission to its last chunk."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -23,7 +23,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class SessionState(StrEnum):
-    """Where a session stands."""
+    """State of a session."""
 
     QUEUED = "queued"
     PREPARING = "preparing"
@@ -55,8 +55,8 @@ _NEXT: Mapping[SessionState, frozenset[SessionState]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What a session is to do, settled before it starts."""
+class SessionPlan:
+    """What a session will do, fixed before it starts."""
 
     id: str
     door: str
@@ -75,8 +75,8 @@ class Plan:
 
 
 @dataclass(slots=True)
-class _Account:
-    """What a session has made so far, and what it took."""
+class _Progress:
+    """What a session has produced so far, and the time it took."""
 
     opened: float
     chunks: int = 0
@@ -92,24 +92,24 @@ class _Account:
 class Session:
     """One request's audio, chunk by chunk: `async with session: async for chunk in session: ...`.
 
-    Its own task makes the audio, at most `session_buffer` chunks ahead of the reader. Leaving the block cancels what is
-    left, and returns when the engine has let go of everything and the place among the active is free.
+    Its own task produces the audio, at most `session_buffer` chunks ahead of the reader. Leaving the block cancels the
+    rest, and returns when the engine has freed everything and the slot is free.
     """
 
-    def __init__(self, plan: Plan, ticket: Ticket, metrics: Metrics, executor: DeviceExecutor) -> None:
+    def __init__(self, plan: SessionPlan, ticket: Ticket, metrics: Metrics, executor: DeviceExecutor) -> None:
         self.executor = executor
         self._plan = plan
         self._ticket = ticket
         self._metrics = metrics
         self._buffer = ChunkBuffer(plan.buffer)
         self._state = SessionState.QUEUED
-        self._account = _Account(opened=self._now())
-        self._all_made = False
+        self._progress = _Progress(opened=self._now())
+        self._all_produced = False
         self._cancelled = False
         self._reason: PolyvoxError | None = None
         context = copy_context()
         context.run(bind_contextvars, session=plan.id)
-        self._task = asyncio.create_task(self._own(), name=f"session {plan.id}", context=context)
+        self._task = asyncio.create_task(self._run(), name=f"session {plan.id}", context=context)
         # Not a `finally` of the task: a task that is cancelled before its first step runs none of its code.
         self._task.add_done_callback(self._settle, context=context)
 
@@ -139,7 +139,7 @@ class Session:
 
     @property
     def max_audio_seconds(self) -> float:
-        """More audio than the text can be worth; whoever collects all of it stops here."""
+        """Upper bound for the audio of this request; a caller that collects all of it stops here."""
         return self._plan.max_audio_seconds
 
     @property
@@ -147,8 +147,8 @@ class Session:
         return self._state
 
     def cancel(self, reason: PolyvoxError | None = None) -> None:
-        """Stop making audio. The reader's loop ends at once, by raising `reason` where one is given."""
-        everything_was_read = self._all_made and not len(self._buffer)
+        """Stop producing audio. The reader's loop ends at once, by raising `reason` where one is given."""
+        everything_was_read = self._all_produced and not len(self._buffer)
         if self._cancelled or everything_was_read or self._task.done():
             return
         self._cancelled = True
@@ -183,50 +183,50 @@ class Session:
             raise StopAsyncIteration
         return chunk
 
-    async def _own(self) -> None:
-        limit = asyncio.timeout_at(self._account.opened + self._plan.deadline)
+    async def _run(self) -> None:
+        limit = asyncio.timeout_at(self._progress.opened + self._plan.deadline)
         try:
             async with limit:
                 await self._ticket.granted()
                 self._state = self._state.moved_to(SessionState.PREPARING)
-                await self._make()
+                await self._produce()
                 await self._buffer.emptied(self._plan.stall)
         except TimeoutError:
             if limit.expired():
                 raise self._deadline_error() from None
             raise
 
-    async def _make(self) -> None:
+    async def _produce(self) -> None:
         source = self._plan.source()
         async with closing(source):
             while True:
                 await self._buffer.room(self._plan.stall)
                 began = self._now()
                 chunk = await anext(source, None)
-                self._account.busy_seconds += self._now() - began
+                self._progress.busy_seconds += self._now() - began
                 self._check_time()
                 if chunk is None:
                     break
-                self._hand_over(chunk)
-        if not self._account.chunks:
+                self._emit(chunk)
+        if not self._progress.chunks:
             raise TextError("Nothing in the text can be spoken; send words.", field="input")
-        self._all_made = True
+        self._all_produced = True
 
     def _check_time(self) -> None:
-        """Hold to a cancellation or a deadline even if the engine caught the exception that told it."""
+        """Enforce a cancellation or a deadline even if the engine swallowed its exception."""
         if self._cancelled:
             raise asyncio.CancelledError
-        if self._now() >= self._account.opened + self._plan.deadline:
+        if self._now() >= self._progress.opened + self._plan.deadline:
             raise self._deadline_error()
 
-    def _hand_over(self, chunk: AudioChunk) -> None:
-        account = self._account
-        account.chunks += 1
-        account.audio_seconds += chunk.duration
-        if account.first_audio_seconds is None:
+    def _emit(self, chunk: AudioChunk) -> None:
+        progress = self._progress
+        progress.chunks += 1
+        progress.audio_seconds += chunk.duration
+        if progress.first_audio_seconds is None:
             self._state = self._state.moved_to(SessionState.SPEAKING)
-            account.first_audio_seconds = self._now() - account.opened
-            self._metrics.first_audio(self.model, account.first_audio_seconds)
+            progress.first_audio_seconds = self._now() - progress.opened
+            self._metrics.first_audio(self.model, progress.first_audio_seconds)
         self._metrics.chunk(self.model, chunk)
         self._buffer.put(chunk)
         log.debug(
@@ -239,7 +239,7 @@ class Session:
         )
 
     def _settle(self, task: "asyncio.Task[None]") -> None:
-        """The task is over, and with it the engine's generator: free the place, tell the reader, keep the account."""
+        """The task is over, and with it the engine's generator: free the slot, end the reader's stream, report."""
         failure = None if task.cancelled() else task.exception()
         error = self._reason if task.cancelled() else self._typed(failure)
         self._ticket.release()
@@ -258,11 +258,11 @@ class Session:
         return EngineError(f"The engine {self.engine!r} failed; the server's log has the cause under {self.id}.")
 
     def _report(self, error: PolyvoxError | None) -> None:
-        account = self._account
-        factor = account.real_time_factor
+        progress = self._progress
+        factor = progress.real_time_factor
         if self._state is SessionState.FAILED and error is not None:
             self._metrics.failed(error)
-        self._metrics.ended(self.model, self._state, self._now() - account.opened, factor)
+        self._metrics.ended(self.model, self._state, self._now() - progress.opened, factor)
         log.info(
             "session",
             state=str(self._state),
@@ -271,11 +271,11 @@ class Session:
             model=self.model,
             voice=self._plan.voice,
             chars=self._plan.chars,
-            chunks=account.chunks,
-            audio_seconds=round(account.audio_seconds, 3),
-            ttfa_ms=None if account.first_audio_seconds is None else round(account.first_audio_seconds * 1000, 1),
+            chunks=progress.chunks,
+            audio_seconds=round(progress.audio_seconds, 3),
+            ttfa_ms=None if progress.first_audio_seconds is None else round(progress.first_audio_seconds * 1000, 1),
             rtf=None if factor is None else round(factor, 4),
-            seconds=round(self._now() - account.opened, 3),
+            seconds=round(self._now() - progress.opened, 3),
         )
 
     def _deadline_error(self) -> DeadlineError:

@@ -1,4 +1,4 @@
-"""The hall: every door comes here with a request and leaves with a session."""
+"""The speech service: every door opens its sessions here."""
 
 import asyncio
 import os
@@ -12,17 +12,17 @@ import numpy.typing as npt
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, Mixing, Phonemizing
+from polyvox.engines.base import Engine, SupportsMixing, SupportsPhonemes
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError, status_of
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.act import Act, Telling
 from polyvox.service.admission import Admission
-from polyvox.service.cloning import Clone
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
-from polyvox.service.session import Plan, Session
-from polyvox.types import AudioChunk, Utterance
+from polyvox.service.request_kind import RequestKind, SpeakText
+from polyvox.service.session import Session, SessionPlan
+from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.types import SPEED_RANGE, AudioChunk, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -31,11 +31,10 @@ _LAST_GRACE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class SpeechRequest:
-    """What a door asks for. `door` is the door's own name, for logs and metrics.
+    """A request of a door. `door` is the door's name, for logs and metrics.
 
-    `cast` tells whether `utterance.voice` is a voice of the caller's; one that is gets prepared when the request's turn
-    has come. `act` is what to do instead of speaking the utterance's text; `stage` makes the act where something has
-    to be looked up for it.
+    `resolve_voice` looks up a voice that is not the engine's own; it is prepared once the request is admitted. `kind`
+    replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up.
     """
 
     utterance: Utterance
@@ -45,16 +44,16 @@ class SpeechRequest:
     loudness: float | None = None
     deadline: float | None = None
     door: str = ""
-    cast: Callable[[], Awaitable[Clone | None]] | None = None
-    act: Act | None = None
-    stage: Callable[[], Awaitable[Act]] | None = None
+    resolve_voice: Callable[[], Awaitable[ResolvedVoice | None]] | None = None
+    kind: RequestKind | None = None
+    resolve_kind: Callable[[], Awaitable[RequestKind]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether requests that name no model can be spoken, and what keeps each model from it that cannot.
+    """Whether requests for the default model can be served, and the reason for each model that is not available.
 
-    `warnings` are on models that can speak, though not as well as they should.
+    `warnings` are about models that work, but not as their settings ask.
     """
 
     ok: bool
@@ -63,7 +62,7 @@ class Readiness:
 
 
 class SpeechService:
-    """Admits requests, gives each a session, and keeps the accounts."""
+    """Admits requests, gives each a session, and counts them."""
 
     def __init__(self, settings: Settings, registry: Registry, metrics: Metrics) -> None:
         self.settings = settings
@@ -76,12 +75,12 @@ class SpeechService:
         metrics.watch(queue_depth=lambda: self._admission.waiting, active=lambda: self._admission.active)
 
     async def start(self) -> None:
-        """Load the models. The service is up even if some cannot be loaded: `ready` tells."""
+        """Load the models. The service is up even if some cannot be loaded; see `ready`."""
         await self.registry.start(self.metrics.batch)
         self._refusal = ""
 
     async def close(self) -> None:
-        """Refuse what is new, let what is open finish for `drain_seconds`, cancel the rest, close the engines."""
+        """Refuse new requests, let open sessions finish for `drain_seconds`, cancel the rest, close the engines."""
         self._refusal = "The server is shutting down; send the request to another or later."
         await self._ended(self.settings.drain_seconds)
         for session in list(self._sessions):
@@ -104,19 +103,19 @@ class SpeechService:
         return Readiness(ok=ok, reasons=reasons, warnings=self.registry.warnings())
 
     async def open(self, request: SpeechRequest) -> Session:
-        """A session that speaks the request, now or in its turn; the typed error when it cannot be accepted.
+        """Open a session for the request, now or queued; the typed error when it cannot be accepted.
 
-        The session starts by itself. A caller who never reads it loses it after `stall_seconds`.
+        The session starts by itself. One that is never read is dropped after `stall_seconds`.
         """
         model = "unknown"
         try:
             model = self.registry.resolve(request.model)
-            if request.stage is not None:
-                request = replace(request, act=await request.stage())
-            if request.act is None:
+            if request.resolve_kind is not None:
+                request = replace(request, kind=await request.resolve_kind())
+            if request.kind is None:
                 self._check_text(request.utterance.text)
-            clone = None if request.cast is None else await request.cast()
-            return self._open(request, model, clone)
+            voice = None if request.resolve_voice is None else await request.resolve_voice()
+            return self._open(request, model, voice)
         except PolyvoxError as error:
             self.metrics.failed(error)
             log.info("refused", door=request.door, model=model, error=status_of(error).code, field=error.field)
@@ -125,48 +124,48 @@ class SpeechService:
             self.metrics.requested(request.door, model)
 
     async def phonemize(self, text: str, language: str, model: str | None = None) -> tuple[str, list[int]]:
-        """How a model reads a text: its phonemes and token ids."""
+        """The phonemes and token ids of a text, for a model that works with them."""
         self._check_text(text)
         engine = self._engine(model)
-        if not isinstance(engine, Phonemizing):
+        if not isinstance(engine, SupportsPhonemes):
             raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
         return await self._executor.run(partial(engine.phonemize, text, language))
 
     async def mixed_voice(self, expression: str, model: str | None = None) -> npt.NDArray[np.float32]:
-        """The blend of voices that a mix expression names."""
+        """The blend of voices named by a mix expression, as an array."""
         engine = self._engine(model)
-        if not isinstance(engine, Mixing):
+        if not isinstance(engine, SupportsMixing):
             raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
         return await self._executor.run(partial(engine.mixed_voice, expression))
 
-    def _open(self, request: SpeechRequest, model: str, clone: Clone | None) -> Session:
+    def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None) -> Session:
         _check_numbers(request)
         engine = self._engine(model)
         session_id = uuid4().hex
         utterance, warnings = _adapted(request.utterance, engine)
-        act = request.act or Telling(utterance.text, request.utterance.speed)
-        if clone is None:
-            _check_with(engine, utterance, act, session_id)
+        kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
+        if voice is None:
+            _check_with(engine, utterance, kind, session_id)
         else:
-            if not clone.styled:
+            if not voice.fitted:
                 self.registry.check_cloning(engine)
-            utterance = replace(utterance, voice=clone.label)
+            utterance = replace(utterance, voice=voice.label)
         delivery = _delivery(request, engine)
 
         def source() -> AsyncIterator[AudioChunk]:
-            if clone is None:
-                speech = act.perform(engine, utterance)
+            if voice is None:
+                speech = kind.synthesize(engine, utterance)
             else:
-                speech = _cloned(engine, utterance, act, clone, session_id)
-            return delivery.carry(speech, self._executor)
+                speech = _with_voice(engine, utterance, kind, voice, session_id)
+            return delivery.process(speech, self._executor)
 
-        plan = Plan(
+        plan = SessionPlan(
             id=session_id,
             door=request.door,
             model=model,
             engine=engine.name,
             voice=utterance.voice,
-            chars=act.chars,
+            chars=kind.chars,
             sample_rate=delivery.sample_rate,
             channels=delivery.channels,
             warnings=warnings,
@@ -174,7 +173,7 @@ class SpeechService:
             buffer=self.settings.session_buffer,
             deadline=min(self.settings.deadline_seconds, request.deadline or self.settings.deadline_seconds),
             stall=self.settings.stall_seconds,
-            max_audio_seconds=act.longest,
+            max_audio_seconds=kind.max_audio_seconds,
         )
         session = Session(plan, self._admission.enter(), self.metrics, self._executor)
         self._sessions.add(session)
@@ -196,15 +195,18 @@ class SpeechService:
             raise TextError("The text is empty; send something to say.", field="input")
 
     async def _ended(self, seconds: float) -> None:
-        """Wait for the open sessions, no longer than that."""
+        """Wait for the open sessions, at most `seconds`."""
         if self._sessions:
             await asyncio.wait([session.task for session in self._sessions], timeout=seconds)
 
 
 def _check_numbers(request: SpeechRequest) -> None:
     utterance = request.utterance
-    if not 0.25 <= utterance.speed <= 4.0:
-        raise InvalidRequestError(f"speed must lie between 0.25 and 4, not {utterance.speed:g}.", field="speed")
+    if utterance.speed not in SPEED_RANGE:
+        raise InvalidRequestError(
+            f"speed must lie between {SPEED_RANGE.lowest:g} and {SPEED_RANGE.highest:g}, not {utterance.speed:g}.",
+            field="speed",
+        )
     if not 0.0 < request.volume <= 4.0:
         raise InvalidRequestError(f"volume must be above 0 and at most 4, not {request.volume:g}.", field="volume")
     if request.sample_rate is not None and not 8_000 <= request.sample_rate <= 48_000:
@@ -219,10 +221,10 @@ def _check_numbers(request: SpeechRequest) -> None:
         raise InvalidRequestError(f"deadline must be above 0 seconds, not {request.deadline:g}.", field="deadline")
 
 
-def _check_with(engine: Engine, utterance: Utterance, act: Act, session_id: str) -> None:
-    """The engine's own check; a defect in it is an engine's failure like any other."""
+def _check_with(engine: Engine, utterance: Utterance, kind: RequestKind, session_id: str) -> None:
+    """Run the engine's own check; an unexpected exception becomes an EngineError."""
     try:
-        act.check(engine, utterance)
+        kind.check(engine, utterance)
     except PolyvoxError:
         raise
     except Exception as error:
@@ -232,20 +234,20 @@ def _check_with(engine: Engine, utterance: Utterance, act: Act, session_id: str)
         ) from error
 
 
-async def _cloned(
-    engine: Engine, utterance: Utterance, act: Act, clone: Clone, session_id: str
+async def _with_voice(
+    engine: Engine, utterance: Utterance, kind: RequestKind, voice: ResolvedVoice, session_id: str
 ) -> AsyncIterator[AudioChunk]:
-    """The engine's speech with a voice that is prepared first."""
-    with_voice = replace(utterance, prepared=await clone.prepare(engine))
-    _check_with(engine, with_voice, act, session_id)
-    speech = act.perform(engine, with_voice)
+    """Prepare the voice, then synthesize with it."""
+    prepared = replace(utterance, prepared=await voice.prepare(engine))
+    _check_with(engine, prepared, kind, session_id)
+    speech = kind.synthesize(engine, prepared)
     async with closing(speech):
         async for chunk in speech:
             yield chunk
 
 
 def _adapted(utterance: Utterance, engine: Engine) -> tuple[Utterance, tuple[str, ...]]:
-    """The utterance without what the engine cannot do, and a warning for what is lost by that."""
+    """The utterance without what the engine does not support, and warnings about what was dropped."""
     warnings: tuple[str, ...] = ()
     if utterance.instructions and not engine.capabilities.instructions:
         warnings = (f"The model {engine.name!r} cannot follow instructions; they were ignored.",)

@@ -1,4 +1,4 @@
-"""The hall for voices: register them, show them, change them, delete them, and speak with them."""
+"""The voice service: register, list, change and delete voices, and resolve those of requests."""
 
 import asyncio
 import time
@@ -12,12 +12,12 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
-from polyvox.service.casting import Casting
-from polyvox.service.ears import Ears
-from polyvox.service.prompts import CacheKind, Prompts, Taken
+from polyvox.service.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.registry import Registry
-from polyvox.service.shelf import Shelf, visible_to
 from polyvox.service.speech import SpeechService
+from polyvox.service.transcriber import Transcriber
+from polyvox.service.voice_resolver import VoiceResolver
+from polyvox.service.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
 from polyvox.voices.fetch import Fetcher
 from polyvox.voices.fitted import KEY, FittedStyle
@@ -42,7 +42,7 @@ _TIDY_SECONDS = 30.0
 
 
 class Transcribe(StrEnum):
-    """When a recording without its text is listened to: before the answer, after it, or not at all."""
+    """When a recording without a transcript is transcribed: before the response, after it, or not at all."""
 
     INLINE = "inline"
     BACKGROUND = "background"
@@ -51,7 +51,7 @@ class Transcribe(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A new voice, and what its owner should know about it."""
+    """A new voice, and warnings about it."""
 
     record: VoiceRecord
     warnings: tuple[str, ...]
@@ -59,7 +59,7 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A voice that is gone, whether its recording is, and how many cached and prepared things went with it."""
+    """A deleted voice, whether its recording was deleted, and how many cached and prepared entries."""
 
     record: VoiceRecord
     audio: bool
@@ -70,49 +70,49 @@ class Deleted:
 class VoiceService:
     """The voices of one server. An owner is a key's fingerprint, or `SHARED_OWNER` where the server has no keys."""
 
-    def __init__(self, settings: Settings, registry: Registry, prompts: Prompts, shelf: Shelf) -> None:
+    def __init__(self, settings: Settings, registry: Registry, prompts: Prompts, store: AsyncVoiceStore) -> None:
         self._settings = settings
         self._prompts = prompts
-        self._shelf = shelf
+        self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_forgotten = 0
-        self.casting = Casting(settings, registry, shelf, prompts)
+        self.resolver = VoiceResolver(settings, registry, store, prompts)
 
     @classmethod
-    def beside(cls, speech: SpeechService) -> "VoiceService":
-        """The voices for a speech service, with its settings."""
+    def for_service(cls, speech: SpeechService) -> "VoiceService":
+        """The voice service that belongs to a speech service, with its settings."""
         settings = speech.settings
-        ears = Ears(settings)
+        transcriber = Transcriber(settings)
         prompts = Prompts(
             settings,
             settings.data_dir / "prepared",
-            intake=RecordingIntake(settings, ears),
+            intake=RecordingIntake(settings, transcriber),
             fetcher=Fetcher(settings),
-            ears=ears,
+            transcriber=transcriber,
             metrics=speech.metrics,
         )
-        return cls(settings, speech.registry, prompts, Shelf(settings.data_dir / "voices"))
+        return cls(settings, speech.registry, prompts, AsyncVoiceStore(settings.data_dir / "voices"))
 
     async def start(self) -> None:
-        """Finish what the last process left unfinished, and keep the caches tidy from now on."""
-        self._spawn(self._tidy_for_ever())
+        """Resume transcriptions that the last process left, and start dropping expired cache entries."""
+        self._spawn(self._tidy_forever())
         try:
-            store = await self._shelf.store_if_any()
-            if store is not None:
-                swept = await self._shelf.run(partial(store.sweep, self._forget_before()))
+            voices = await self._store.opened_if_any()
+            if voices is not None:
+                swept = await self._store.run(partial(voices.sweep, self._forget_before()))
                 log.info("voices ready", swept=swept)
-                for record in await self._shelf.run(store.pending):
-                    self._spawn(self._transcribe(store, record))
+                for record in await self._store.run(voices.pending):
+                    self._spawn(self._transcribe(voices, record))
         except PolyvoxError as error:
             log.error("registered voices unavailable", reason=error.message)
 
     async def close(self) -> None:
-        """Stop what is under way; a transcript that is still to come is taken up by the next process."""
+        """Cancel work under way; the next process resumes pending transcriptions."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._prompts.close()
-        await self._shelf.close()
+        await self._store.close()
 
     async def register(
         self,
@@ -124,78 +124,78 @@ class VoiceService:
         replacing: bool = False,
         fitted: FittedStyle | None = None,
     ) -> Registered:
-        """Check a recording and keep it as a voice, with the style that was fitted to it if one was."""
+        """Check a recording and store it as a voice, with the style that was fitted to it, if any."""
         taken = await self.take(reference, details, owner, replacing=replacing)
         assert details.name is not None
-        store = await self._shelf.store()
+        voices = await self._store.opened()
         text, state = await self._transcript_for(details, taken, transcribe)
         embedding = await self._prompts.embedding(taken.recording.pcm, taken.recording.sample_rate)
         registration = _registration(details.name, owner, details, taken, text, state, embedding)
         if fitted is not None:
             registration = replace(registration, report={**registration.report, KEY: fitted.as_report()})
-        warnings = await self._shelf.run(partial(_likenesses, store, registration, taken.audio_digest))
+        warnings = await self._store.run(partial(_similar_voices, voices, registration, taken.audio_digest))
         limit = self._settings.max_voices
-        added = await self._shelf.run(partial(store.add, registration, replacing=replacing, limit=limit))
+        added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
         if added.replaced is not None and not added.replaced.shared:
             await self._prompts.forget(added.replaced.record.audio_digest)
         if state is Transcription.PENDING:
-            self._spawn(self._transcribe(store, added.record))
+            self._spawn(self._transcribe(voices, added.record))
         log.info("voice registered", voice=added.record.id, seconds=round(added.record.duration, 2))
         return Registered(added.record, warnings)
 
     async def take(
         self, reference: InlineVoice | UrlVoice, details: VoiceDetails, owner: str, *, replacing: bool = False
-    ) -> Taken:
-        """The recording of a voice that may be registered under its name; nothing is kept yet."""
-        store = await self._shelf.store()
+    ) -> AcceptedRecording:
+        """Check the recording and the name of a voice to be registered; nothing is stored yet."""
+        voices = await self._store.opened()
         if details.name is None:
             raise InvalidRequestError("'name' is required.", field="name")
-        if not replacing and await self._shelf.run(partial(store.find, owner, details.name)) is not None:
+        if not replacing and await self._store.run(partial(voices.find, owner, details.name)) is not None:
             raise ConflictError(
                 f"There is a voice named {details.name!r} already; choose another name or remove it.", field="name"
             )
         return await self._prompts.take(reference, "audio")
 
     async def source(self, reference: InlineVoice | UrlVoice, field: str) -> VoicePrompt:
-        """A recording whose words are to be said in another voice; it is checked as those of voices are."""
+        """The source recording of a conversion, checked like that of a voice."""
         taken = await self._prompts.take(reference, field)
         return VoicePrompt(taken.recording.pcm, taken.recording.sample_rate, "", taken.audio_digest)
 
     async def page(self, query: VoiceQuery, owner: str) -> VoicePage:
-        """The voices that this owner may speak with."""
-        store = await self._shelf.store_if_any()
-        if store is None:
+        """A page of the voices that this owner may use."""
+        voices = await self._store.opened_if_any()
+        if voices is None:
             return VoicePage((), "")
-        return await self._shelf.run(partial(store.page, replace(query, owners=visible_to(owner))))
+        return await self._store.run(partial(voices.page, replace(query, owners=visible_to(owner))))
 
     async def get(self, voice_id: str, owner: str) -> VoiceRecord:
-        """A voice that this owner may speak with."""
-        return await self._shelf.get(voice_id, owner)
+        """A voice that this owner may use, by id."""
+        return await self._store.get(voice_id, owner)
 
     async def find(self, name: str, owner: str) -> VoiceRecord:
-        """The same by its name: the owner's before the house's."""
-        record = await self._shelf.find(name, owner)
+        """A voice that this owner may use, by name: the owner's before a shared one."""
+        record = await self._store.find(name, owner)
         if record is None:
             raise NotFoundError("There is no voice of this name; list the voices to see which there are.", field="name")
         return record
 
     async def change(self, voice_id: str, details: VoiceDetails, owner: str) -> VoiceRecord:
-        """Change what is said about a voice."""
-        record = await self._shelf.owned(voice_id, owner)
+        """Change the details of a voice."""
+        record = await self._store.owned(voice_id, owner)
         changes: dict[str, Any] = dict(details.given)
         if details.transcript is not None:
             changes["transcription"] = Transcription.GIVEN if details.transcript else Transcription.NONE
-        store = await self._shelf.store()
-        changed = await self._shelf.run(partial(store.update, record.id, changes))
+        voices = await self._store.opened()
+        changed = await self._store.run(partial(voices.update, record.id, changes))
         if changed is None:
             raise NotFoundError("The voice was deleted meanwhile.", field="id")
         return changed
 
     async def delete(self, voice_id: str, owner: str) -> Deleted:
-        """Delete a voice with its recording and all that was made of it."""
-        record = await self._shelf.owned(voice_id, owner)
-        store = await self._shelf.store()
-        removed = await self._shelf.run(partial(store.remove, record.id))
+        """Delete a voice with its recording and everything made of it."""
+        record = await self._store.owned(voice_id, owner)
+        voices = await self._store.opened()
+        removed = await self._store.run(partial(voices.remove, record.id))
         if removed is None:
             raise NotFoundError("The voice was deleted meanwhile.", field="id")
         if removed.shared:
@@ -206,25 +206,25 @@ class VoiceService:
 
     async def preview(self, voice_id: str, owner: str) -> bytes:
         """A voice's recording as a WAV file, for its owner."""
-        record = await self._shelf.owned(voice_id, owner)
-        store = await self._shelf.store()
-        return await self._shelf.run(partial(store.audio_file, record))
+        record = await self._store.owned(voice_id, owner)
+        voices = await self._store.opened()
+        return await self._store.run(partial(voices.audio_file, record))
 
     async def clear(self, *kinds: CacheKind) -> Mapping[CacheKind, int]:
-        """Empty caches; how many entries went from each."""
+        """Empty caches; returns the number of entries each had."""
         return {kind: await self._prompts.clear(kind) for kind in kinds}
 
     async def tidy(self) -> None:
-        """Drop what is too old, and what other processes have deleted."""
+        """Drop expired cache entries, and those of voices that other processes have deleted."""
         await self._prompts.tidy()
-        store = await self._shelf.store_if_any()
-        if store is not None:
-            self._last_forgotten, gone = await self._shelf.run(partial(store.forgotten, self._last_forgotten))
+        voices = await self._store.opened_if_any()
+        if voices is not None:
+            self._last_forgotten, gone = await self._store.run(partial(voices.forgotten, self._last_forgotten))
             for audio_digest in gone:
                 await self._prompts.forget(audio_digest)
 
     async def _transcript_for(
-        self, details: VoiceDetails, taken: Taken, transcribe: Transcribe
+        self, details: VoiceDetails, taken: AcceptedRecording, transcribe: Transcribe
     ) -> tuple[str, Transcription]:
         if details.transcript:
             return details.transcript, Transcription.GIVEN
@@ -232,22 +232,22 @@ class VoiceService:
             return "", Transcription.NONE
         if details.language and details.language.partition("-")[0] != "en":
             raise InvalidRequestError(
-                f"Send the transcript: English alone can be transcribed here, not {details.language!r}.",
+                f"This server transcribes only English, not {details.language!r}; send the transcript.",
                 field="transcript",
             )
         if transcribe is Transcribe.BACKGROUND:
-            await self._prompts.check_hearing()
+            await self._prompts.check_transcription()
             return "", Transcription.PENDING
         recording = taken.recording
-        heard = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate)
-        return heard, Transcription.HEARD
+        transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate)
+        return transcript, Transcription.HEARD
 
-    async def _transcribe(self, store: VoiceStore, record: VoiceRecord) -> None:
-        """Listen to a voice that is registered already."""
-        heard = None
+    async def _transcribe(self, voices: VoiceStore, record: VoiceRecord) -> None:
+        """Transcribe the recording of a registered voice."""
+        transcript = None
         try:
-            pcm, rate = await self._shelf.run(partial(store.recording, record))
-            heard = await self._prompts.transcript(record.audio_digest, pcm, rate)
+            pcm, rate = await self._store.run(partial(voices.recording, record))
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate)
         except UnavailableError as error:
             log.warning("voice not transcribed yet", voice=record.id, reason=error.message)
             return  # the next process may have what this one lacks
@@ -255,14 +255,14 @@ class VoiceService:
             log.warning("voice not transcribed", voice=record.id, reason=error.message)
         except Exception:
             log.exception("voice not transcribed", voice=record.id)
-        await self._shelf.run(partial(store.set_transcription, record.id, heard))
+        await self._store.run(partial(voices.set_transcription, record.id, transcript))
 
     def _forget_before(self) -> float:
-        """Until when no process can still hold what was deleted."""
+        """The time before which no process can still hold anything of a deleted voice."""
         ages = (self._settings.recording_cache_seconds, self._settings.prepared_cache_seconds)
         return time.time() - max(*ages, self._settings.prepared_disk_seconds) - 2 * _TIDY_SECONDS
 
-    async def _tidy_for_ever(self) -> None:
+    async def _tidy_forever(self) -> None:
         while True:
             await asyncio.sleep(_TIDY_SECONDS)
             try:
@@ -280,7 +280,7 @@ def _registration(
     name: str,
     owner: str,
     details: VoiceDetails,
-    taken: Taken,
+    taken: AcceptedRecording,
     transcript: str,
     transcription: Transcription,
     embedding: Embedding | None,
@@ -301,19 +301,19 @@ def _registration(
     )
 
 
-def _likenesses(store: VoiceStore, new: Registration, audio_digest: str) -> tuple[str, ...]:
-    """Which of the owner's voices, under other names, a new one seems to repeat."""
+def _similar_voices(store: VoiceStore, new: Registration, audio_digest: str) -> tuple[str, ...]:
+    """Warnings about voices of the same owner with the same recording or the same speaker."""
     same = store.find_audio(new.owner, audio_digest)
     if same is not None and name_key(same.name) != name_key(new.name):
-        return (f"Your voice {same.name!r} has the very same recording.",)
+        return (f"Your voice {same.name!r} has the same recording.",)
     if new.embedding is None:
         return ()
-    likeness = {
+    scores = {
         other.name: similarity(new.embedding, other.embedding)
         for other in store.sounding(new.owner)
         if other.embedding is not None and name_key(other.name) != name_key(new.name)
     }
-    nearest = max(likeness, key=likeness.__getitem__, default="")
-    if not nearest or likeness[nearest] < SAME_SPEAKER:
+    nearest = max(scores, key=scores.__getitem__, default="")
+    if not nearest or scores[nearest] < SAME_SPEAKER:
         return ()
-    return (f"It sounds like your voice {nearest!r} (similarity {likeness[nearest]:.2f}).",)
+    return (f"It sounds like your voice {nearest!r} (similarity {scores[nearest]:.2f}).",)

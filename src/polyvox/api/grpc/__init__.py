@@ -1,1 +1,1 @@
-"""The gRPC doors: CosyVoice's service for its own clients, and one of ours for text that is still being written."""
+"""gRPC: CosyVoice's service for its own clients, and Polyvox's own, which takes text while it is being written."""

@@ -1,4 +1,4 @@
-"""One gRPC call: who makes it, how long it may take, and how its answers and errors look on the wire."""
+"""One gRPC call: its owner, its deadline, its messages and errors on the wire."""
 
 import asyncio
 import math
@@ -11,8 +11,8 @@ from typing import NoReturn, Protocol
 import grpc
 import structlog
 
-from polyvox.api.errors import SESSION_HEADER
 from polyvox.api.grpc.schema import Message
+from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.streaming import CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, status_of
 from polyvox.service.session import Session, SessionState
@@ -26,7 +26,7 @@ PUSHBACK_KEY = "grpc-retry-pushback-ms"
 """gRPC's own clients obey this one where they are set to retry."""
 
 MESSAGE_BYTES = 65_536
-"""Most audio of one message: well below the 4 MiB that clients take unless told otherwise, and no torn samples."""
+"""Most audio of one message: well below the default limit of clients, 4 MiB, and a whole number of samples."""
 
 Metadata = Sequence[tuple[str, str | bytes]]
 
@@ -34,7 +34,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class Context(Protocol):
-    """What is used of `grpc.aio.ServicerContext`."""
+    """The part of `grpc.aio.ServicerContext` that is used."""
 
     def invocation_metadata(self) -> Metadata | None: ...
 
@@ -48,7 +48,7 @@ class Context(Protocol):
 
 
 class Call:
-    """A call under way; `owner` is whose key it came with."""
+    """A call under way; `owner` is the owner id of its key."""
 
     def __init__(self, context: Context, stall_seconds: float) -> None:
         self.owner = SHARED_OWNER
@@ -58,20 +58,20 @@ class Call:
         self._session_id = ""
 
     @asynccontextmanager
-    async def session(self, hall: SpeechService, request: SpeechRequest) -> AsyncIterator[Session]:
-        """A session that lives no longer than the call, told to the client before there is audio."""
-        async with await hall.open(replace(request, deadline=self._seconds_left())) as session:
+    async def session(self, service: SpeechService, request: SpeechRequest) -> AsyncIterator[Session]:
+        """A session that lives no longer than the call; its metadata goes to the client before any audio."""
+        async with await service.open(replace(request, deadline=self._seconds_left())) as session:
             self._session_id = session.id
-            await self._context.send_initial_metadata(_about(session))
+            await self._context.send_initial_metadata(_session_metadata(session))
             try:
                 yield session
             except PolyvoxError as error:
                 if session.state is not SessionState.FAILED:  # a session that failed has counted itself
-                    hall.metrics.failed(error)
+                    service.metrics.failed(error)
                 raise
 
     async def send(self, message: Message) -> None:
-        """Hand a message over; a client that takes none for too long loses the call."""
+        """Send a message; a client that accepts none for too long loses the call."""
         try:
             async with asyncio.timeout(self.stall_seconds):
                 await self._context.write(message)
@@ -94,7 +94,7 @@ class Call:
 
     @property
     def reference(self) -> str:
-        """What the log knows the call by."""
+        """The id of the call in the log."""
         return self._session_id or self._id
 
     def _seconds_left(self) -> float | None:
@@ -104,7 +104,7 @@ class Call:
         return seconds
 
 
-def _about(session: Session) -> Metadata:
+def _session_metadata(session: Session) -> Metadata:
     metadata = [
         (SESSION_HEADER.lower(), session.id),
         (SAMPLE_RATE_HEADER.lower(), str(session.sample_rate)),

@@ -1,4 +1,4 @@
-"""What a client sends while it is being spoken to: how to speak, then text in fragments, an end, or a cancellation."""
+"""The client's side of a `Converse` call: a config, then text in fragments, an end, or a cancellation."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -20,7 +20,7 @@ class _Fragment(RequestBody):
 
 
 class Conversation:
-    """Reads ahead of the engine, so that a cancellation is noticed while speech is being made."""
+    """Reads the client's messages ahead of the engine, so that a cancellation takes effect while audio is made."""
 
     def __init__(self, messages: AsyncIterator[Message], *, max_chars: int, patience: float) -> None:
         self.cancelled = False
@@ -33,7 +33,7 @@ class Conversation:
         self._fragments: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def config(self) -> Message:
-        """The first message, which says how to speak."""
+        """The first message, which holds voice, format and the like."""
         try:
             async with asyncio.timeout(self._patience):
                 first = await anext(self._messages, None)
@@ -45,7 +45,7 @@ class Conversation:
         return config
 
     async def fragments(self) -> AsyncGenerator[str]:
-        """The text as it comes. Whoever waits for it waits no longer than the client may be silent."""
+        """The text as it arrives; `StalledError` when none comes for `patience` seconds."""
         while True:
             try:
                 async with asyncio.timeout(self._patience):
@@ -57,8 +57,8 @@ class Conversation:
             yield fragment
 
     @asynccontextmanager
-    async def heard_by(self, session: Session) -> AsyncIterator[None]:
-        """Read what the client sends for as long as the block lasts; a cancellation ends the session."""
+    async def read_during(self, session: Session) -> AsyncIterator[None]:
+        """Read the client's messages for as long as the block lasts; a cancellation ends the session."""
         reading = asyncio.create_task(self._read(session))
         try:
             yield

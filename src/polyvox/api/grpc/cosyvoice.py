@@ -6,10 +6,10 @@ from functools import partial
 from types import MappingProxyType
 
 from polyvox.api.body import off_the_loop
+from polyvox.api.cosyvoice_requests import CosyVoiceRequest
 from polyvox.api.forms import Fields
 from polyvox.api.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.grpc.schema import Message, message_type
-from polyvox.api.inference import Inference
 from polyvox.api.schemas import RequestBody, Text
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
@@ -21,16 +21,16 @@ from polyvox.voices.limits import PromptLimits
 from polyvox.voices.recordings import wav_bytes
 from polyvox.voices.references import InlineVoice
 
-DOOR = "cosyvoice-grpc"
+_NAME = "cosyvoice-grpc"
 PROMPT_RATE = 16_000
 
-_NAMES: Mapping[str, str | None] = MappingProxyType(
+_FIELD_NAMES: Mapping[str, str | None] = MappingProxyType(
     {"input": "tts_text", "voice": "spk_id", "instructions": "instruct_text", "model": None}
 )
 
 
 class _Payload(RequestBody):
-    """The fields of all four kinds but the recording."""
+    """The fields of all four kinds except the recording."""
 
     tts_text: Text
     spk_id: str | None = None
@@ -38,13 +38,13 @@ class _Payload(RequestBody):
     instruct_text: Text | None = None
 
 
-class CosyVoiceDoor:
-    """Answers `cosyvoice.CosyVoice/Inference` with the server's default model."""
+class CosyVoiceServicer:
+    """Answers `cosyvoice.CosyVoice/CosyVoiceRequest` with the server's default model."""
 
-    def __init__(self, hall: SpeechService, voices: VoiceService) -> None:
-        self._hall = hall
+    def __init__(self, service: SpeechService, voices: VoiceService) -> None:
+        self._service = service
         self._voices = voices
-        self._limits = PromptLimits.of(hall.settings)
+        self._limits = PromptLimits.of(service.settings)
         self._response = message_type("cosyvoice.Response")
 
     async def inference(self, message: Message, call: Call) -> None:
@@ -56,7 +56,7 @@ class CosyVoiceDoor:
             )
         payload: Message = getattr(message, kind)
         samples = _samples(kind, payload)
-        names = _NAMES if samples is None else {**_NAMES, "voice": "prompt_audio"}
+        names = _FIELD_NAMES if samples is None else {**_FIELD_NAMES, "voice": "prompt_audio"}
         try:
             await self._speak(await self._request(payload, samples, call.owner), call)
         except PolyvoxError as error:
@@ -65,7 +65,7 @@ class CosyVoiceDoor:
 
     async def _speak(self, request: SpeechRequest, call: Call) -> None:
         async with (
-            call.session(self._hall, request) as session,
+            call.session(self._service, request) as session,
             aclosing(encoded(session, AudioFormat.PCM)) as parts,
         ):
             async for part in parts:
@@ -78,18 +78,18 @@ class CosyVoiceDoor:
         recording = None
         if samples is not None:
             recording = InlineVoice(await off_the_loop(samples, partial(_as_file, limits=self._limits)))
-        inference = Inference(
+        asked = CosyVoiceRequest(
             body.tts_text,
             speaker=body.spk_id,
             recording=recording,
             transcript=body.prompt_text,
             instruction=body.instruct_text,
         )
-        return inference.request(DOOR, self._hall.settings, self._voices, owner)
+        return asked.speech_request(_NAME, self._service.settings, self._voices, owner)
 
 
 def _samples(kind: str, payload: Message) -> bytes | None:
-    """The recording that a request carries, where one of its kind does."""
+    """The recording in a request; None for a kind without one."""
     if kind == "sft_request" or (kind == "instruct_request" and not payload.HasField("prompt_audio")):
         return None
     samples: bytes = payload.prompt_audio
@@ -97,7 +97,7 @@ def _samples(kind: str, payload: Message) -> bytes | None:
 
 
 def _as_file(samples: bytes, limits: PromptLimits) -> bytes:
-    """A recording as the one way in for recordings takes it."""
+    """Raw samples as a WAV file, which is what the check of recordings takes."""
     if not samples:
         raise PromptError("'prompt_audio' is empty; send 16-bit samples at 16 kHz.", field="prompt_audio")
     if len(samples) > 2 * PROMPT_RATE * limits.decoded_seconds:

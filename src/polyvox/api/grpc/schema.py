@@ -34,7 +34,7 @@ class MessageType(Protocol):
 
 
 class Method(Protocol):
-    """One call of a service, as its descriptor tells."""
+    """One method of a service, as in its descriptor."""
 
     name: str
     client_streaming: bool
@@ -56,7 +56,7 @@ def descriptors() -> DescriptorPool:
 
 
 def methods_of(service: str) -> Mapping[str, Method]:
-    """The calls of a service, by name."""
+    """The methods of a service, by name."""
     found: Mapping[str, Method] = descriptors().FindServiceByName(service).methods_by_name
     return found
 

@@ -1,14 +1,14 @@
-"""The gRPC server: its services, its limits, and an end that lets open streams finish."""
+"""The gRPC server: its services, its limits, and a shutdown that lets open streams finish."""
 
 import grpc.aio
 import structlog
 from grpc_reflection.v1alpha import reflection
 
-from polyvox.api.grpc.cosyvoice import CosyVoiceDoor
-from polyvox.api.grpc.health import HEALTH, HealthDoor
-from polyvox.api.grpc.reception import Handler, Reception
+from polyvox.api.grpc.cosyvoice import CosyVoiceServicer
+from polyvox.api.grpc.handlers import Handler, MethodHandlers
+from polyvox.api.grpc.health import HEALTH, HealthServicer
 from polyvox.api.grpc.schema import COSYVOICE, SPEECH, descriptors
-from polyvox.api.grpc.speech import SpeechDoor
+from polyvox.api.grpc.speech import SpeechServicer
 from polyvox.errors import UnavailableError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -20,13 +20,13 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class GrpcServer:
-    """The gRPC doors of one hall, on the running event loop. The hall and the voices are its maker's to close."""
+    """The gRPC services of one `SpeechService`, on the running event loop. The caller closes that and the voices."""
 
-    def __init__(self, hall: SpeechService, voices: VoiceService) -> None:
-        settings = hall.settings
+    def __init__(self, service: SpeechService, voices: VoiceService) -> None:
+        settings = service.settings
         self._host = settings.host
         self._drain_seconds = settings.drain_seconds
-        self._health = HealthDoor(hall)
+        self._health = HealthServicer(service)
         self._server = grpc.aio.server(
             options=[
                 ("grpc.max_receive_message_length", settings.max_body_bytes + settings.prompt_max_bytes),
@@ -35,7 +35,11 @@ class GrpcServer:
                 ("grpc.keepalive_timeout_ms", 1000 * _PING_SECONDS),
             ]
         )
-        reception, cosyvoice, speech = Reception(hall), CosyVoiceDoor(hall, voices), SpeechDoor(hall, voices)
+        methods, cosyvoice, speech = (
+            MethodHandlers(service),
+            CosyVoiceServicer(service, voices),
+            SpeechServicer(service, voices),
+        )
         handlers: dict[str, Handler] = {
             "Converse": speech.converse,
             "Speak": speech.speak,
@@ -45,16 +49,16 @@ class GrpcServer:
         health: dict[str, Handler] = {"Check": self._health.check, "Watch": self._health.watch}
         self._server.add_generic_rpc_handlers(
             (
-                reception.service(COSYVOICE, {"Inference": cosyvoice.inference}),
-                reception.service(SPEECH, handlers),
-                reception.service(HEALTH, health, is_open=True),
+                methods.service(COSYVOICE, {"Inference": cosyvoice.inference}),
+                methods.service(SPEECH, handlers),
+                methods.service(HEALTH, health, public=True),
             )
         )
         names = (COSYVOICE, SPEECH, HEALTH, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server, descriptors())
 
     def bind(self, port: int) -> str:
-        """Take the address, or say in one sentence why not; the address as clients write it."""
+        """Bind the port; return the address as clients write it."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         try:
             bound = self._server.add_insecure_port(f"{host}:{port}")

@@ -1,4 +1,4 @@
-"""Our own gRPC service: speech from a text, speech from text that is still arriving, and what can be chosen from."""
+"""Polyvox's gRPC service: speech from a text, speech from text that is still arriving, lists of voices and models."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
@@ -7,66 +7,65 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from polyvox.api.casting import cast_request
 from polyvox.api.forms import Fields
 from polyvox.api.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.grpc.conversation import Conversation
 from polyvox.api.grpc.schema import Message, message_type
 from polyvox.api.schemas import SpeechBody
+from polyvox.api.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError, PromptError
-from polyvox.service.arriving import Arriving
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.registry import ModelInfo
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.stream_in import SpeakStream
 from polyvox.service.voices import VoiceService
 from polyvox.types import AudioChunk, Span, Voice
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.references import InlineVoice
 
-DOOR = "grpc"
-
+_NAME = "grpc"
 _MAX_REGISTERED = 1_000
-_NAMES: Mapping[str, str] = MappingProxyType(
+_FIELD_NAMES: Mapping[str, str] = MappingProxyType(
     {"input": "text", "lang_code": "language", "response_format": "format", "volume_multiplier": "volume"}
 )
 _OPTIONAL = {"speed": "speed", "seed": "seed", "sample_rate": "sample_rate", "volume": "volume_multiplier"}
 _WHERE_NOT_EMPTY = {"model": "model", "voice": "voice", "language": "lang_code", "instructions": "instructions"}
 
 
-class SpeechDoor:
+class SpeechServicer:
     """Answers `polyvox.v1.Speech`."""
 
-    def __init__(self, hall: SpeechService, voices: VoiceService) -> None:
-        self._hall = hall
+    def __init__(self, service: SpeechService, voices: VoiceService) -> None:
+        self._service = service
         self._voices = voices
 
     async def speak(self, message: Message, call: Call) -> None:
         """Speak one text."""
-        with _own_names(message.config):
+        with _own_field_names(message.config):
             body = _body(message.config, message.text)
             request = await self._request(message.config, body, call.owner)
-            async with call.session(self._hall, request) as session:
+            async with call.session(self._service, request) as session:
                 await _Delivery(session, body.audio_format, call).run()
 
     async def converse(self, messages: AsyncIterator[Message], call: Call) -> None:
         """Speak text while it arrives."""
-        limit = self._hall.settings.max_input_chars
+        limit = self._service.settings.max_input_chars
         conversation = Conversation(messages, max_chars=limit, patience=call.stall_seconds)
         config = await conversation.config()
-        with _own_names(config):
+        with _own_field_names(config):
             body = _body(config, "")
-            act = Arriving(conversation.fragments(), limit, body.speed)
-            request = replace(await self._request(config, body, call.owner), act=act)
-            async with call.session(self._hall, request) as session, conversation.heard_by(session):
+            kind = SpeakStream(conversation.fragments(), limit, body.speed)
+            request = replace(await self._request(config, body, call.owner), kind=kind)
+            async with call.session(self._service, request) as session, conversation.read_during(session):
                 await _Delivery(session, body.audio_format, call).run(conversation)
 
     async def voices(self, message: Message, call: Call) -> Message:
         """The voices of a model; with one that clones, also those that the caller has registered."""
         model = message.model or None
-        listed = [_voice(voice) for voice in self._hall.registry.voices(model)]
-        known = self._hall.registry.model(model).capabilities
+        listed = [_voice(voice) for voice in self._service.registry.voices(model)]
+        known = self._service.registry.model(model).capabilities
         if known is not None and known.cloning:
             page = await self._voices.page(VoiceQuery(limit=_MAX_REGISTERED), call.owner)
             mine = [Voice(record.id, record.name, record.language) for record in page.voices]
@@ -75,26 +74,26 @@ class SpeechDoor:
 
     async def models(self, message: Message, call: Call) -> Message:
         """Every model, available or not."""
-        registry = self._hall.registry
+        registry = self._service.registry
         default = registry.resolve(None)
         listed = [_model(info, is_default=info.id == default) for info in registry.models() + registry.absent()]
         return _new("ModelsResponse", models=listed)
 
     async def _request(self, config: Message, body: SpeechBody, owner: str) -> SpeechRequest:
-        request = await cast_request(body, DOOR, self._hall, self._voices, owner)
+        request = await speech_request(body, _NAME, self._service, self._voices, owner)
         if not config.HasField("prompt_audio"):
             return request
         if not config.prompt_audio:
             raise PromptError("'prompt_audio' is empty; send a recording as a file.", field="prompt_audio")
         reference = InlineVoice(config.prompt_audio)
-        cast = partial(
-            self._voices.casting.cast, reference, owner, model=body.model, transcript=config.prompt_text or None
+        resolve_voice = partial(
+            self._voices.resolver.resolve, reference, owner, model=body.model, transcript=config.prompt_text or None
         )
-        return replace(request, cast=cast)
+        return replace(request, resolve_voice=resolve_voice)
 
 
 class _Delivery:
-    """A session's audio on its way into a call."""
+    """Sends a session's audio into a call."""
 
     def __init__(self, session: Session, audio_format: AudioFormat, call: Call) -> None:
         self._session = session
@@ -102,7 +101,7 @@ class _Delivery:
         self._call = call
 
     async def run(self, conversation: Conversation | None = None) -> None:
-        """Send all of it, between a message that says what comes and one that says it was all."""
+        """Send `started`, the audio, and `finished`."""
         await self._send(started=_started(self._session, self._format))
         chunks = samples = 0
         async with aclosing(encoded(self._session, self._format)) as parts:
@@ -124,9 +123,9 @@ class _Delivery:
 
 
 @contextmanager
-def _own_names(config: Message) -> Iterator[None]:
-    """Call the field at fault as this service calls it."""
-    names = {**_NAMES, "voice": "prompt_audio"} if config.HasField("prompt_audio") else _NAMES
+def _own_field_names(config: Message) -> Iterator[None]:
+    """Give errors this service's name of the field at fault."""
+    names = {**_FIELD_NAMES, "voice": "prompt_audio"} if config.HasField("prompt_audio") else _FIELD_NAMES
     try:
         yield
     except PolyvoxError as error:
@@ -135,7 +134,7 @@ def _own_names(config: Message) -> Iterator[None]:
 
 
 def _body(config: Message, text: str) -> SpeechBody:
-    """The same as a request for speech over HTTP, checked as one."""
+    """The config and text as a speech request of the HTTP API, with its checks."""
     values: dict[str, Any] = {"input": text, "response_format": config.format or "pcm"}
     values |= {theirs: getattr(config, ours) for ours, theirs in _WHERE_NOT_EMPTY.items() if getattr(config, ours)}
     values |= {theirs: getattr(config, ours) for ours, theirs in _OPTIONAL.items() if config.HasField(ours)}

@@ -1,22 +1,22 @@
-"""How much memory all streams of a model may keep together."""
+"""A memory budget that all streams of a model share."""
 
 from collections import deque
 
 
 class Lease:
-    """A share of a budget. It is given back when nobody holds it any more."""
+    """A share of a budget, returned when the last reference to it is dropped."""
 
     def __init__(self, nbytes: int, returned: "deque[int]") -> None:
         self.nbytes = nbytes
         self._returned = returned
 
     def __del__(self) -> None:
-        # Whatever thread lets go last: only the appending is certain to be safe there.
+        # This may run on any thread, where only the append is certain to be safe.
         self._returned.append(self.nbytes)
 
 
 class ByteBudget:
-    """Bytes that may be taken as long as there are some left. One thread may take them; any may let them go."""
+    """A bounded number of bytes. One thread may take leases; any may drop them."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -30,7 +30,7 @@ class ByteBudget:
         return self._used
 
     def take(self, nbytes: int) -> Lease | None:
-        """So many bytes, or none of them where they are more than what is left."""
+        """A lease of so many bytes, or None where fewer are left."""
         if self.used + nbytes > self.most:
             return None
         self._used += nbytes

@@ -1,4 +1,4 @@
-"""A CosyVoice model folder as it is published: which files it must have, and whether its weights fit."""
+"""A CosyVoice model folder as published: its files, and the check of its weights."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from polyvox.bundles.weights import read_plain, read_weights
-from polyvox.engines.cosyvoice.recipe import Recipe, read_recipe
+from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig, read_config
 from polyvox.errors import BundleError
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow
 from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
@@ -26,21 +26,21 @@ VERSIONS = (3, 2)
 BACKBONE = "CosyVoice-BlankEN"
 _TOKENIZER_FILES = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
 _WEIGHTS = ("llm", "llm.rl", "flow", "hift")
-"""Files of weights, by their names without an ending; of the first two one is enough."""
+"""Files of weights without their suffix; one of the first two is enough."""
 _TEXT_HEAD = "llm.model.lm_head.weight"
 
 
 @dataclass(frozen=True, slots=True)
 class CosyVoiceBundle:
-    """A folder that holds all files of one model; the weights are not read yet."""
+    """A folder with all files of one model; the weights are not read yet."""
 
     folder: Path
-    recipe: Recipe
+    config: CosyVoiceConfig
     lm_name: str = "llm"
 
     @property
     def version(self) -> int:
-        return self.recipe.version
+        return self.config.version
 
     @property
     def speech_tokenizer(self) -> Path:
@@ -60,20 +60,20 @@ class CosyVoiceBundle:
         return read_weights(_weights_file(self.folder, name))
 
     def lm(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> CosyVoiceLm:
-        return load_lm(self.recipe.lm, state, dtype)
+        return load_lm(self.config.lm, state, dtype)
 
     def flow(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> Flow:
-        config = self.recipe.flow
+        config = self.config.flow
         if isinstance(config, Flow2Config):
             return load_flow2(config, state, dtype)
         return load_flow3(config, state, dtype)
 
     def hift(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> Hift | CausalHift:
         loader = load_hift if self.version == 2 else load_causal_hift
-        return loader(self.recipe.hift, state, dtype)
+        return loader(self.config.hift, state, dtype)
 
     def check_weights(self) -> Iterator[str]:
-        """Compare names and shapes of all weights with the recipe, file by file; a sentence on each that fits."""
+        """Compare names and shapes of all weights with the configuration; one line for each file that fits."""
         for name in _WEIGHTS:
             path = _weights_file(self.folder, name)
             if path.is_file():
@@ -82,7 +82,7 @@ class CosyVoiceBundle:
                 yield f"{path.name}: {len(state)} tensors, names and shapes fit"
 
     def build(self, part: str, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> torch.nn.Module:
-        """One part with these weights; BundleError says what does not fit."""
+        """Build one network with these weights; BundleError says what does not fit."""
         loaders = {"llm": self.lm, "flow": self.flow, "hift": self.hift}
         try:
             return loaders[part](state, dtype)
@@ -90,7 +90,7 @@ class CosyVoiceBundle:
             raise BundleError(f"{part} in {self.folder} does not fit its YAML file: {error}") from error
 
     def voices(self, engine: str) -> dict[str, PreparedVoice]:
-        """The voices that come with the model, by name; there may be none."""
+        """The built-in voices of the model by name; there may be none."""
         path = self.folder / "spk2info.pt"
         if not path.is_file():
             return {}
@@ -101,11 +101,11 @@ class CosyVoiceBundle:
 
 
 def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
-    """The model in a folder; BundleError names everything that it lacks."""
+    """Open the model in a folder; BundleError names every missing file."""
     if not folder.is_dir():
         raise BundleError(
-            f"There is no folder {folder}; run `polyvox pull cosyvoice2` or `polyvox pull cosyvoice3`, or name the "
-            "place of CosyVoice's files in the setting 'cosyvoice2_dir' or 'cosyvoice3_dir'."
+            f"There is no folder {folder}; run `polyvox pull cosyvoice2` or `polyvox pull cosyvoice3`, or set the "
+            "folder of CosyVoice's files in 'cosyvoice2_dir' or 'cosyvoice3_dir'."
         )
     version = _version(folder)
     required = [
@@ -121,12 +121,12 @@ def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
             f"The CosyVoice {version} model in {folder} lacks {', '.join(missing)}; copy these files from where the "
             "model was published."
         )
-    recipe = read_recipe(folder / f"cosyvoice{version}.yaml", folder / BACKBONE / "config.json", version)
-    return CosyVoiceBundle(folder, recipe, lm_name)
+    config = read_config(folder / f"cosyvoice{version}.yaml", folder / BACKBONE / "config.json", version)
+    return CosyVoiceBundle(folder, config, lm_name)
 
 
 def convert(bundle: CosyVoiceBundle) -> list[Path]:
-    """Write each PyTorch file's weights as safetensors beside it; what speech never uses is left out.
+    """Write the weights of each PyTorch file as safetensors beside it, without those that speech never uses.
 
     A part that fails its check is not written.
     """
@@ -158,20 +158,22 @@ def _version(folder: Path) -> int:
 
 
 def _weights_file(folder: Path, name: str) -> Path:
-    """Safetensors where they are, else the published file."""
+    """The safetensors file where there is one, else the published file."""
     converted = folder / f"{name}.safetensors"
     return converted if converted.is_file() else folder / f"{name}.pt"
 
 
 def _part(name: str) -> str:
-    """The network that weights of this name belong to."""
+    """The network that a file of weights belongs to."""
     return name.partition(".")[0]
 
 
 def _voice(engine: str, name: str, entry: object) -> PreparedVoice:
-    """An entry of `spk2info.pt`: a speaker that was trained on, or a recording that the original prepared."""
+    """A voice of `spk2info.pt`: a speaker of the training data, or features of a recording."""
     if not isinstance(entry, dict):
-        raise BundleError(f"The voice {name!r} in spk2info.pt is not understood; fetch the file again, or remove it.")
+        raise BundleError(
+            f"The voice {name!r} in spk2info.pt has an unknown format; fetch the file again, or remove it."
+        )
     embedding = entry.get("embedding", entry.get("flow_embedding"))
     if not isinstance(embedding, Tensor) or embedding.numel() == 0:
         raise BundleError(f"The voice {name!r} in spk2info.pt has no speaker embedding; remove it.")

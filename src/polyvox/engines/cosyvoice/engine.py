@@ -1,7 +1,6 @@
-"""CosyVoice 2 and 3: voices cloned from a recording, spoken while their tokens are still being decoded."""
+"""CosyVoice 2 and 3: zero-shot voices, with audio decoded while speech tokens are still generated."""
 
 import asyncio
-import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -10,24 +9,37 @@ from functools import partial
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.cosyvoice.casting import Cast, Mode, cast, language_array, mode_of
-from polyvox.engines.cosyvoice.decoder import CosyVoiceDecoder
-from polyvox.engines.cosyvoice.executing import recorded_sound, shared_lm
-from polyvox.engines.cosyvoice.hops import Hops, usual_hops
-from polyvox.engines.cosyvoice.listening import check_recording
-from polyvox.engines.cosyvoice.loading import Model, load_model
+from polyvox.engines.cosyvoice.execution import capture_token2wav, start_lm
+from polyvox.engines.cosyvoice.hops import Hops, hop_lengths
+from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
+from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode, build_prompt, choose_mode, language_array
+from polyvox.engines.cosyvoice.loading import LoadedModel, load_model
+from polyvox.engines.cosyvoice.model_config import SAMPLE_RATE
 from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFrontend
-from polyvox.engines.cosyvoice.piece import Chunk, Hop, Piece, PieceMaker, Player, Timed, sampling_of, sounded
-from polyvox.engines.cosyvoice.place import SILENT, Place, Wording
-from polyvox.engines.cosyvoice.recipe import SAMPLE_RATE
+from polyvox.engines.cosyvoice.prompt_features import check_recording
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.engines.cosyvoice.sound import SoundState
 from polyvox.engines.cosyvoice.spec import LANGUAGES
+from polyvox.engines.cosyvoice.synthesis import (
+    NO_TEXT,
+    ChunkText,
+    Hop,
+    HopResult,
+    SegmentChunk,
+    SegmentContext,
+    SegmentSynthesizer,
+    decode_hops,
+    default_sampling,
+)
 from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.engines.cosyvoice.token2wav import Token2WavState
+from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
+from polyvox.engines.kit.playhead import Playhead
+from polyvox.engines.kit.progress import ChunkLedger
+from polyvox.engines.kit.seeds import derive_seed, request_seed
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.lm_scheduler import LmScheduler, LmSizes
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs
+from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
     AudioChunk,
@@ -43,7 +55,7 @@ from polyvox.types import (
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-MOST_INSTRUCTIONS = 500
+MAX_INSTRUCTIONS = 500
 CAPACITY = 4096
 """Positions of one sequence: prompt, text and speech."""
 
@@ -52,24 +64,24 @@ CAPACITY = 4096
 class _Running:
     """What exists between `start` and `close`."""
 
-    model: Model
-    source: LmScheduler
-    pieces: PieceMaker
-    stage: Stage[Hop, Timed]
+    model: LoadedModel
+    scheduler: LmScheduler
+    synthesizer: SegmentSynthesizer
+    stage: Stage[Hop, HopResult]
     device: DeviceExecutor
     lm_device: DeviceExecutor
-    ears: DeviceExecutor
+    features: DeviceExecutor
     text: DeviceExecutor
     streams: asyncio.Semaphore
 
 
 class CosyVoiceEngine:
-    """One version of CosyVoice in PyTorch. Sequences share the language model; sound is made chunk by chunk."""
+    """One version of CosyVoice. All requests share the language model's scheduler; audio is decoded hop by hop."""
 
     def __init__(self, settings: Settings, version: int) -> None:
         self.name = f"cosyvoice{version}"
         self.warning = ""
-        """What is not as the settings wish: say, that there is no GPU."""
+        """What is not as the settings ask, such as a missing GPU."""
         self.capabilities = Capabilities(
             languages=LANGUAGES[version],
             sample_rate=SAMPLE_RATE,
@@ -81,71 +93,65 @@ class CosyVoiceEngine:
             stochastic=True,
         )
         self._version = version
-        self._settings = settings
+        self._settings = settings.section(CosyVoiceSettings)
+        self._folder = self._settings.folder(version) or settings.models_dir / self.name
         self._tags = Tags(version)
-        self._own = own = settings.section(CosyVoiceSettings)
-        self._policy = ChunkPolicy(own.first_hop, own.hop_growth, own.max_hop)
+        self._policy = ChunkPolicy(self._settings.first_hop, self._settings.hop_growth, self._settings.max_hop)
         self._observer: Observer | None = None
         self._running: _Running | None = None
 
     @property
     def voices(self) -> Sequence[Voice]:
-        own = self._running.model.voices if self._running else {}
-        return [Voice(id=name, name=name, language="mul") for name in own]
+        built_in = self._running.model.voices if self._running else {}
+        return [Voice(id=name, name=name, language="mul") for name in built_in]
 
     def observe(self, observer: Observer) -> None:
         self._observer = observer
 
     async def start(self) -> None:
-        model = await asyncio.to_thread(load_model, self._settings, self._version)
-        device, lm_device = DeviceExecutor(f"{self.name}-sound", 1), DeviceExecutor(f"{self.name}-lm", 1)
-        decoder = CosyVoiceDecoder(model.networks.lm)
-        streams = self._own.streams
+        model = await asyncio.to_thread(load_model, self._folder, self._version, self._settings)
+        config, token2wav = model.bundle.config, model.networks.token2wav
+        device, lm_device = DeviceExecutor(f"{self.name}-token2wav", 1), DeviceExecutor(f"{self.name}-lm", 1)
+        adapter = CosyVoiceLmAdapter(model.networks.lm)
         recorder = CudaGraphs if model.placement.device == "cuda" else None
-        sizes, sampling = LmSizes(slots=streams, capacity=CAPACITY), sampling_of(model.bundle.recipe)
-        source, lm_warning = await shared_lm(decoder, sizes, sampling, lm_device, recorder)
-        sound_warning = "" if recorder is None else await device.run(partial(self._recorded, model, recorder))
-        self.warning = " ".join(filter(None, (model.warning, lm_warning, sound_warning)))
-        stage = Stage[Hop, Timed](
-            self.name, partial(sounded, model.networks.sound), executor=device, observer=self._observer
+        sizes = LmSchedulerConfig(slots=self._settings.streams, capacity=CAPACITY)
+        scheduler, lm_warning = await start_lm(adapter, sizes, default_sampling(config), lm_device, recorder)
+        warnings = [model.warning, lm_warning]
+        if recorder is not None:
+            hops = hop_lengths(self._policy, config.flow.flow.block)
+            warnings.append(await device.run(partial(capture_token2wav, token2wav, hops, recorder)))
+        self.warning = " ".join(filter(None, warnings))
+        stage = Stage[Hop, HopResult](
+            self.name, partial(decode_hops, token2wav), executor=device, observer=self._observer
         )
+        original = self._settings.original_least
         self._running = _Running(
             model=model,
-            source=source,
-            pieces=PieceMaker(
-                model.bundle.recipe,
-                decoder,
-                source,
-                stage,
-                original=self._own.original_least,
-            ),
+            scheduler=scheduler,
+            synthesizer=SegmentSynthesizer(config, adapter, scheduler, stage, original=original),
             stage=stage,
             device=device,
             lm_device=lm_device,
-            ears=DeviceExecutor(f"{self.name}-ears", 1),
+            features=DeviceExecutor(f"{self.name}-features", 1),
             text=DeviceExecutor(f"{self.name}-text", 1),
-            streams=asyncio.Semaphore(streams),
+            streams=asyncio.Semaphore(self._settings.streams),
         )
-
-    def _recorded(self, model: Model, recorder: Callable[[], Replay]) -> str:
-        hops = usual_hops(self._policy, model.bundle.recipe.flow.flow.block)
-        return recorded_sound(model.networks.sound, hops, recorder)
 
     async def close(self) -> None:
         if self._running is not None:
             running, self._running = self._running, None
-            await running.source.close()
+            await running.scheduler.close()
             await running.stage.close()
-            for executor in (running.device, running.lm_device, running.ears, running.text):
+            for executor in (running.device, running.lm_device, running.features, running.text):
                 await asyncio.to_thread(executor.close)
 
     def check(self, utterance: Utterance) -> None:
         self._tags.check(utterance.text, "input")
         instructions = utterance.instructions or ""
         self._tags.check(instructions, "instructions")
-        if len(instructions) > MOST_INSTRUCTIONS:
+        if len(instructions) > MAX_INSTRUCTIONS:
             raise InvalidRequestError(
-                f"The instructions are longer than {MOST_INSTRUCTIONS} characters; shorten them.", field="instructions"
+                f"The instructions are longer than {MAX_INSTRUCTIONS} characters; shorten them.", field="instructions"
             )
         if utterance.language and utterance.language.partition("-")[0] not in self.capabilities.languages:
             known = ", ".join(sorted(self.capabilities.languages))
@@ -155,22 +161,23 @@ class CosyVoiceEngine:
         arrays = self._voice(utterance).arrays
         if instructions and "tokens" not in arrays:
             raise InvalidRequestError(
-                "This voice cannot follow instructions; choose one that was made of a recording.", field="instructions"
+                "This voice cannot follow instructions; choose one that was cloned from a recording.",
+                field="instructions",
             )
-        if utterance.tuning.get("zero_shot") and not len(arrays.get("text", ())):
+        if CosyVoiceTuning.of(utterance.tuning).zero_shot and not len(arrays.get("text", ())):
             raise PromptError(
-                "The reference recording has no transcript; say what is spoken in it.", field="prompt_text"
+                "The reference recording has no transcript; send the words that are spoken in it.", field="prompt_text"
             )
 
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         running = self._started()
         check_recording(prompt, "voice")
         self._tags.check(prompt.transcript, "prompt_text")
-        return await running.ears.run(partial(self._prepared, running.model, prompt))
+        return await running.features.run(partial(self._prepare, running.model, prompt))
 
-    def _prepared(self, model: Model, prompt: VoicePrompt) -> PreparedVoice:
+    def _prepare(self, model: LoadedModel, prompt: VoicePrompt) -> PreparedVoice:
         transcript = model.frontend.normalized(prompt.transcript, NormalizationOptions()).text
-        arrays = model.listener.hear(prompt)
+        arrays = model.features.extract(prompt)
         text = model.tokenizer.encode_array(transcript)
         return PreparedVoice(
             self.name, prompt.digest, {**arrays, "text": text, "language": language_array(prompt.transcript)}
@@ -179,15 +186,14 @@ class CosyVoiceEngine:
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         running = self._started()
         self.check(utterance)
-        role = self._role(running, utterance, utterance.text)
-        async with aclosing(
-            self._sounded(running, utterance, role, partial(self._spoken, running, utterance))
-        ) as chunks:
+        prompt = self._prompt(running, utterance, utterance.text)
+        speech = partial(self._speak_segments, running, utterance)
+        async with aclosing(self._chunks(running, utterance, prompt, speech)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
-    async def read(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
-        """Speak along with a text that is still arriving; a stream of sound is taken when the first of it is there."""
+    async def speak_stream(self, utterance: Utterance, pieces: AsyncIterator[str]) -> AsyncIterator[AudioChunk]:
+        """Speak a text while it arrives; a stream's slot is taken when its first phrase is there."""
         running = self._started()
         self.check(utterance)
         async with aclosing(self._phrases(running, utterance, pieces)) as phrases:
@@ -195,91 +201,93 @@ class CosyVoiceEngine:
             first = await passages.peek()
             if first is None:
                 raise _nothing_to_say()
-            role = self._role(running, utterance, first.text)
-            read_along = partial(self._read_along, running, utterance, passages)
-            async with aclosing(self._sounded(running, utterance, role, read_along)) as chunks:
+            prompt = self._prompt(running, utterance, first.text)
+            speech = partial(self._speak_passages, running, passages)
+            async with aclosing(self._chunks(running, utterance, prompt, speech)) as chunks:
                 async for chunk in chunks:
                     yield chunk
 
     async def convert(self, source: VoicePrompt, utterance: Utterance) -> AsyncIterator[AudioChunk]:
-        """Say what a recording says in another voice: its speech tokens, sounded with that voice's prompt."""
+        """Convert a recording to another voice: its speech tokens, decoded with that voice's prompt."""
         running = self._started()
         check_recording(source, "file")
         self.check(utterance)
-        role = Cast(Mode.CONVERSION, (), (), self._voice(utterance))
-        converted = partial(self._converted, running, source)
-        async with aclosing(self._sounded(running, utterance, role, converted)) as chunks:
+        prompt = LmPrompt(PromptMode.CONVERSION, (), (), self._voice(utterance))
+        speech = partial(self._convert, running, source)
+        async with aclosing(self._chunks(running, utterance, prompt, speech)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
-    def _role(self, running: _Running, utterance: Utterance, text: str) -> Cast:
-        voice = self._voice(utterance)
-        zero_shot = bool(utterance.tuning.get("zero_shot"))
-        mode = mode_of(voice, text, utterance.instructions, utterance.language, zero_shot=zero_shot)
-        return cast(voice, mode, utterance.instructions, running.model.tokenizer, self._version)
+    def _prompt(self, running: _Running, utterance: Utterance, text: str) -> LmPrompt:
+        voice, tuning = self._voice(utterance), CosyVoiceTuning.of(utterance.tuning)
+        mode = choose_mode(voice, text, utterance.instructions, utterance.language, zero_shot=tuning.zero_shot)
+        return build_prompt(voice, mode, utterance.instructions, running.model.tokenizer, self._version)
 
-    async def _sounded(
-        self, running: _Running, utterance: Utterance, role: Cast, speech: "_Speech"
+    async def _chunks(
+        self, running: _Running, utterance: Utterance, prompt: LmPrompt, speech: "_Speech"
     ) -> AsyncGenerator[AudioChunk]:
-        """The chunks of an utterance, one behind the other."""
-        seed = secrets.randbits(63) if utterance.seed is None else utterance.seed
-        log.debug("cosyvoice speaks", engine=self.name, mode=str(role.mode), seed=seed, policy=self._policy)
+        """Number the chunks of an utterance; a chunk without samples is left out."""
+        seed = request_seed(utterance.seed)
+        log.debug("cosyvoice request", engine=self.name, mode=str(prompt.mode), seed=seed, policy=self._policy)
         async with running.streams:
-            place = Place(self._policy)
-            base = asyncio.create_task(running.device.run(partial(running.model.networks.sound.start, role.voice)))
-            hops = Hops(self._policy, len(role.flow_tokens), running.pieces.block, running.pieces.ahead)
+            ledger = ChunkLedger(SAMPLE_RATE, self._policy)
+            base = asyncio.create_task(
+                running.device.run(partial(running.model.networks.token2wav.start, prompt.voice))
+            )
+            hops = Hops(self._policy, len(prompt.flow_tokens), running.synthesizer.block, running.synthesizer.ahead)
             try:
-                shared = _Shared(role, base, seed, hops, Player(asyncio.get_running_loop().time))
-                async with aclosing(speech(shared)) as chunks:
-                    async for wording, chunk in chunks:
-                        log.debug("cosyvoice chunk", tokens=chunk.tokens, kept_bytes=chunk.kept)
-                        shared.player.given(len(chunk.pcm) / SAMPLE_RATE)
+                context = _UtteranceContext(prompt, base, seed, hops, Playhead(asyncio.get_running_loop().time))
+                async with aclosing(speech(context)) as chunks:
+                    async for text, chunk in chunks:
+                        log.debug("cosyvoice chunk", tokens=chunk.tokens, cache_bytes=chunk.cache_bytes)
                         if len(chunk.pcm):
-                            yield place.next(chunk, wording)
+                            context.playhead.push(len(chunk.pcm) / SAMPLE_RATE)
+                            yield _audio_chunk(ledger, chunk, text)
             finally:
                 base.cancel()
-        if place.index == 0:
+        if ledger.index == 0:
             raise _nothing_to_say()
 
-    async def _spoken(
-        self, running: _Running, utterance: Utterance, shared: "_Shared"
-    ) -> AsyncGenerator[tuple[Wording, Chunk]]:
-        """The chunks of all pieces of a text; each piece is a sequence of its own."""
-        model = running.model
-        cuts = model.frontend.segments(utterance.text, utterance.normalization, utterance.language)
+    async def _speak_segments(
+        self, running: _Running, utterance: Utterance, context: "_UtteranceContext"
+    ) -> AsyncGenerator[tuple[ChunkText, SegmentChunk]]:
+        """Speak a text segment by segment, each a sequence of its own; its first chunk carries its text."""
+        model, synthesizer = running.model, running.synthesizer
+        segments = model.frontend.segments(utterance.text, utterance.normalization, utterance.language)
         index = 0
-        while (text := await running.text.run(lambda: next(cuts, None))) is not None:
-            piece = shared.piece(index)
-            span = text.span(0, len(text))
-            wording = Wording(utterance.text[span.start : span.end], span)
-            ids = model.tokenizer.encode(text.text)
-            async with aclosing(running.pieces.speak(piece, ids, shared.hops, shared.player)) as chunks:
+        while (segment := await running.text.run(lambda: next(segments, None))) is not None:
+            span = segment.span(0, len(segment))
+            text = ChunkText(utterance.text[span.start : span.end], span)
+            ids = model.tokenizer.encode(segment.text)
+            speech = synthesizer.speak(context.segment(index), ids, context.hops, context.playhead)
+            async with aclosing(speech) as chunks:
                 async for chunk in chunks:
-                    yield wording if chunk.first else SILENT, chunk
+                    yield text if chunk.first else NO_TEXT, chunk
             index += 1
 
-    async def _read_along(
-        self, running: _Running, utterance: Utterance, passages: Passages, shared: "_Shared"
-    ) -> AsyncGenerator[tuple[Wording, Chunk]]:
-        """The chunks of all passages of an arriving text; the last of each tells its words, which are known by then."""
-        index = 0
+    async def _speak_passages(
+        self, running: _Running, passages: Passages, context: "_UtteranceContext"
+    ) -> AsyncGenerator[tuple[ChunkText, SegmentChunk]]:
+        """Speak an arriving text passage by passage; the last chunk of each carries its text, known by then."""
+        synthesizer, index = running.synthesizer, 0
         while await passages.peek() is not None:
-            piece = shared.piece(index)
+            segment = context.segment(index)
             async with (
                 aclosing(passages.passage()) as phrases,
-                aclosing(running.pieces.read(piece, phrases, shared.hops, shared.player)) as chunks,
+                aclosing(synthesizer.speak_stream(segment, phrases, context.hops, context.playhead)) as chunks,
             ):
                 async for chunk in chunks:
-                    yield passages.wording if chunk.last else SILENT, chunk
+                    yield passages.wording if chunk.last else NO_TEXT, chunk
             index += 1
 
-    async def _converted(
-        self, running: _Running, source: VoicePrompt, shared: "_Shared"
-    ) -> AsyncGenerator[tuple[Wording, Chunk]]:
-        tokens = await running.ears.run(partial(running.model.listener.speech, source))
-        async with aclosing(running.pieces.say(shared.piece(0), tokens, shared.hops, shared.player)) as chunks:
+    async def _convert(
+        self, running: _Running, source: VoicePrompt, context: "_UtteranceContext"
+    ) -> AsyncGenerator[tuple[ChunkText, SegmentChunk]]:
+        tokens = await running.features.run(partial(running.model.features.speech_tokens, source))
+        speech = running.synthesizer.speak_tokens(context.segment(0), tokens, context.hops, context.playhead)
+        async with aclosing(speech) as chunks:
             async for chunk in chunks:
-                yield SILENT, chunk
+                yield NO_TEXT, chunk
 
     async def _phrases(
         self, running: _Running, utterance: Utterance, pieces: AsyncIterator[str]
@@ -301,13 +309,13 @@ class CosyVoiceEngine:
                     f"This voice was prepared for {utterance.prepared.engine!r}, not for {self.name!r}.", field="voice"
                 )
             return utterance.prepared
-        own = self._started().model.voices
-        if utterance.voice not in own:
-            remedy = f"use one of {', '.join(own)}, or" if own else "this model has none of its own:"
+        built_in = self._started().model.voices
+        if utterance.voice not in built_in:
+            remedy = f"use one of {', '.join(built_in)}, or" if built_in else "this model has none built in:"
             raise UnknownVoiceError(
                 f"There is no voice {utterance.voice[:80]!r}; {remedy} register a recording as a voice.", field="voice"
             )
-        return own[utterance.voice]
+        return built_in[utterance.voice]
 
     def _started(self) -> _Running:
         if self._running is None:
@@ -316,20 +324,31 @@ class CosyVoiceEngine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shared:
-    """What all pieces of one utterance share."""
+class _UtteranceContext:
+    """What all segments of one utterance share."""
 
-    role: Cast
-    base: "asyncio.Task[SoundState]"
+    prompt: LmPrompt
+    base: "asyncio.Task[Token2WavState]"
     seed: int
     hops: Hops
-    player: Player
+    playhead: Playhead
 
-    def piece(self, index: int) -> Piece:
-        return Piece(self.role, self.base, self.seed, index)
+    def segment(self, index: int) -> SegmentContext:
+        return SegmentContext(self.prompt, self.base, derive_seed(self.seed, "segment", index))
 
 
-_Speech = Callable[[_Shared], AsyncGenerator[tuple[Wording, Chunk]]]
+_Speech = Callable[[_UtteranceContext], AsyncGenerator[tuple[ChunkText, SegmentChunk]]]
+
+
+def _audio_chunk(ledger: ChunkLedger, chunk: SegmentChunk, text: ChunkText) -> AudioChunk:
+    return ledger.chunk(
+        chunk.pcm,
+        text=text.text,
+        span=text.span,
+        tokens=chunk.tokens,
+        frames=chunk.frames,
+        device_seconds=chunk.device_seconds,
+    )
 
 
 def _nothing_to_say() -> TextError:

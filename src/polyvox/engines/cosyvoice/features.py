@@ -1,4 +1,4 @@
-"""What CosyVoice hears of a recording: three kinds of spectra, and the resampler that they were trained behind."""
+"""Spectral features of recordings as CosyVoice was trained on them, and the resampler used in training."""
 
 import math
 
@@ -24,10 +24,10 @@ _LARGEST_RATIO = 1_000
 
 
 def sinc_resampled(pcm: Pcm, source_rate: int, target_rate: int) -> Pcm:
-    """The recording at another rate by a sinc of six zero crossings under a Hann window.
+    """Resample with a Hann-windowed sinc of six zero crossings.
 
-    The filter is made for each phase of the ratio; where that is of numbers beyond a thousand, as between odd rates,
-    the tables would outgrow the recording, and another resampler of better quality takes over.
+    There is a filter for each phase of the ratio. Where that has terms beyond a thousand, as between odd rates, the
+    filters would outgrow the recording, and another resampler of better quality is used.
     """
     shared = math.gcd(source_rate, target_rate)
     source, target = source_rate // shared, target_rate // shared
@@ -37,12 +37,12 @@ def sinc_resampled(pcm: Pcm, source_rate: int, target_rate: int) -> Pcm:
         return resampled(pcm, source_rate, target_rate)
     filters, reach = _sinc_filters(source, target)
     padded = np.pad(pcm.astype(np.float32), (reach, reach + source))
-    stretches = np.lib.stride_tricks.sliding_window_view(padded, filters.shape[1])[::source]
-    return np.asarray(stretches @ filters.T, np.float32).ravel()[: math.ceil(target * len(pcm) / source)]
+    windows = np.lib.stride_tricks.sliding_window_view(padded, filters.shape[1])[::source]
+    return np.asarray(windows @ filters.T, np.float32).ravel()[: math.ceil(target * len(pcm) / source)]
 
 
 def _sinc_filters(source: int, target: int) -> tuple[Features, int]:
-    """One filter for each phase [target, taps], and how far they reach back."""
+    """One filter for each phase [target, taps], and their left padding."""
     cutoff = min(source, target) * _ROLLOFF
     reach = math.ceil(_ZERO_CROSSINGS * source / cutoff)
     taps = np.arange(-reach, reach + source) / source
@@ -61,11 +61,11 @@ def whisper_log_mel(pcm: Pcm) -> Features:
     return np.asarray((np.maximum(logs, logs.max() - 8.0) + 4.0) / 4.0, np.float32).T
 
 
-def mel_24k(pcm: Pcm, highest_hertz: float | None) -> Features:
-    """Log mel magnitudes [80, frames] of a recording at 24 kHz, up to `highest_hertz` or to the top."""
+def mel_24k(pcm: Pcm, fmax: float | None) -> Features:
+    """Log mel magnitudes [80, frames] of a recording at 24 kHz, up to `fmax` or the Nyquist frequency."""
     padded = np.pad(pcm, (_MEL_FFT - _MEL_HOP) // 2, mode="reflect")
     magnitudes = np.sqrt(np.square(_magnitudes(padded, _MEL_FFT, _MEL_HOP)) + 1e-9)
-    mel = magnitudes @ slaney_filters(MEL_RATE, _MEL_FFT, MEL_BINS, highest_hertz).T
+    mel = magnitudes @ slaney_filters(MEL_RATE, _MEL_FFT, MEL_BINS, fmax).T
     return np.asarray(np.log(np.maximum(mel, 1e-5)), np.float32).T
 
 

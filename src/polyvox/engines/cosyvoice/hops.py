@@ -1,4 +1,4 @@
-"""Where an utterance is cut into chunks: a pure function of the policy, the prompt's length and the tokens."""
+"""Token hops: where a segment is cut into chunks, a pure function of policy, prompt length and tokens."""
 
 from dataclasses import dataclass, replace
 
@@ -7,10 +7,10 @@ from polyvox.types import ChunkPolicy
 
 @dataclass(frozen=True, slots=True)
 class Hops:
-    """The chunks of one piece of text, in tokens.
+    """The position of the next hop of one segment, in tokens.
 
-    A chunk ends where a block of the flow ends, counted from the prompt's first token, so that its sound does not
-    depend on where chunks are cut: the first is as long as the policy asks for and on to the next end of a block.
+    A hop ends at a block boundary of the flow, counted from the prompt's first token, so that the audio does not depend
+    on the policy: the first hop is as long as the policy asks for, rounded up to the next boundary.
     """
 
     policy: ChunkPolicy
@@ -19,36 +19,36 @@ class Hops:
     ahead: int
     done: int = 0
     previous: int | None = None
-    """The size that the chunk before was meant to have."""
+    """The policy's size of the hop before, without rounding."""
 
     @property
     def end(self) -> int:
-        """Tokens of the piece, without the prompt, that are done after the next chunk."""
+        """Tokens of the segment, without the prompt, that are done after the next hop."""
         wanted = self.prompt + self.done + self.policy.size(self.previous)
         return -(-wanted // self.block) * self.block - self.prompt
 
     @property
     def needed(self) -> int:
-        """Tokens that have to be known for that."""
+        """Tokens that have to be known for it, the lookahead included."""
         return self.end + self.ahead
 
     def after(self) -> "Hops":
-        """The next chunk is done."""
+        """The state after the next hop."""
         return replace(self, done=self.end, previous=self.policy.size(self.previous))
 
 
 @dataclass(frozen=True, slots=True)
-class UsualHops:
-    """The lengths that chunks may have, but for the last of a piece, which has any: of first ones and of later ones."""
+class HopLengths:
+    """All lengths of first and of later hops; the last hop of a segment may have any."""
 
     first: frozenset[int]
     later: frozenset[int]
 
 
-def usual_hops(policy: ChunkPolicy, block: int) -> UsualHops:
-    """In tokens, over all lengths of prompts. A first chunk goes on to the end of a block, wherever it starts."""
+def hop_lengths(policy: ChunkPolicy, block: int) -> HopLengths:
+    """In tokens, over all prompt lengths."""
     sizes = [policy.size(None)]
     while (size := policy.size(sizes[-1])) != sizes[-1]:
         sizes.append(size)
     later = frozenset(-(-policy.size(size) // block) * block for size in sizes)
-    return UsualHops(frozenset(range(policy.first, policy.first + block)), later)
+    return HopLengths(frozenset(range(policy.first, policy.first + block)), later)

@@ -1,20 +1,20 @@
-"""Everything of a model that is loaded once: its networks, tried out, its tokenizer and its voices."""
+"""Loading a model: its networks, tried out on their device, its tokenizer and its voices."""
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import torch
 
-from polyvox.config import Settings
 from polyvox.engines.cosyvoice.budget import ByteBudget
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
-from polyvox.engines.cosyvoice.executing import fused_flow
+from polyvox.engines.cosyvoice.execution import compile_flow
 from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
-from polyvox.engines.cosyvoice.listening import Listener
+from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.engines.cosyvoice.sound import Sound
 from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import BundleError
 from polyvox.models.cosyvoice.flow import Flow
@@ -22,51 +22,50 @@ from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechPrompt
 from polyvox.models.hift.causal import CausalHift
 from polyvox.models.hift.model import Hift
 from polyvox.runtime.executors.ort import share_of_cores
-from polyvox.runtime.placement import Placement, Wish, placed
+from polyvox.runtime.placement import DeviceRequest, Placement, place_models
 from polyvox.types import PreparedVoice
 
 
 @dataclass(frozen=True, slots=True)
-class Networks:
-    """The two that make tokens and sound; `warning` says what does not run as the settings wish."""
+class CosyVoiceNetworks:
+    """Language model and audio decoder; `warning` says what does not run as the settings ask."""
 
     lm: CosyVoiceLm
-    sound: Sound
+    token2wav: Token2Wav
     warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """A model in memory; `warning` says what is not as the settings wish."""
+class LoadedModel:
+    """A model in memory; `warning` says what is not as the settings ask."""
 
     bundle: CosyVoiceBundle
-    networks: Networks
+    networks: CosyVoiceNetworks
     placement: Placement
     warning: str
     tags: Tags
     tokenizer: TextTokenizer
     frontend: CosyVoiceFrontend
-    listener: Listener
+    features: PromptFeatureExtractor
     voices: dict[str, PreparedVoice]
 
 
-def load_model(settings: Settings, version: int) -> Model:
-    """Read the model that the settings name; this takes a while."""
-    engine = f"cosyvoice{version}"
-    own = settings.section(CosyVoiceSettings)
-    folder = own.version2_dir if version == 2 else own.version3_dir
-    bundle = open_model(folder or settings.models_dir / engine, own.lm)
+def load_model(folder: Path, version: int, settings: CosyVoiceSettings) -> LoadedModel:
+    """Load the model in a folder; this takes a while."""
+    bundle = open_model(folder, settings.lm)
     if bundle.version != version:
         raise BundleError(
             f"{bundle.folder} holds CosyVoice {bundle.version}, not {version}; load it as 'cosyvoice{bundle.version}'."
         )
     tags = Tags(version)
     tokenizer = TextTokenizer(bundle.backbone, tags)
-    if tokenizer.largest >= bundle.recipe.lm.backbone.vocabulary:
+    if tokenizer.largest >= bundle.config.lm.backbone.vocabulary:
         raise BundleError(f"The tokenizer in {bundle.folder} has more ids than the language model; fetch it again.")
-    wish = Wish(own.device, own.precision)
-    networks, placement, warning = placed("CosyVoice", wish, lambda place: _networks(bundle, place, own))
-    return Model(
+    wish = DeviceRequest(settings.device, settings.precision)
+    networks, placement, warning = place_models(
+        "CosyVoice", wish, lambda place: _load_networks(bundle, place, settings)
+    )
+    return LoadedModel(
         bundle=bundle,
         networks=networks,
         placement=placement,
@@ -74,29 +73,29 @@ def load_model(settings: Settings, version: int) -> Model:
         tags=tags,
         tokenizer=tokenizer,
         frontend=CosyVoiceFrontend(tags, lambda text: len(tokenizer.encode(text))),
-        listener=Listener(bundle, share_of_cores(1)),
-        voices=bundle.voices(engine),
+        features=PromptFeatureExtractor(bundle, share_of_cores(1)),
+        voices=bundle.voices(f"cosyvoice{version}"),
     )
 
 
-def _networks(bundle: CosyVoiceBundle, placement: Placement, own: CosyVoiceSettings) -> Networks:
+def _load_networks(bundle: CosyVoiceBundle, placement: Placement, settings: CosyVoiceSettings) -> CosyVoiceNetworks:
     lm = bundle.build("llm", bundle.weights("llm"), placement.dtype).to(placement.device)
     assert isinstance(lm, CosyVoiceLm)
     flow = bundle.build("flow", bundle.weights("flow"), placement.dtype)
     vocoder = bundle.build("hift", bundle.weights("hift"))
     assert isinstance(flow, Flow)
     assert isinstance(vocoder, Hift | CausalHift)
-    budget = ByteBudget(own.flow_bytes or free_bytes(placement.device) // 2)
-    sound = Sound(flow, vocoder, placement, own.flow_memory, own.flow_window, budget)
-    networks = Networks(lm, sound)
+    budget = ByteBudget(settings.flow_bytes or free_bytes(placement.device) // 2)
+    token2wav = Token2Wav(flow, vocoder, placement, settings.flow_memory, settings.flow_window, budget)
+    networks = CosyVoiceNetworks(lm, token2wav)
     _try_out(networks, placement)
-    if own.compile:
-        return replace(networks, warning=fused_flow(flow, lambda: _try_out(networks, placement)))
+    if settings.compile:
+        return replace(networks, warning=compile_flow(flow, lambda: _try_out(networks, placement)))
     return networks
 
 
 def free_bytes(device: str) -> int:
-    """What a GPU has left, or the whole memory of the machine."""
+    """The free memory of a GPU, or all memory of the machine."""
     if device == "cuda":
         free: int = torch.cuda.mem_get_info()[0]
         return free
@@ -104,12 +103,13 @@ def free_bytes(device: str) -> int:
 
 
 @torch.inference_mode()
-def _try_out(networks: Networks, placement: Placement) -> None:
-    """Let both say something short; RuntimeError where a device answers with what are no numbers."""
+def _try_out(networks: CosyVoiceNetworks, placement: Placement) -> None:
+    """Run all networks on a short input; RuntimeError where a device computes non-finite values."""
     ids = torch.zeros(1, 4, dtype=torch.long, device=placement.device)
     scores, state = networks.lm.prefill(SpeechPrompt(ids, ids, ids))
     scores, _ = networks.lm.step(scores[:, : networks.lm.config.speech.speech].argmax(dim=-1), state)
-    voice = PreparedVoice("", "", {"embedding": np.ones(networks.sound.flow.config.speaker, np.float32)})
-    sounded = networks.sound.step([0] * 4, networks.sound.start(voice), final=True)
-    if not torch.isfinite(scores).all().item() or not np.isfinite(sounded.pcm).all():
-        raise RuntimeError("it answers with what are no numbers")
+    token2wav = networks.token2wav
+    voice = PreparedVoice("", "", {"embedding": np.ones(token2wav.flow.config.speaker, np.float32)})
+    decoded = token2wav.step([0] * 4, token2wav.start(voice), final=True)
+    if not torch.isfinite(scores).all().item() or not np.isfinite(decoded.pcm).all():
+        raise RuntimeError("it computes non-finite values")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, MIN_SEGMENT, CosyVoiceFrontend
-from polyvox.engines.cosyvoice.place import Wording
+from polyvox.engines.cosyvoice.synthesis import ChunkText
 from polyvox.engines.cosyvoice.tags import MAX_CONTROL_CHARS, Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.text.streaming import StreamSegment, StreamSplitter
@@ -118,6 +118,6 @@ class Passages:
             yield phrase.ids
 
     @property
-    def wording(self) -> Wording:
-        """The caller's text of the passage so far, runs of white space as one space, and its span."""
-        return Wording("".join(self._words).strip(), self._span)
+    def wording(self) -> ChunkText:
+        """What the caller wrote of the passage so far, runs of white space as one space."""
+        return ChunkText("".join(self._words).strip(), self._span)

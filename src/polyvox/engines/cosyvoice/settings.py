@@ -40,20 +40,24 @@ class CosyVoiceSettings(SettingsSection):
     max_hop: int = Field(100, ge=25, le=500, description="Longest chunk, in tokens.")
     flow_memory: Literal["full", "window", "recompute"] = Field(
         "full",
-        description="What a stream keeps: all, exactly; a window, approximately; or nothing, computing all again.",
+        description="Cache of the flow in each stream: `full` (exact), `window` (approximate) or `recompute` (none).",
     )
-    flow_window: int = Field(500, ge=100, le=15_000, description="Frames (50 are a second) that a window holds.")
+    flow_window: int = Field(500, ge=100, le=15_000, description="Frames of the window (50 are a second).")
     flow_bytes: int = Field(
         0,
         ge=0,
-        description="Memory for what all streams keep; 0: half of what is free at start on a GPU, of all else. "
-        "A stream for which there is none left computes all again.",
+        description="Bytes for the flow caches of all streams; 0: half of the memory that is free on the GPU at start, "
+        "or half of the machine's memory. A stream that gets none is computed anew with every chunk.",
     )
     original_least: bool = Field(
         False,
-        description="Let speech end as early as the original does: version 3's least length then has no effect.",
+        description="Let speech end as early as the original does: version 3's minimum length then has no effect.",
     )
     compile: bool = Field(
         False, description="Compile parts of the flow with PyTorch; the start takes longer, and a compiler is needed."
     )
-    streams: int = Field(8, ge=1, le=256, description="Utterances whose streams are kept at once.")
+    streams: int = Field(8, ge=1, le=256, description="Utterances that are spoken at once.")
+
+    def folder(self, version: int) -> Path | None:
+        """The folder set for a version, or None for the default one."""
+        return self.version2_dir if version == 2 else self.version3_dir

@@ -1,4 +1,4 @@
-"""CosyVoice as the server knows it before it is loaded."""
+"""EngineSpec of CosyVoice."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,10 +8,11 @@ from types import MappingProxyType
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
+from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.errors import BundleError
 
-_DESCRIPTIONS = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2})
+_CONFIG_FILES = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2})
 
 LANGUAGES = MappingProxyType(
     {
@@ -28,7 +29,7 @@ def _make(version: int, settings: Settings) -> Engine:
 
 
 def _recognize(folder: Path) -> ModelFolder | None:
-    for name, version in _DESCRIPTIONS.items():
+    for name, version in _CONFIG_FILES.items():
         if (folder / name).is_file():
             return ModelFolder(f"cosyvoice{version}", {f"cosyvoice{version}_dir": folder})
     if (folder / "cosyvoice.yaml").is_file():
@@ -39,7 +40,7 @@ def _recognize(folder: Path) -> ModelFolder | None:
 
 
 def _check(folder: Path, settings: Settings) -> Sequence[str]:
-    from polyvox.engines.cosyvoice.checking import check_folder
+    from polyvox.engines.cosyvoice.folder_check import check_folder
 
     return check_folder(folder, settings.section(CosyVoiceSettings).lm)
 
@@ -56,6 +57,7 @@ COSYVOICE = EngineSpec(
     models={f"cosyvoice{version}": partial(_make, version) for version in LANGUAGES},
     languages={f"cosyvoice{version}": languages for version, languages in LANGUAGES.items()},
     settings=CosyVoiceSettings,
+    tuning=CosyVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
     device_field="device",
     recognize=_recognize,

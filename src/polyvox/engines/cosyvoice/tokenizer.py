@@ -18,8 +18,8 @@ _WORDS = (
 class TextTokenizer:
     """Text to ids; several threads may use it at once.
 
-    A tag of the caller's is one id. Whatever looks like a control token is text like any other: those have to be asked
-    for by `special`.
+    A tag in the text is one id. What looks like a control token is encoded as plain text: control tokens come from
+    `special` only.
     """
 
     def __init__(self, folder: Path, tags: Tags) -> None:
@@ -33,11 +33,11 @@ class TextTokenizer:
         if missing := [token for token in BASE_TOKENS if token not in base]:
             raise BundleError(f"The tokenizer in {folder} lacks {', '.join(missing)}; fetch its files again.")
         first = max(base.values()) + 1
-        self._special = {token: first + place for place, token in enumerate(tags.tokens)}
+        self._special = {token: first + index for index, token in enumerate(tags.tokens)}
 
     @property
     def largest(self) -> int:
-        """The greatest id that text can have."""
+        """The largest text id."""
         return max(self._special.values())
 
     def special(self, token: str) -> int:
@@ -54,7 +54,7 @@ class TextTokenizer:
         return ids + self._plain(text[done:])
 
     def encode_array(self, text: str) -> npt.NDArray[np.int32]:
-        """The same as an array."""
+        """The ids as an array."""
         return np.array(self.encode(text), np.int32)
 
     def _plain(self, text: str) -> list[int]:

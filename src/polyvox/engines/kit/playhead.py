@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 class Playhead:
-    """Plays the first chunk when it arrives, and every later one right behind the one before it.
+    """Plays the first chunk when it arrives, and every later one right behind the one before it, or late.
 
     `due` is when the player runs dry: the deadline of the next chunk, on the given clock. It orders work in a `Stage`.
     """
@@ -16,5 +16,6 @@ class Playhead:
 
     def push(self, seconds: float) -> None:
         """Add a chunk that has arrived and plays for so many seconds."""
-        self.due = (self.due if self._started else self._clock()) + seconds
+        now = self._clock()
+        self.due = (max(self.due, now) if self._started else now) + seconds
         self._started = True

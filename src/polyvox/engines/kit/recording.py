@@ -1,6 +1,6 @@
 """Work that is captured ahead, as CUDA graphs or by a compiler, with one fall-back where that fails."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import structlog
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def captured_or_eager(what: str, capture: Callable[[], T], eager: Callable[[], T]) -> tuple[T, str]:
-    """What `capture` makes and no warning; where it fails, what `eager` makes and a warning for the operator.
+    """Return `capture()` and no warning; where it fails, `eager()` and a warning for the operator.
 
     `what` begins the warning, as in "CosyVoice's flow". A capture raises `RuntimeError` when a shape cannot be captured
     or when what was captured computes something else.
@@ -19,9 +19,26 @@ def captured_or_eager(what: str, capture: Callable[[], T], eager: Callable[[], T
     try:
         return capture(), ""
     except RuntimeError as error:
-        warning = f"{what} could not be captured ({first_line(error)}), so it runs eagerly and more slowly."
-        log.warning(warning)
-        return eager(), warning
+        warning = _warning(what, error)
+    # Outside the handler: the error's traceback would keep the memory of the failed capture.
+    log.warning(warning)
+    return eager(), warning
+
+
+async def captured_or_eager_async(
+    what: str, capture: Callable[[], Awaitable[T]], eager: Callable[[], Awaitable[T]]
+) -> tuple[T, str]:
+    """As `captured_or_eager`, for work that awaits its device."""
+    try:
+        return await capture(), ""
+    except RuntimeError as error:
+        warning = _warning(what, error)
+    log.warning(warning)
+    return await eager(), warning
+
+
+def _warning(what: str, error: RuntimeError) -> str:
+    return f"{what} could not be captured ({first_line(error)}), so it runs eagerly and more slowly."
 
 
 def first_line(error: BaseException) -> str:

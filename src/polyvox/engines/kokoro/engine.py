@@ -134,7 +134,7 @@ class KokoroEngine:
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
         return self._started().styles.style(expression)
 
-    def styled_voice(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
+    def voice_from_style(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
         style = self._started().styles.blend(mix) + offset
         arrays = {"style": style, "language": np.array(_nearest(language))}
         return PreparedVoice(self.name, hashlib.sha256(style.tobytes()).hexdigest(), arrays)

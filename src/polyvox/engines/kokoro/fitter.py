@@ -30,7 +30,7 @@ from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
 from polyvox.models.listeners.distillmos import DistillMos, DistillMosConfig, load_distillmos
 from polyvox.models.loading import StateDict
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.types import Pcm
 from polyvox.voices.fitted import FittedStyle
 from polyvox.voices.similarity import BUNDLE as CAMPPLUS

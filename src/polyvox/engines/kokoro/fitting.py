@@ -24,7 +24,7 @@ from polyvox.engines.kokoro.fit_step import Script, Step
 from polyvox.engines.kokoro.fit_texts import LONG
 from polyvox.engines.kokoro.vocabulary import IDS, PADDING
 from polyvox.models.kokoro.model import FRAME, HARMONICS, Kokoro, Line
-from polyvox.runtime.executors.graphs import Replay
+from polyvox.runtime.executors.cuda_graphs import Replay
 
 _PITCH_LINES = 3
 # Lines of so many phonemes the rows of a style are drawn from, short lines as often as long ones.

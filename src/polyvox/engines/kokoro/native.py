@@ -16,7 +16,7 @@ from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.vocabulary import PADDING
 from polyvox.models.kokoro.model import FRAME, HARMONICS, Kokoro, Line, Tokens
 from polyvox.models.kokoro.ragged import Boxed
-from polyvox.runtime.executors.graphs import Replay, bucket_for, buckets
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 from polyvox.types import Pcm
 
 LOUDER = 1.5

@@ -20,8 +20,8 @@ from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
 from polyvox.models.kokoro.model import FRAME, Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import StateDict, WeightsError
-from polyvox.runtime.executors.graphs import CudaGraphs, Replay
-from polyvox.runtime.placement import PRECISIONS, Placement, Trial, Wish, placed, tried_on_gpu
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
+from polyvox.runtime.placement import PRECISIONS, DeviceRequest, GpuAttempt, Placement, place_models, try_on_gpu
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -32,20 +32,22 @@ computes anything else leaves none."""
 _PROBE = "ɹˈɛdi."
 
 
-def load_on_gpu(settings: Settings, bundle: Bundle) -> Trial[NativeKokoro]:
+def load_on_gpu(settings: Settings, bundle: Bundle) -> GpuAttempt[NativeKokoro]:
     """On the GPU, tried out and recorded, or the reason why not."""
-    return tried_on_gpu(_wish(settings), _loader(settings, bundle))
+    return try_on_gpu(_device_request(settings), _loader(settings, bundle))
 
 
 def load_anywhere(settings: Settings, bundle: Bundle) -> tuple[NativeKokoro, str]:
     """On the GPU if the settings allow it and it works, else on the CPU; a warning where that was not the wish."""
     cpu = Placement("cpu", PRECISIONS.get(settings.section(KokoroSettings).precision, torch.float32))
-    network, _, warning = placed("Kokoro", _wish(settings), _loader(settings, bundle), cpu)
+    network, _, warning = place_models("Kokoro", _device_request(settings), _loader(settings, bundle), cpu)
     return network, warning
 
 
-def _wish(settings: Settings) -> Wish:
-    return Wish(settings.section(KokoroSettings).device, settings.section(KokoroSettings).precision, auto=torch.float16)
+def _device_request(settings: Settings) -> DeviceRequest:
+    return DeviceRequest(
+        settings.section(KokoroSettings).device, settings.section(KokoroSettings).precision, auto_dtype=torch.float16
+    )
 
 
 def _loader(settings: Settings, bundle: Bundle) -> Callable[[Placement], NativeKokoro]:

@@ -1,4 +1,4 @@
-"""The two model folders, the language model's and the codec's: checked, then loaded."""
+"""The model folders of the language model and the codec: validation and loading."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from polyvox.bundles.weights import read_weights
-from polyvox.engines.speechlm.prompts import END, SPEECH, START, code_text
+from polyvox.engines.speechlm.prompt_builder import END, SPEECH, START, code_text
 from polyvox.errors import BundleError
 from polyvox.models.loading import WeightsError
 from polyvox.models.qwen.model import QwenConfig
@@ -21,13 +21,13 @@ from polyvox.models.speechlm.neucodec import TOKENS, NeuCodec, NeuCodecConfig, l
 ENCODER = "encoder.onnx"
 _CODEC_FILES = ("model.safetensors", "pytorch_model.bin")
 _MAX_JSON_BYTES = 1 << 20
-File = TypeVar("File", bound=BaseModel)
+ConfigFile = TypeVar("ConfigFile", bound=BaseModel)
 
 _EMBED, _HEAD = "generator.backbone.embed.weight", "generator.head.out.weight"
 
 
-class _LmFile(BaseModel):
-    """What `config.json` says of the language model."""
+class _LmConfigFile(BaseModel):
+    """`config.json` of the language model."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -44,8 +44,8 @@ class _LmFile(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _rope_in_its_section(cls, content: object) -> object:
-        """Newer files keep the base of the rotation in a section of its own."""
+    def _nested_rope(cls, content: object) -> object:
+        """Newer files have `rope_theta` in a section of its own."""
         if isinstance(content, dict) and isinstance(rope := content.get("rope_parameters"), dict):
             return {"rope_theta": rope.get("rope_theta", 1e6), **content}
         return content
@@ -66,8 +66,8 @@ class _LmFile(BaseModel):
         )
 
 
-class _CodecFile(BaseModel):
-    """What `config.json` says of the codec, where there is one; the rest follows from the shapes of the weights."""
+class _CodecConfigFile(BaseModel):
+    """`config.json` of the codec, which is optional; all other sizes follow from the shapes of the weights."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -75,7 +75,7 @@ class _CodecFile(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class CodecVocabulary:
     """A tokenizer whose vocabulary was extended by the codec's tokens."""
 
     tokenizer: Tokenizer
@@ -84,13 +84,13 @@ class Vocabulary:
     end: int
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text; names of control tokens in it are their ids. Several threads may ask at once."""
+        """The ids of a text, control tokens included. Thread-safe."""
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
 
-def read_vocabulary(folder: Path) -> Vocabulary:
-    """The vocabulary of `tokenizer.json`; BundleError where it was not made for speech."""
+def read_vocabulary(folder: Path) -> CodecVocabulary:
+    """Read `tokenizer.json`; BundleError where it has no speech tokens."""
     path = folder / "tokenizer.json"
     try:
         tokenizer = Tokenizer.from_file(str(path))
@@ -104,12 +104,12 @@ def read_vocabulary(folder: Path) -> Vocabulary:
     codes = 1
     while codes < TOKENS and tokenizer.token_to_id(code_text(codes)) == first + codes:
         codes += 1
-    return Vocabulary(tokenizer, first, codes, ids[END])
+    return CodecVocabulary(tokenizer, first, codes, ids[END])
 
 
-def load_lm(folder: Path, vocabulary: Vocabulary, device: torch.device, dtype: torch.dtype) -> CodecLm:
-    """The language model on a device."""
-    sizes = _read(folder / "config.json", _LmFile)
+def load_lm(folder: Path, vocabulary: CodecVocabulary, device: torch.device, dtype: torch.dtype) -> CodecLm:
+    """Load the language model on a device."""
+    sizes = _read_json(folder / "config.json", _LmConfigFile)
     config = CodecLmConfig(vocabulary.first_code, vocabulary.end, vocabulary.codes, sizes.backbone())
     state: dict[str, Tensor] = {}
     for path in sorted(folder.glob("*.safetensors")):
@@ -121,8 +121,8 @@ def load_lm(folder: Path, vocabulary: Vocabulary, device: torch.device, dtype: t
 
 
 def load_codec(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> NeuCodec:
-    """The codec's decoder on a device."""
-    heads = _read(folder / "config.json", _CodecFile).heads if (folder / "config.json").is_file() else 16
+    """Load the codec's decoder on a device."""
+    heads = _read_json(folder / "config.json", _CodecConfigFile).heads if (folder / "config.json").is_file() else 16
     state = read_weights(_codec_file(folder))
     try:
         hidden = state[_EMBED].shape[0]
@@ -134,22 +134,22 @@ def load_codec(folder: Path, device: torch.device, dtype: torch.dtype = torch.fl
 
 
 def check_lm_folder(folder: Path) -> None:
-    """BundleError names what a folder lacks of a language model."""
+    """Raise BundleError where a folder lacks files of a language model."""
     missing = [name for name in ("config.json", "tokenizer.json") if not (folder / name).is_file()]
     missing += [] if any(folder.glob("*.safetensors")) else ["*.safetensors"]
     if missing:
         raise BundleError(
             f"The language model in {folder} lacks {', '.join(missing)}; put the files of one there that speaks in "
-            "NeuCodec's tokens, name their place in the setting 'speechlm_dir', or name a server in 'speechlm_url'."
+            "NeuCodec's tokens, name their folder in the setting 'speechlm_dir', or name a server in 'speechlm_url'."
         )
 
 
 def check_codec_folder(folder: Path) -> None:
-    """BundleError names what a folder lacks of NeuCodec."""
+    """Raise BundleError where a folder lacks NeuCodec's weights."""
     if not any((folder / name).is_file() for name in _CODEC_FILES):
         raise BundleError(
-            f"There is no {' or '.join(_CODEC_FILES)} in {folder}; put NeuCodec's weights there, or name their place "
-            "in the setting 'neucodec_dir'."
+            f"There is no {' or '.join(_CODEC_FILES)} in {folder}; put NeuCodec's weights there, or name their "
+            "folder in the setting 'neucodec_dir'."
         )
 
 
@@ -158,7 +158,7 @@ def _codec_file(folder: Path) -> Path:
     return next(folder / name for name in _CODEC_FILES if (folder / name).is_file())
 
 
-def _read(path: Path, kind: type[File]) -> File:
+def _read_json(path: Path, kind: type[ConfigFile]) -> ConfigFile:
     with path.open("rb") as stream:
         content = stream.read(_MAX_JSON_BYTES + 1)
     try:
@@ -167,7 +167,7 @@ def _read(path: Path, kind: type[File]) -> File:
         return kind.model_validate(json.loads(content))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BundleError(f"{path}: {place}: {first['msg']}; fetch the file again.") from error
+        field = ".".join(str(part) for part in first["loc"])
+        raise BundleError(f"{path}: {field}: {first['msg']}; fetch the file again.") from error
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{path} is not a JSON file of a model; fetch it again.") from error

@@ -1,11 +1,11 @@
-"""NeuCodec's encoder, where somebody has exported it: a recording to the codec's tokens."""
+"""NeuCodec's encoder as an ONNX graph: a recording to codec tokens."""
 
 from pathlib import Path
 
 import numpy as np
 
 from polyvox.audio.resample import resampled
-from polyvox.engines.speechlm.prompts import CodeVoice
+from polyvox.engines.speechlm.prompt_builder import CodeVoice
 from polyvox.errors import BundleError
 from polyvox.runtime.executors.ort import OrtGraph, share_of_cores
 from polyvox.types import VoicePrompt
@@ -23,7 +23,7 @@ class CodecEncoder:
             raise BundleError(f"{path} has no output '{OUTPUT}': it is not an encoder of NeuCodec.")
 
     def voice(self, prompt: VoicePrompt) -> CodeVoice:
-        """A recording as the language model hears it."""
+        """Encode a recording."""
         pcm = resampled(prompt.pcm, prompt.sample_rate, INPUT_RATE)
         (codes,) = self._graph.run((OUTPUT,), {INPUT: pcm[None, None].astype(np.float32)})
-        return CodeVoice.checked(codes.reshape(-1).astype(np.int64), prompt.transcript, "reference_audio")
+        return CodeVoice.of(codes.reshape(-1).astype(np.int64), prompt.transcript, "reference_audio")

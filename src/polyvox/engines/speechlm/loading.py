@@ -1,6 +1,8 @@
-"""What the engine runs on: the networks, on a GPU that proves itself, else on the CPU with a warning."""
+"""Loading of the networks, on a GPU that passes a trial, else on the CPU with a warning."""
 
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import structlog
 import torch
@@ -8,7 +10,7 @@ import torch
 from polyvox.config import Settings
 from polyvox.engines.speechlm.bundle import (
     ENCODER,
-    Vocabulary,
+    CodecVocabulary,
     check_codec_folder,
     check_lm_folder,
     load_codec,
@@ -16,66 +18,80 @@ from polyvox.engines.speechlm.bundle import (
     read_vocabulary,
 )
 from polyvox.engines.speechlm.encoder import CodecEncoder
-from polyvox.engines.speechlm.prompts import TOKENS_PER_SECOND
 from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.engines.speechlm.tuning import TOKENS_PER_SECOND
+from polyvox.models.qwen.model import QwenState
 from polyvox.models.speechlm.codec_lm import CodecLm
 from polyvox.models.speechlm.neucodec import TOKENS, NeuCodec
+from polyvox.runtime.placement import PRECISIONS, DeviceRequest, Placement, place_models
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-_CLEAR_DECIBELS = 35.0
-_PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_MIN_FIDELITY_DECIBELS = 35.0
+_PROBE_TOKENS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Networks:
+class SpeechLmNetworks:
     """The codec, and the language model with its vocabulary unless a server runs it."""
 
     codec: NeuCodec
     device: torch.device
     lm: CodecLm | None = None
-    vocabulary: Vocabulary | None = None
+    vocabulary: CodecVocabulary | None = None
     encoder: CodecEncoder | None = None
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    device: torch.device
-    dtype: torch.dtype
-
-
-def load_networks(settings: Settings) -> Networks:
+def load_networks(settings: Settings) -> SpeechLmNetworks:
     """Load what the settings name; BundleError says what is missing or does not fit."""
-    own = settings.section(SpeechLmSettings)
-    lm_folder = own.dir or settings.models_dir / "speechlm"
-    codec_folder = own.neucodec_dir or settings.models_dir / "neucodec"
+    section = settings.section(SpeechLmSettings)
+    lm_folder = section.dir or settings.models_dir / "speechlm"
+    codec_folder = section.neucodec_dir or settings.models_dir / "neucodec"
     check_codec_folder(codec_folder)
-    here = not own.url
-    if here:
+    local = not section.url
+    if local:
         check_lm_folder(lm_folder)
-    vocabulary = read_vocabulary(lm_folder) if here else None
+    vocabulary = read_vocabulary(lm_folder) if local else None
     encoder = CodecEncoder(codec_folder / ENCODER) if (codec_folder / ENCODER).is_file() else None
-    place, warning = _placed(own)
-    return Networks(
-        codec=codec_in(own.codec_precision, load_codec(codec_folder, place.device)),
-        device=place.device,
-        lm=None if vocabulary is None else load_lm(lm_folder, vocabulary, place.device, place.dtype),
-        vocabulary=vocabulary,
-        encoder=encoder,
-        warning=warning,
-    )
+    request = DeviceRequest(section.device, section.precision)
+    load = partial(_load, codec_folder, lm_folder, vocabulary, section.codec_precision)
+    (codec, lm), placement, warning = place_models("speechlm", request, load, request.cpu)
+    return SpeechLmNetworks(codec, torch.device(placement.device), lm, vocabulary, encoder, warning)
+
+
+def _load(
+    codec_folder: Path, lm_folder: Path, vocabulary: CodecVocabulary | None, codec_precision: str, placement: Placement
+) -> tuple[NeuCodec, CodecLm | None]:
+    device = torch.device(placement.device)
+    codec = codec_in(codec_precision, load_codec(codec_folder, device))
+    lm = None if vocabulary is None else load_lm(lm_folder, vocabulary, device, placement.dtype)
+    if device.type == "cuda":
+        _try_out(codec, lm)
+    return codec, lm
+
+
+@torch.inference_mode()
+def _try_out(codec: NeuCodec, lm: CodecLm | None) -> None:
+    """Run both networks on a few tokens; RuntimeError where the result is not finite."""
+    tokens = torch.arange(_PROBE_TOKENS, device=codec.head.weight.device)[None]
+    outputs = [codec(tokens)]
+    if lm is not None:
+        hidden, _ = lm.backbone(lm.embed_tokens(tokens), QwenState())
+        outputs.append(lm.logits(hidden))
+    if not all(torch.isfinite(output).all().item() for output in outputs):
+        raise RuntimeError("it computes non-finite values")
 
 
 def codec_in(precision: str, codec: NeuCodec) -> NeuCodec:
-    """The codec in a precision by name, tried out: where rounding is heard, it stays as it is, with a warning."""
+    """The codec in a precision by name; where rounding would be audible, as it is, with a warning in the log."""
     on_gpu = codec.head.weight.device.type == "cuda"
-    dtype = _PRECISIONS[("float16" if on_gpu else "float32") if precision == "auto" else precision]
+    dtype = PRECISIONS[("float16" if on_gpu else "float32") if precision == "auto" else precision]
     if dtype == torch.float32:
         return codec
-    rounded = codec.rounded(dtype)
+    rounded = codec.in_precision(dtype)
     decibels = codec_fidelity(codec, rounded)
-    if decibels >= _CLEAR_DECIBELS:
+    if decibels >= _MIN_FIDELITY_DECIBELS:
         return rounded
     log.warning("The codec is exact in single precision only, and slower.", precision=str(dtype), decibels=decibels)
     return codec
@@ -83,27 +99,7 @@ def codec_in(precision: str, codec: NeuCodec) -> NeuCodec:
 
 @torch.inference_mode()
 def codec_fidelity(codec: NeuCodec, rounded: NeuCodec) -> float:
-    """How far a second of arbitrary tokens lies above what rounding changes in it, in decibels; NaN if it broke."""
+    """Signal-to-noise ratio of `rounded` on a second of arbitrary tokens, in decibels; NaN where it breaks down."""
     tokens = (torch.arange(TOKENS_PER_SECOND, device=codec.head.weight.device) * 40_503 % TOKENS)[None]
     exact, other = codec(tokens).float(), rounded(tokens).float()
     return float(10 * (exact.square().mean() / (other - exact).square().mean()).log10())
-
-
-def _placed(own: SpeechLmSettings) -> tuple[_Place, str]:
-    """The place that works, and what there is to say about it."""
-    warning = ""
-    if own.device != "cpu":
-        if torch.cuda.is_available():
-            precision = own.precision
-            try:
-                torch.zeros(8, 8, device="cuda") @ torch.zeros(8, 8, device="cuda")
-                return _Place(torch.device("cuda"), _PRECISIONS["bfloat16" if precision == "auto" else precision]), ""
-            except RuntimeError as error:
-                reason = (str(error).splitlines() or [type(error).__name__])[0]
-                warning = f"The GPU failed its test ({reason}), so speechlm runs on the CPU, far slower."
-        elif own.device == "cuda":
-            warning = "PyTorch finds no GPU, so speechlm runs on the CPU, far slower; check driver and PyTorch build."
-    if warning:
-        log.warning(warning)
-    precision = own.precision
-    return _Place(torch.device("cpu"), _PRECISIONS["float32" if precision == "auto" else precision]), warning

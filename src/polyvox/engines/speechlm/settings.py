@@ -78,7 +78,7 @@ class SpeechLmSettings(SettingsSection):
     )
     graph_seconds: CommaList[float] = Field(
         [0.5, 1.0, 2.0, 4.0, 8.0, 10.0],
-        description="Lengths of chunks for which a GPU's work is recorded as CUDA graphs; empty: none at all.",
+        description="Lengths of chunks for which a GPU's work is captured as CUDA graphs; empty: none at all.",
     )
     compile: bool = Field(False, description="Whether torch.compile prepares the codec instead of CUDA graphs.")
     remote_model: str = Field("TTS-model", description="The model's name on that server.")

@@ -1,4 +1,4 @@
-"""The codec language model as the server knows it before it is loaded."""
+"""Spec of the codec language model."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.spec import EngineSpec, ModelFolder, Requirement
 from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.engines.speechlm.tuning import SpeechLmTuning
 
 NAME = "speechlm"
 LANGUAGES = frozenset({"ms", "en", "zh"})
@@ -30,6 +31,7 @@ SPEECHLM = EngineSpec(
     models={NAME: _make},
     languages={NAME: LANGUAGES},
     settings=SpeechLmSettings,
+    tuning=SpeechLmTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
     device_field="device",
     recognize=_recognize,

@@ -1,4 +1,4 @@
-"""Speech tokens decoded while they arrive: windows that see past their edges, and seams that are not heard."""
+"""Windows over a stream of codec tokens, with context on both sides, and crossfades between their samples."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -12,9 +12,9 @@ FADE_SECONDS = 0.012
 
 @dataclass(frozen=True, slots=True)
 class WindowPolicy:
-    """How many tokens a window adds to the speech, and how many it sees on either side of them.
+    """How many new tokens a window has, and how many of context on either side.
 
-    A window is decoded when the tokens it looks `ahead` to have come; what is `past` costs no time to wait for.
+    A window is decoded when the tokens `ahead` of it have arrived; those `past` cost no waiting.
     """
 
     chunks: ChunkPolicy
@@ -23,7 +23,7 @@ class WindowPolicy:
 
     def __post_init__(self) -> None:
         if min(self.chunks.first, self.past, self.ahead) < 1:
-            raise ValueError("A window adds at least one token and sees at least one on either side.")
+            raise ValueError("A window needs at least one new token and one of context on either side.")
 
     @classmethod
     def steady(cls, tokens: int, context: int) -> "WindowPolicy":
@@ -32,16 +32,16 @@ class WindowPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """The tokens to be decoded together, and those among them that are new."""
+class CodecWindow:
+    """The tokens that are decoded together, and those among them that are new."""
 
-    seen: Span
+    decoded: Span
     new: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far the tokens of one utterance have been cut into windows."""
+class WindowCursor:
+    """How far the tokens of one segment have been cut into windows."""
 
     policy: WindowPolicy
     done: int = 0
@@ -52,23 +52,23 @@ class Cursor:
         """How many tokens must have arrived for the next window, unless they end before."""
         return self.done + self.policy.chunks.size(self.previous) + self.policy.ahead
 
-    def next(self, arrived: int, *, ended: bool) -> Window | None:
-        """The next window, if the tokens that have arrived suffice for it; after the last token, all that is left."""
+    def next(self, arrived: int, *, ended: bool) -> CodecWindow | None:
+        """The next window, if enough tokens have arrived; after the last token, all that is left."""
         end = self.needed - self.policy.ahead
         if arrived < self.needed:
             if not ended or self.done == arrived:
                 return None
             end = arrived
-        seen = Span(max(0, self.done - self.policy.past), min(arrived, end + self.policy.ahead))
-        return Window(seen, Span(self.done, end))
+        decoded = Span(max(0, self.done - self.policy.past), min(arrived, end + self.policy.ahead))
+        return CodecWindow(decoded, Span(self.done, end))
 
-    def after(self, window: Window) -> "Cursor":
+    def after(self, window: CodecWindow) -> "WindowCursor":
         """The cursor behind a window."""
-        return Cursor(self.policy, window.new.end, len(window.new))
+        return WindowCursor(self.policy, window.new.end, len(window.new))
 
 
-class Joiner:
-    """Lays decoded windows end to end: each fades into the next, half before the seam and half behind it.
+class WindowCrossfade:
+    """Joins decoded windows: each fades into the next, half before the seam and half behind it.
 
     Half a fade is therefore held back until the next window comes. All samples together are those of all tokens.
     """
@@ -77,14 +77,14 @@ class Joiner:
         self._hop = hop
         self._half = int(FADE_SECONDS * sample_rate) // 2
         if self._half > hop:
-            raise ValueError("A fade must fit into the token that every window sees past its end.")
+            raise ValueError("A fade must fit into the one token of context behind every window.")
         self._fading: Pcm | None = None
 
-    def push(self, window: Window, pcm: Pcm) -> Pcm:
+    def push(self, window: CodecWindow, pcm: Pcm) -> Pcm:
         """The samples that are final once `window` has been decoded to `pcm`."""
-        before = self._samples(window.new.start - window.seen.start)
-        end = self._samples(window.new.end - window.seen.start)
-        last = window.seen.end == window.new.end
+        before = self._samples(window.new.start - window.decoded.start)
+        end = self._samples(window.new.end - window.decoded.start)
+        last = window.decoded.end == window.new.end
         ready = pcm[before : end if last else end - self._half]
         if self._fading is not None:
             seam = pcm[before - self._half : before + self._half]

@@ -1,4 +1,4 @@
-"""A ZipVoice model folder and its vocoder, as they are published: checked, then loaded."""
+"""Published ZipVoice model folders and their vocoder: validated, then loaded."""
 
 import json
 from pathlib import Path
@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
 
 from polyvox.bundles.weights import read_plain, read_weights
-from polyvox.engines.zipvoice.graphs import ZipVoiceGraphs
 from polyvox.engines.zipvoice.mel import BINS, FFT, HOP, SAMPLE_RATE
-from polyvox.engines.zipvoice.networks import Networks
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
+from polyvox.engines.zipvoice.onnx_networks import OnnxZipVoice
 from polyvox.engines.zipvoice.variants import VARIANTS, Variant
 from polyvox.errors import BundleError
 from polyvox.models.loading import StateDict, WeightsError
-from polyvox.models.zipvoice.model import ZipVoice, config_of, load_zipvoice
+from polyvox.models.zipvoice.model import ZipVoice, config_from_published, load_zipvoice
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig, load_vocos
 from polyvox.text.tokenizers.vocabulary import TokenVocabulary, read_vocabulary
 
@@ -26,12 +26,12 @@ _Size = Annotated[int, Field(ge=1, le=1 << 16)]
 _Sizes = Annotated[list[_Size], Field(min_length=1, max_length=32)]
 
 
-class _Sections(BaseModel):
+class _Section(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class _Model(_Sections):
-    """The sizes that `model.json` gives."""
+class _ModelSection(_Section):
+    """The network's sizes."""
 
     fm_decoder_downsampling_factor: _Sizes
     fm_decoder_num_layers: _Sizes
@@ -53,39 +53,41 @@ class _Model(_Sections):
     feat_dim: _Size
 
 
-class _Feature(_Sections):
+class _FeatureSection(_Section):
     sampling_rate: int
     type: str
 
 
-class _File(_Sections):
-    model: _Model
-    feature: _Feature
+class _ModelFile(_Section):
+    """The content of `model.json`."""
+
+    model: _ModelSection
+    feature: _FeatureSection
 
 
-def load_graphs(variant: Variant, folder: Path, vocoder: Path, *, int8: bool, threads: int) -> Networks:
-    """The published graphs in the place of the network, and the vocoder, on the CPU."""
+def load_onnx_networks(variant: Variant, folder: Path, vocoder: Path, *, int8: bool, threads: int) -> ZipVoiceNetworks:
+    """ONNX graphs in place of the PyTorch network, and the vocoder, on the CPU."""
     _read_sizes(folder / "model.json")
     vocabulary = read_vocabulary(folder / "tokens.txt")
-    graphs = ZipVoiceGraphs(folder, int8=int8, threads=threads)
-    return Networks(graphs, _load_vocos(vocoder), vocabulary, _speaker_tags(variant, vocabulary, folder))
+    model = OnnxZipVoice(folder, int8=int8, threads=threads)
+    return ZipVoiceNetworks(model, _load_vocos(vocoder), vocabulary, _speaker_tags(variant, vocabulary, folder))
 
 
-def load_networks(variant: Variant, folder: Path, vocoder: Path, device: torch.device) -> Networks:
-    """Both networks on a device; BundleError says what in which folder does not fit."""
+def load_networks(variant: Variant, folder: Path, vocoder: Path, device: torch.device) -> ZipVoiceNetworks:
+    """Both networks on a device; `BundleError` names the folder and what in it does not fit."""
     vocabulary = read_vocabulary(folder / "tokens.txt")
     tags = _speaker_tags(variant, vocabulary, folder)
-    zipvoice = _load_zipvoice(variant, folder, _state(folder), vocabulary, tags)
-    return Networks(zipvoice.to(device), _load_vocos(vocoder).to(device), vocabulary, tags)
+    zipvoice = _load_zipvoice(variant, folder, _read_state(folder), vocabulary, tags)
+    return ZipVoiceNetworks(zipvoice.to(device), _load_vocos(vocoder).to(device), vocabulary, tags)
 
 
-def load_speaking_alone(folder: Path) -> ZipVoice:
-    """The base or the distilled network in a folder, whichever of the two its weights are of."""
+def load_single_speaker(folder: Path) -> ZipVoice:
+    """The base or the distilled network in a folder, told apart by its weights."""
     if missing := [name for name in ("model.json", "tokens.txt") if not (folder / name).is_file()]:
         raise BundleError(f"{folder} has no {missing[0]}: it is not the folder of a ZipVoice model.")
-    state = _state(folder)
+    state = _read_state(folder)
     if "spk_embed.weight" in state:
-        raise BundleError(f"The model in {folder} is for dialogues, of which there are no graphs; run it in PyTorch.")
+        raise BundleError(f"The model in {folder} is for dialogues, which cannot be exported; run it in PyTorch.")
     variant = VARIANTS["zipvoice_distill" if "fm_decoder.guidance_scale_embed.weight" in state else "zipvoice"]
     return _load_zipvoice(variant, folder, state, read_vocabulary(folder / "tokens.txt"), None)
 
@@ -94,7 +96,7 @@ def _load_zipvoice(
     variant: Variant, folder: Path, state: StateDict, vocabulary: TokenVocabulary, tags: tuple[int, int] | None
 ) -> ZipVoice:
     sizes = _read_sizes(folder / "model.json").model_dump()
-    config = config_of(
+    config = config_from_published(
         sizes, len(vocabulary), distilled=variant.distilled, channels=variant.channels, speaker_tags=tags
     )
     try:
@@ -103,21 +105,21 @@ def _load_zipvoice(
         raise BundleError(f"The weights of {variant.name} in {folder} do not fit: {error}") from error
 
 
-def _read_sizes(path: Path) -> _Model:
+def _read_sizes(path: Path) -> _ModelSection:
     with path.open("rb") as stream:
         content = stream.read(_MAX_JSON_BYTES + 1)
     try:
         if len(content) > _MAX_JSON_BYTES:
             raise ValueError("too large")
-        found = _File.model_validate(json.loads(content))
+        found = _ModelFile.model_validate(json.loads(content))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BundleError(f"{path}: {place}: {first['msg']}; fetch the model again.") from error
+        where = ".".join(str(part) for part in first["loc"])
+        raise BundleError(f"{path}: {where}: {first['msg']}; fetch the model again.") from error
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{path} is not a JSON file of a model; fetch the model again.") from error
     if (found.feature.sampling_rate, found.feature.type, found.model.feat_dim) != (SAMPLE_RATE, "vocos", BINS):
-        raise BundleError(f"{path} is of a model that does not work with {BINS} mel bands of {SAMPLE_RATE} Hz.")
+        raise BundleError(f"{path} describes a model that does not work with {BINS} mel bands of {SAMPLE_RATE} Hz.")
     stacks = (
         found.model.fm_decoder_downsampling_factor,
         found.model.fm_decoder_num_layers,
@@ -132,12 +134,12 @@ def _speaker_tags(variant: Variant, vocabulary: TokenVocabulary, folder: Path) -
     if not variant.dialogue:
         return None
     if any(tag not in vocabulary for tag in SPEAKER_TAGS):
-        raise BundleError(f"{folder / 'tokens.txt'} has no [S1] and [S2]: it is not of a model for dialogues.")
+        raise BundleError(f"{folder / 'tokens.txt'} has no [S1] and [S2]: it is not of a dialogue model.")
     return vocabulary[SPEAKER_TAGS[0]], vocabulary[SPEAKER_TAGS[1]]
 
 
-def _state(folder: Path) -> dict[str, Tensor]:
-    """The state dict: of a safetensors file, or the `model` entry of a checkpoint."""
+def _read_state(folder: Path) -> dict[str, Tensor]:
+    """The state dict of a safetensors file, or the `model` entry of a checkpoint."""
     path = folder / "model.safetensors"
     if path.is_file():
         return read_weights(path)

@@ -1,7 +1,6 @@
-"""ZipVoice: any voice from a few seconds of it, in English and Chinese, alone or in dialogue."""
+"""ZipVoice: voice cloning from a few seconds of speech, in English and Chinese, one speaker or a dialogue."""
 
 import asyncio
-import secrets
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,27 +11,26 @@ import torch
 
 from polyvox.audio.pcm import silence
 from polyvox.audio.silence import with_edges_cut, with_pauses_cut
-from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
-from polyvox.engines.zipvoice.bundle import load_graphs, load_networks
+from polyvox.engines.kit.playhead import Playhead
+from polyvox.engines.kit.progress import ChunkLedger
+from polyvox.engines.kit.seeds import derive_seed, request_seed
+from polyvox.engines.zipvoice.cross_fade import CrossFade
 from polyvox.engines.zipvoice.frontend import TokenChunk, ZipVoiceFrontend, known_language
-from polyvox.engines.zipvoice.joining import Joiner
-from polyvox.engines.zipvoice.manner import Manner, manner_of
+from polyvox.engines.zipvoice.loading import load
 from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
-from polyvox.engines.zipvoice.networks import Networks
-from polyvox.engines.zipvoice.prompt import trimmed
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings
-from polyvox.engines.zipvoice.synthesis import Order, Spoken, Synthesis
+from polyvox.engines.zipvoice.synthesizer import ChunkRequest, SynthesizedChunk, ZipVoiceSynthesizer
+from polyvox.engines.zipvoice.tuning import ZipVoiceOptions, ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import LANGUAGES, Variant
-from polyvox.engines.zipvoice.voice import ClonedVoice, duet, tagged
+from polyvox.engines.zipvoice.voice import ZipVoicePrompt, dialogue_prompt, trim_recording
 from polyvox.errors import EngineError, PromptError, TextError, UnavailableError, UnknownVoiceError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
 from polyvox.text.spoken import Pause
-from polyvox.types import AudioChunk, Capabilities, ChunkPolicy, Pcm, PreparedVoice, Span, Utterance, Voice, VoicePrompt
+from polyvox.types import AudioChunk, Capabilities, ChunkPolicy, Pcm, PreparedVoice, Utterance, Voice, VoicePrompt
 
-VOCODER = "vocos"
 FADE_SECONDS = 0.1
 FIRST_CHUNK_SECONDS = 3.0
 CHUNK_GROWTH = 2.0
@@ -41,25 +39,28 @@ _WARM_UP_TOKENS, _WARM_UP_FRAMES = (12, 15), 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Loaded:
-    """What exists between `start` and `close`."""
+class _Running:
+    """The engine's parts between `start` and `close`."""
 
-    reader: ZipVoiceFrontend
-    text: DeviceExecutor
-    synthesis: Synthesis
+    frontend: ZipVoiceFrontend
+    text_executor: DeviceExecutor
+    synthesizer: ZipVoiceSynthesizer
     speaker_tags: tuple[int, int] | None
+    warning: str
 
 
 class ZipVoiceEngine:
-    """One variant of the family. It has no voices of its own."""
+    """One variant of the family. It has no built-in voices."""
 
     voices: Sequence[Voice] = ()
 
     def __init__(self, variant: Variant, settings: Settings) -> None:
         self._variant = variant
-        self._settings = settings
+        self._models_dir = settings.models_dir
+        self._espeak = settings.espeak
+        self._settings = settings.section(ZipVoiceSettings)
         self._observer: Observer | None = None
-        self._loaded: _Loaded | None = None
+        self._running: _Running | None = None
         self.name = variant.name
         self.capabilities = Capabilities(
             languages=LANGUAGES,
@@ -76,195 +77,179 @@ class ZipVoiceEngine:
 
     @property
     def warning(self) -> str:
-        if self._loaded is None or self._loaded.reader.uses_espeak:
+        if self._running is None:
             return ""
-        return "espeak-ng is not installed: English is read by rules that differ from it in some 3 tokens of 100."
+        warnings = [self._running.warning]
+        if not self._running.frontend.uses_espeak:
+            warnings.append(
+                "espeak-ng is not installed: English is read by rules that differ from it in some 3 tokens of 100."
+            )
+        return " ".join(filter(None, warnings))
 
     async def start(self) -> None:
-        device = _device(self._settings.section(ZipVoiceSettings).device)
-        if self._settings.section(ZipVoiceSettings).executor == "torch":
-            await self.start_with(await asyncio.to_thread(self._load, device), device)
-        else:
-            await self.start_with(await asyncio.to_thread(self._load_graphs), torch.device("cpu"))
+        loaded = await asyncio.to_thread(load, self._variant, self._models_dir, self._settings)
+        await self.start_with(loaded.networks, loaded.device, loaded.warning)
 
-    def _load(self, device: torch.device) -> Networks:
-        bundle, vocoder = (open_bundle(name, self._settings.models_dir) for name in (self.name, VOCODER))
-        return load_networks(self._variant, bundle.folder, vocoder.folder, device)
-
-    def _load_graphs(self) -> Networks:
-        if self._variant.dialogue:
-            raise UnavailableError(f"There are no graphs of {self.name!r}; set zipvoice_executor to 'torch'.")
-        bundle, vocoder = (open_bundle(name, self._settings.models_dir) for name in (f"{self.name}-onnx", VOCODER))
-        int8 = self._settings.section(ZipVoiceSettings).executor == "onnx-int8"
-        return load_graphs(self._variant, bundle.folder, vocoder.folder, int8=int8, threads=share_of_cores(1))
-
-    async def start_with(self, networks: Networks, device: torch.device) -> None:
-        """As `start`, with networks that are loaded already."""
-        reader = ZipVoiceFrontend(networks.vocabulary, self._settings.espeak, dialogue=self._variant.dialogue)
-        synthesis = Synthesis(networks, device, self._observer)
-        text = DeviceExecutor(f"{self.name}-text", 1)
-        self._loaded = _Loaded(reader, text, synthesis, networks.speaker_tags)
-        await text.run(lambda: reader.transcript_ids("好 yes"))  # the dictionaries take a second to load
-        # Two at once, of different lengths: rows in company take a way of their own through the networks.
-        orders = [self._warm_up(networks, tokens) for tokens in _WARM_UP_TOKENS]
-        await asyncio.gather(*(synthesis.speak(order, due=0.0) for order in orders))
+    async def start_with(self, networks: ZipVoiceNetworks, device: torch.device, warning: str = "") -> None:
+        """Start with networks that are loaded already."""
+        frontend = ZipVoiceFrontend(networks.vocabulary, self._espeak, dialogue=self._variant.dialogue)
+        synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
+        text_executor = DeviceExecutor(f"{self.name}-text", 1)
+        self._running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning)
+        await text_executor.run(lambda: frontend.transcript_ids("好 yes"))  # the dictionaries take a second to load
+        # Two at once, of different lengths: batches with padding take a code path of their own.
+        requests = [self._warm_up_request(networks, tokens) for tokens in _WARM_UP_TOKENS]
+        await asyncio.gather(*(synthesizer.synthesize(request, due=0.0) for request in requests))
 
     async def close(self) -> None:
-        if self._loaded is not None:
-            loaded, self._loaded = self._loaded, None
-            await loaded.synthesis.close()
-            await asyncio.to_thread(loaded.text.close)
+        if self._running is not None:
+            running, self._running = self._running, None
+            await running.synthesizer.close()
+            await asyncio.to_thread(running.text_executor.close)
 
     def check(self, utterance: Utterance) -> None:
         known_language(utterance.language)
-        manner_of(utterance.tuning, self._variant)
-        self._voice(utterance)
+        self._options(utterance)
+        self._prompt(utterance)
 
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
-        return await self._started().text.run(partial(self._prepared, prompt))
+        return await self._started().text_executor.run(partial(self._prepare, prompt))
 
-    def duet(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
-        """Two prepared voices as the one of a dialogue: the first says `[S1]`, the second `[S2]`."""
+    def dialogue_voice(self, first: PreparedVoice, second: PreparedVoice) -> PreparedVoice:
+        """Two prepared voices as the one of a dialogue: the first speaks behind `[S1]`, the second behind `[S2]`."""
         tags = self._started().speaker_tags
         if tags is None:
             raise UnavailableError(f"The model {self.name!r} speaks with one voice; choose one for dialogues.")
-        one, other = (ClonedVoice.unpacked(each, self.name, self._bins) for each in (first, second))
-        both = duet(one, other, tags, self._variant.channels)
-        return both.packed(self.name, f"{first.digest}+{second.digest}")
+        one, other = (ZipVoicePrompt.from_prepared(each, self.name, self._bins) for each in (first, second))
+        both = dialogue_prompt(one, other, tags, self._variant.channels)
+        return both.to_prepared(self.name, f"{first.digest}+{second.digest}")
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
-        loaded = self._started()
-        speech = _Speech(utterance, manner_of(utterance.tuning, self._variant), self._voice(utterance))
-        plan = self._plan(speech)
-        clock = asyncio.get_running_loop().time
-        due, asked = clock(), time.perf_counter()
-        item = await loaded.text.run(lambda: next(plan, None))
+        running = self._started()
+        state = _UtteranceState(utterance, self._options(utterance), self._prompt(utterance))
+        items = self._read(state)
+        playhead, asked = Playhead(asyncio.get_running_loop().time), time.perf_counter()
+        item = await running.text_executor.run(lambda: next(items, None))
         while item is not None:
-            # The next chunk's text is read while the device works on this one.
-            following = asyncio.ensure_future(loaded.text.run(lambda: next(plan, None)))
+            # The next chunk's text is processed while the device works on this one.
+            following = asyncio.ensure_future(running.text_executor.run(lambda: next(items, None)))
             try:
-                spoken = await loaded.synthesis.speak(speech.order(item), due) if isinstance(item, TokenChunk) else None
+                made = None
+                if isinstance(item, TokenChunk):
+                    made = await running.synthesizer.synthesize(state.request(item), playhead.due)
                 upcoming = await following
             finally:
                 following.cancel()
-            chunk = speech.chunk(item, spoken, upcoming, time.perf_counter() - asked)
-            # The player starts with the first chunk; from then on each next one is due when this one has been heard.
-            due = (clock() if chunk.index == 0 else due) + chunk.duration
+            chunk = state.chunk(item, made, upcoming, time.perf_counter() - asked)
+            playhead.push(chunk.duration)
             yield chunk
             item, asked = upcoming, time.perf_counter()
-        if not speech.spoke:
+        if not state.spoke:
             raise TextError("Nothing in the text can be spoken: it holds no word that the model knows.", field="input")
 
-    def _plan(self, speech: "_Speech") -> Iterator[TokenChunk | Pause]:
-        utterance = speech.utterance
+    def _read(self, state: "_UtteranceState") -> Iterator[TokenChunk | Pause]:
+        utterance = state.utterance
         language = known_language(utterance.language)
-        return self._started().reader.read(utterance.text, utterance.normalization, language, speech.policy)
+        return self._started().frontend.read(utterance.text, utterance.normalization, language, state.policy)
 
-    def _prepared(self, prompt: VoicePrompt) -> PreparedVoice:
-        ids = self._started().reader.transcript_ids(prompt.transcript)
+    def _prepare(self, prompt: VoicePrompt) -> PreparedVoice:
+        ids = self._started().frontend.transcript_ids(prompt.transcript)
         if not ids:
             raise PromptError(
                 "The transcript of the recording holds no word that the model knows; correct it.", field="prompt_text"
             )
-        return ClonedVoice.of(ids, trimmed(prompt.pcm, prompt.sample_rate)).packed(self.name, prompt.digest)
+        pcm = trim_recording(prompt.pcm, prompt.sample_rate)
+        return ZipVoicePrompt.of(ids, pcm).to_prepared(self.name, prompt.digest)
 
-    def _voice(self, utterance: Utterance) -> ClonedVoice:
+    def _options(self, utterance: Utterance) -> ZipVoiceOptions:
+        return ZipVoiceTuning.of(utterance.tuning).resolve(self._variant)
+
+    def _prompt(self, utterance: Utterance) -> ZipVoicePrompt:
         if utterance.prepared is None:
             raise UnknownVoiceError(
                 f"There is no voice {utterance.voice[:80]!r}: {self.name} has none of its own; register a recording of "
                 "one, or send it along.",
                 field="voice",
             )
-        voice = ClonedVoice.unpacked(utterance.prepared, self.name, self._bins).on_channels(self._variant.channels, 0)
+        prompt = ZipVoicePrompt.from_prepared(utterance.prepared, self.name, self._bins)
+        prompt = prompt.on_channel(0, self._variant.channels)
         tags = self._started().speaker_tags
-        if tags is None:
-            return voice
-        return ClonedVoice(tagged(voice.tokens, tags[0], tags), voice.mel, voice.rms)
+        return prompt if tags is None else prompt.with_tag(tags[0], tags)
 
     @property
     def _bins(self) -> int:
         return self._variant.channels * BINS
 
-    def _warm_up(self, networks: Networks, count: int) -> Order:
+    def _warm_up_request(self, networks: ZipVoiceNetworks, count: int) -> ChunkRequest:
         mel = np.zeros((_WARM_UP_FRAMES, self._bins), np.float32)
         tokens = tuple(range(1, 1 + min(count, len(networks.vocabulary) - 1)))
-        manner = manner_of({"num_steps": 1}, self._variant)
-        return Order(tokens, ClonedVoice(tokens, mel, 1.0), 1.0, manner, 0)
+        options = ZipVoiceTuning.of({"num_steps": 1}).resolve(self._variant)
+        return ChunkRequest(tokens, ZipVoicePrompt(tokens, mel, 1.0), 1.0, options, 0)
 
-    def _started(self) -> _Loaded:
-        if self._loaded is None:
+    def _started(self) -> _Running:
+        if self._running is None:
             raise EngineError(f"The engine {self.name!r} is not running.")
-        return self._loaded
+        return self._running
 
 
-def chunk_policy(voice: ClonedVoice, manner: Manner, speed: float) -> ChunkPolicy:
-    """Chunk sizes in tokens, from how long the voice takes for one: short at first, then as much as fits."""
-    per_second = speed / voice.token_seconds
-    most = max(LEAST_CHUNK_SECONDS, manner.chunk_seconds - voice.seconds)
+def chunk_policy(prompt: ZipVoicePrompt, options: ZipVoiceOptions, speed: float) -> ChunkPolicy:
+    """Chunk sizes in tokens, by the speaker's pace: short at first, then as long as the model allows."""
+    per_second = speed / prompt.token_seconds
+    most = max(LEAST_CHUNK_SECONDS, options.chunk_seconds - prompt.seconds)
     first = min(FIRST_CHUNK_SECONDS, most)
     return ChunkPolicy(max(1, round(first * per_second)), CHUNK_GROWTH, max(1, round(most * per_second)))
 
 
-class _Speech:
-    """How far an utterance has come: its chunks, samples and tokens, and the seam that is still open."""
+class _UtteranceState:
+    """One utterance under way: its options and prompt, the counts of its chunks, and the pending cross-fade."""
 
-    def __init__(self, utterance: Utterance, manner: Manner, voice: ClonedVoice) -> None:
+    def __init__(self, utterance: Utterance, options: ZipVoiceOptions, prompt: ZipVoicePrompt) -> None:
         self.utterance = utterance
-        self.manner = manner
-        self.voice, self._gain = voice.at(manner.target_rms)
-        self.policy = chunk_policy(self.voice, manner, utterance.speed)
         self.spoke = False
-        self._seed = secrets.randbits(63) if utterance.seed is None else utterance.seed % (1 << 63)
-        self._joiner = Joiner(round(FADE_SECONDS * SAMPLE_RATE))
-        self._channels = voice.mel.shape[1] // BINS
-        self._index = self._samples = self._tokens = self._orders = 0
+        self._options = options
+        self._prompt, self._gain = prompt.amplify_to(options.target_rms)
+        self.policy = chunk_policy(self._prompt, options, utterance.speed)
+        self._ledger = ChunkLedger(SAMPLE_RATE, self.policy)
+        self._cross_fade = CrossFade(round(FADE_SECONDS * SAMPLE_RATE))
+        self._channels = prompt.mel.shape[1] // BINS
+        self._seed = request_seed(utterance.seed)
+        self._requests = 0
 
-    def order(self, reading: TokenChunk) -> Order:
-        """The next chunk's order; its noise depends on the request's seed and its place alone."""
-        noise = np.random.SeedSequence((self._seed, self._orders)).generate_state(1, np.uint64)
-        self._orders += 1
-        return Order(reading.ids, self.voice, self.utterance.speed, self.manner, int(noise[0]) >> 1)
+    def request(self, tokens: TokenChunk) -> ChunkRequest:
+        """The request for the next chunk; its noise depends only on the utterance's seed and the chunk's index."""
+        seed = derive_seed(self._seed, "segment", self._requests)
+        self._requests += 1
+        return ChunkRequest(tokens.ids, self._prompt, self.utterance.speed, self._options, seed)
 
     def chunk(
-        self, item: TokenChunk | Pause, spoken: Spoken | None, upcoming: TokenChunk | Pause | None, wall_seconds: float
+        self,
+        item: TokenChunk | Pause,
+        made: SynthesizedChunk | None,
+        upcoming: TokenChunk | Pause | None,
+        wall_seconds: float,
     ) -> AudioChunk:
-        """The item as the caller gets it, joined to what came before it."""
+        """The audio of an item, cross-faded with the chunk before it."""
+        ids: tuple[int, ...] = ()
         if isinstance(item, Pause):
             pcm = silence(item.seconds, SAMPLE_RATE, self._channels)
-            ids: tuple[int, ...] = ()
         else:
-            assert spoken is not None
-            pcm = self._finished(spoken.pcm, last=upcoming is None)
-            pcm = self._joiner.push(pcm, last=not isinstance(upcoming, TokenChunk))
+            assert made is not None
+            pcm = self._postprocess(made.pcm, last=upcoming is None)
+            pcm = self._cross_fade.push(pcm, last=not isinstance(upcoming, TokenChunk))
             ids, self.spoke = item.ids, True
         span = item.span
-        chunk = AudioChunk(
-            pcm=pcm,
-            sample_rate=SAMPLE_RATE,
-            index=self._index,
-            start=self._samples,
+        return self._ledger.chunk(
+            pcm,
             text=self.utterance.text[span.start : span.end],
             span=span,
-            tokens=Span(self._tokens, self._tokens + len(ids)),
+            tokens=len(ids),
             wall_seconds=wall_seconds,
-            device_seconds=spoken.seconds if spoken else 0.0,
-            policy=self.policy,
+            device_seconds=made.device_seconds if made else 0.0,
         )
-        self._index, self._samples, self._tokens = self._index + 1, chunk.end, self._tokens + len(ids)
-        return chunk
 
-    def _finished(self, pcm: Pcm, *, last: bool) -> Pcm:
-        """As soft as the recording was, without silence at the utterance's edges and, if asked, long pauses."""
+    def _postprocess(self, pcm: Pcm, *, last: bool) -> Pcm:
+        """Undo the prompt's gain, and cut silence at the utterance's edges and, if asked, long pauses."""
         pcm = np.clip(pcm / np.float32(self._gain), -1.0, 1.0)
-        if self.manner.remove_long_silence:
+        if self._options.remove_long_silence:
             pcm = with_pauses_cut(pcm, SAMPLE_RATE)
         return with_edges_cut(pcm, SAMPLE_RATE, start=not self.spoke, end=last)
-
-
-def _device(name: str) -> torch.device:
-    """The device that a setting means."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise UnavailableError("No GPU was found; set zipvoice_device to 'cpu', or install PyTorch's build for GPUs.")
-    return torch.device(name)

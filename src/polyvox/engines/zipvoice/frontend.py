@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import structlog
 
+from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.clauses import MaskedText, clauses, parse
-from polyvox.engines.zipvoice.plan import Chunk, cut
 from polyvox.engines.zipvoice.variants import LANGUAGES
 from polyvox.errors import InvalidRequestError
 from polyvox.text.markup import InlinePhonemes
@@ -45,7 +45,7 @@ class ZipVoiceFrontend:
     ) -> Iterator[TokenChunk | Pause]:
         """The chunks of a text in order, each made when it is asked for; one without a known token is left out."""
         masked = parse(raw)
-        for chunk in cut(clauses(masked, options, language, dialogue=self._dialogue), policy):
+        for chunk in chunk_clauses(clauses(masked, options, language, dialogue=self._dialogue), policy):
             if isinstance(chunk, Pause):
                 yield chunk
             elif ids := self._chunk_ids(masked, chunk):
@@ -55,10 +55,10 @@ class ZipVoiceFrontend:
         """The token ids of a reference recording's transcript."""
         masked = parse(transcript)
         found = clauses(masked, NormalizationOptions(), None, dialogue=self._dialogue and "[S" in transcript)
-        whole = Chunk(tuple(clause for clause in found if not isinstance(clause, Pause)))
+        whole = ClauseChunk(tuple(clause for clause in found if not isinstance(clause, Pause)))
         return self._chunk_ids(masked, whole)
 
-    def _chunk_ids(self, masked: MaskedText, chunk: Chunk) -> tuple[int, ...]:
+    def _chunk_ids(self, masked: MaskedText, chunk: ClauseChunk) -> tuple[int, ...]:
         tokens: list[str] = []
         for part in masked.unmasked(chunk.text):
             if isinstance(part, InlinePhonemes):

@@ -1,4 +1,4 @@
-"""Speech as ZipVoice hears and makes it: 93.75 frames a second of 100 mel bands."""
+"""ZipVoice's mel spectrogram: 93.75 frames a second of 100 bands."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ BINS = 100
 FFT = 1024
 FRAMES_PER_SECOND = SAMPLE_RATE / HOP
 TARGET_RMS = 0.1
-"""The loudness of the speech that the models learned from."""
+"""The RMS of the models' training data."""
 FLOOR = 1e-7
 """The least magnitude of which the logarithm is taken."""
 

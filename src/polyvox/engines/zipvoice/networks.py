@@ -1,4 +1,4 @@
-"""What speaks: from tokens to mel, and from mel to samples."""
+"""The networks of one ZipVoice model: tokens to mel, and mel to samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,27 +6,29 @@ from typing import Protocol
 
 from torch import Tensor
 
-from polyvox.models.zipvoice.calls import ONE_BY_ONE, Each
-from polyvox.models.zipvoice.model import Flow, Line, Solver
+from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput
 from polyvox.models.zipvoice.vocos import Vocos
 from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 
 
-class Acoustics(Protocol):
-    """Tokens to mel, step by step, many requests at once: the network, or graphs in its place."""
+class AcousticModel(Protocol):
+    """Tokens to mel, step by step, many requests at once: the PyTorch network or the ONNX graphs."""
 
-    def start(self, lines: Sequence[Line], noise: Sequence[Tensor], solvers: Sequence[Solver]) -> list[Flow]: ...
+    def start(
+        self, inputs: Sequence[ZipVoiceInput], noise: Sequence[Tensor], options: Sequence[SolverOptions]
+    ) -> list[SolverState]: ...
 
     def step(
-        self, flows: Sequence[Flow], frames_per_call: int | None = None, each: Each = ONE_BY_ONE
-    ) -> list[Flow]: ...
+        self, states: Sequence[SolverState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
+    ) -> list[SolverState]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Networks:
-    """The networks of one model, its tokens, and in a model for dialogues the tokens of its two speakers."""
+class ZipVoiceNetworks:
+    """Acoustic model and vocoder of one model, its vocabulary, and in a dialogue model its two speaker tags."""
 
-    acoustics: Acoustics
+    acoustic_model: AcousticModel
     vocos: Vocos
     vocabulary: TokenVocabulary
     speaker_tags: tuple[int, int] | None

@@ -1,4 +1,4 @@
-"""ZipVoice as the server knows it before it is loaded."""
+"""ZipVoice's `EngineSpec`."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,6 +8,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings
+from polyvox.engines.zipvoice.tuning import ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import LANGUAGES, VARIANTS
 
 
@@ -18,14 +19,14 @@ def _make(variant: str, settings: Settings) -> Engine:
 
 
 def _recognize(folder: Path) -> ModelFolder | None:
-    """A folder of ours has the model's name, as every other of the family looks the same."""
+    """Recognise a folder by its name, since the folders of all variants hold the same files."""
     if folder.resolve().name in VARIANTS and all((folder / name).is_file() for name in ("model.json", "tokens.txt")):
         return ModelFolder(folder.resolve().name, {"models_dir": folder.resolve().parent})
     return None
 
 
 def _export(folder: Path, to: Path, int8: bool) -> Sequence[Path]:
-    from polyvox.engines.zipvoice.export import export
+    from polyvox.engines.zipvoice.onnx_export.export import export
 
     return list(export(folder, to, int8=int8))
 
@@ -36,6 +37,7 @@ ZIPVOICE = EngineSpec(
     models={name: partial(_make, name) for name in VARIANTS},
     languages=dict.fromkeys(VARIANTS, LANGUAGES),
     settings=ZipVoiceSettings,
+    tuning=ZipVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
     device_field="device",
     recognize=_recognize,

@@ -1,4 +1,4 @@
-"""The four models of the family, and what sets them apart."""
+"""The four models of the family and how they differ."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -6,13 +6,13 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One published model: its kind, and how its makers run it unless asked otherwise."""
+    """One published model: its kind and its default options."""
 
     name: str
     steps: int
     guidance: float
     max_chunk_seconds: float
-    """The most that is spoken in one go, the prompt included."""
+    """The longest chunk that is synthesized at once, the prompt included."""
     distilled: bool = False
     dialogue: bool = False
     channels: int = 1

@@ -1,1 +1,1 @@
-"""CosyVoice: language model, flow matching with its DiT or U-Net estimator."""
+"""CosyVoice: language model, and flow matching with a DiT or U-Net estimator."""

@@ -1,4 +1,4 @@
-"""Text that arrives while it is spoken: how its ids are interleaved with speech tokens."""
+"""Bidirectional streaming: how the ids of arriving text are interleaved with speech tokens."""
 
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -7,8 +7,8 @@ from typing import NamedTuple, Self
 from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
 
 
-class Kind(Enum):
-    """What the ids of a segment are."""
+class InputKind(Enum):
+    """Kind of the ids of an input segment."""
 
     START = auto()
     TASK = auto()
@@ -16,23 +16,23 @@ class Kind(Enum):
     SPEECH = auto()
 
 
-class Segment(NamedTuple):
-    """Input of one kind; the marks have no ids of their own."""
+class InputSegment(NamedTuple):
+    """Language model input of one kind; the start and task tokens have no ids of their own."""
 
-    kind: Kind
+    kind: InputKind
     ids: tuple[int, ...] = ()
 
 
-Feed = tuple[Segment, ...]
+Feed = tuple[InputSegment, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Bistream:
-    """One sequence between its text and its speech.
+    """State of one interleaved sequence.
 
-    While `feed` is not empty, the model is to be fed with it and the token chosen next handed to `accept`: `forced`
-    where that is not None, otherwise drawn from scores without the `suppressed` ids. An empty `feed` waits for `push`,
-    or is the end once `done`. Five ids of text go before fifteen tokens of speech; then the fill token asks for more.
+    While `feed` is not empty, the caller runs the model on it and hands the next token to `accept`: `forced` where that
+    is not None, otherwise sampled without the `suppressed` ids. An empty `feed` waits for `push`, or is the end once
+    `done`. Five text ids precede fifteen speech tokens; then the fill token asks for more text.
     """
 
     vocabulary: SpeechVocabulary
@@ -43,13 +43,13 @@ class Bistream:
     text_per_turn: int
     speech_per_turn: int
     original: bool
-    """Repeats two faults of the original at the end of the text: when it comes after a fill token, the last speech
-    token, already fed, is fed again; when it comes before the prompt's speech was fed, the rest of that is lost."""
+    """Reproduces two faults of the original at the end of the text: after a fill token the last speech token is fed
+    twice, and prompt speech that was not fed by then is lost."""
     feed: Feed = ()
     produced: int = 0
-    """Tokens of speech and fill tokens."""
+    """Speech tokens and fill tokens."""
     spoken: int = 0
-    """Tokens of speech."""
+    """Speech tokens."""
     last: int | None = None
     closed: bool = False
     final: bool = False
@@ -66,11 +66,11 @@ class Bistream:
         turn: tuple[int, int] = (5, 15),
         original: bool = False,
     ) -> Self:
-        """A sequence whose prompt is interleaved like the rest; `opening` is text that goes before everything."""
+        """Start a sequence whose prompt is interleaved like the rest; `opening` is text that precedes everything."""
         text_per_turn, speech_per_turn = turn
         return cls(
             vocabulary=vocabulary,
-            gathered=(Segment(Kind.START), Segment(Kind.TEXT, opening)),
+            gathered=(InputSegment(InputKind.START), InputSegment(InputKind.TEXT, opening)),
             text=prompt_text,
             prompt_speech=prompt_speech,
             fill_at=speech_per_turn - len(prompt_speech) % speech_per_turn,
@@ -81,12 +81,12 @@ class Bistream:
 
     @property
     def forced(self) -> int | None:
-        """The fill token, when the turn is over and more text is due."""
+        """The fill token, where the turn is over and more text is due."""
         return self.vocabulary.fill if not self.final and self.produced == self.fill_at else None
 
     @property
     def suppressed(self) -> tuple[slice, ...]:
-        """Ids that must not be drawn now: the sequence cannot end before its text does."""
+        """Ids that must not be sampled now: the sequence cannot end before its text does."""
         if self.final:
             return ()
         if self.original:
@@ -94,54 +94,56 @@ class Bistream:
         return slice(self.vocabulary.speech, self.vocabulary.fill), slice(self.vocabulary.fill + 1, None)
 
     def push(self, text: tuple[int, ...], *, last: bool = False) -> Self:
-        """More text has come; after the `last` of it the sequence may end."""
-        return replace(self, text=self.text + text, closed=self.closed or last)._settled()
+        """Add text; after the `last` of it the sequence may end."""
+        return replace(self, text=self.text + text, closed=self.closed or last)._advanced()
 
     def accept(self, token: int) -> Self:
-        """The model's answer to `feed`."""
+        """Add the token that the model sampled after `feed`."""
         count = self.produced + 1
         if token < self.vocabulary.speech:
-            feed = (Segment(Kind.SPEECH, (token,)),)
+            feed = (InputSegment(InputKind.SPEECH, (token,)),)
             return replace(self, feed=feed, produced=count, spoken=self.spoken + 1, last=token)
         if self.final:
             return replace(self, feed=(), produced=count, done=True)
         if token != self.vocabulary.fill:
             raise ValueError(f"Token {token} ends the sequence while text is still to come.")
-        return replace(self, feed=(), produced=count, fill_at=count + self.speech_per_turn)._settled()
+        return replace(self, feed=(), produced=count, fill_at=count + self.speech_per_turn)._advanced()
 
-    def _settled(self) -> Self:
-        """Whatever the text at hand allows to be fed."""
+    def _advanced(self) -> Self:
+        """Move to `feed` what the text so far allows."""
         if self.feed or self.final:
             return self
-        state = self._with_prompt()
+        state = self._with_prompt_interleaved()
         if not state.prompt_speech:
-            spoken = any(segment.kind is Kind.SPEECH for segment in state.gathered)
+            spoken = any(segment.kind is InputKind.SPEECH for segment in state.gathered)
             if spoken:
                 return replace(state, feed=state.gathered, gathered=())
             if len(state.text) >= state.text_per_turn:
                 turn, rest = state.text[: state.text_per_turn], state.text[state.text_per_turn :]
-                return replace(state, feed=(*state.gathered, Segment(Kind.TEXT, turn)), gathered=(), text=rest)
-        return state._ended() if state.closed else state
+                return replace(
+                    state, feed=(*state.gathered, InputSegment(InputKind.TEXT, turn)), gathered=(), text=rest
+                )
+        return state._finished() if state.closed else state
 
-    def _with_prompt(self) -> Self:
+    def _with_prompt_interleaved(self) -> Self:
         state = self
         while state.prompt_speech and len(state.text) >= state.text_per_turn:
             state = replace(
                 state,
                 gathered=(
                     *state.gathered,
-                    Segment(Kind.TEXT, state.text[: state.text_per_turn]),
-                    Segment(Kind.SPEECH, state.prompt_speech[: state.speech_per_turn]),
+                    InputSegment(InputKind.TEXT, state.text[: state.text_per_turn]),
+                    InputSegment(InputKind.SPEECH, state.prompt_speech[: state.speech_per_turn]),
                 ),
                 text=state.text[state.text_per_turn :],
                 prompt_speech=state.prompt_speech[state.speech_per_turn :],
             )
         return state
 
-    def _ended(self) -> Self:
-        feed = (*self.gathered, Segment(Kind.TEXT, self.text), Segment(Kind.TASK))
+    def _finished(self) -> Self:
+        feed = (*self.gathered, InputSegment(InputKind.TEXT, self.text), InputSegment(InputKind.TASK))
         if not self.original:
-            feed = (*feed, Segment(Kind.SPEECH, self.prompt_speech))
+            feed = (*feed, InputSegment(InputKind.SPEECH, self.prompt_speech))
         elif self.last is not None:
-            feed = (Segment(Kind.SPEECH, (self.last,)), *feed)
+            feed = (InputSegment(InputKind.SPEECH, (self.last,)), *feed)
         return replace(self, feed=feed, gathered=(), text=(), prompt_speech=(), final=True)

@@ -1,4 +1,4 @@
-"""CosyVoice 2's token encoder: attention with relative positions, then twice the frame rate, then more attention."""
+"""CosyVoice 2's upsampling conformer: relative attention at the token rate, upsampling by two, more attention."""
 
 import math
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import Sight, attend_with_distance, merge_heads, split_heads
+from polyvox.models.attention import BlockCausalMask, attend_relative, merge_heads, split_heads
+from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import CausalConv
 from polyvox.models.cosyvoice.lookahead import Lookahead
-from polyvox.models.memory import Memory
 
 RENAMED = (
     (r"^encoder\.pre_lookahead_layer\.", "encoder.lookahead."),
@@ -20,7 +20,7 @@ RENAMED = (
     (r"\.feed_forward\.w_1\.", ".ff_in."),
     (r"\.feed_forward\.w_2\.", ".ff_out."),
 )
-"""Published names and ours."""
+"""Parameter names: published and ours."""
 
 _BLOCK_EPS = 1e-12
 _SCALE = 2
@@ -29,7 +29,7 @@ _SCALE = 2
 
 @dataclass(frozen=True, slots=True)
 class ConformerConfig:
-    """The sizes of the encoder; the defaults are the released ones."""
+    """Sizes of the encoder; the defaults are those of the released model."""
 
     width: int = 512
     heads: int = 8
@@ -52,16 +52,16 @@ class Conformer(nn.Module):
         self.up_encoders = nn.ModuleList(_Block(config) for _ in range(config.up_blocks))
         self.after_norm = nn.LayerNorm(config.width)
 
-    def forward(self, tokens: Tensor, context: Tensor, memory: Memory, sight: Sight) -> Tensor:
-        """Continue by tokens that `context` follows; `sight` counts tokens."""
-        rows = self.lookahead(self.embed(tokens), self.embed(context), memory)
+    def forward(self, tokens: Tensor, context: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
+        """Encode the next tokens, given those after them as `context`; `mask` is at the token rate."""
+        rows = self.lookahead(self.embed(tokens), self.embed(context), cache)
         for layer in self.encoders:
-            rows = layer(rows, memory, sight)
+            rows = layer(rows, cache, mask)
         frames = rows.transpose(1, 2).repeat_interleave(_SCALE, dim=2)
-        rows = self.up_embed(self.up_conv(frames, memory).transpose(1, 2))
-        up_sight = sight.scaled(_SCALE)
+        rows = self.up_embed(self.up_conv(frames, cache).transpose(1, 2))
+        upsampled_mask = mask.scaled(_SCALE)
         for layer in self.up_encoders:
-            rows = layer(rows, memory, up_sight)
+            rows = layer(rows, cache, upsampled_mask)
         out: Tensor = self.after_norm(rows)
         return out
 
@@ -87,14 +87,14 @@ class _Block(nn.Module):
         self.ff_in = nn.Linear(config.width, config.feed_forward)
         self.ff_out = nn.Linear(config.feed_forward, config.width)
 
-    def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
-        rows = rows + self.self_attn(self.norm_mha(rows), memory, sight)
+    def forward(self, rows: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
+        rows = rows + self.self_attn(self.norm_mha(rows), cache, mask)
         out: Tensor = rows + self.ff_out(functional.silu(self.ff_in(self.norm_ff(rows))))
         return out
 
 
 class _RelativeAttention(nn.Module):
-    """Attention whose scores add a term for the distance between query and key."""
+    """Attention with relative positions: scores add a term for the distance between query and key."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -107,34 +107,34 @@ class _RelativeAttention(nn.Module):
         self.pos_bias_u = nn.Parameter(torch.empty(heads, width // heads))
         self.pos_bias_v = nn.Parameter(torch.empty(heads, width // heads))
 
-    def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
+    def forward(self, rows: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
         query = split_heads(self.linear_q(rows), self.heads)
-        key = memory.history(split_heads(self.linear_k(rows), self.heads))
-        value = memory.history(split_heads(self.linear_v(rows), self.heads))
-        distances = self._distances(query, key, memory)
-        mask = sight.mask(query, key)
-        content, place = query + self.pos_bias_u[:, None], query + self.pos_bias_v[:, None]
-        out: Tensor = self.linear_out(merge_heads(attend_with_distance(content, place, key, value, distances, mask)))
+        key = cache.append(split_heads(self.linear_k(rows), self.heads))
+        value = cache.append(split_heads(self.linear_v(rows), self.heads))
+        distances = self._distances(query, key, cache)
+        content, position = query + self.pos_bias_u[:, None], query + self.pos_bias_v[:, None]
+        attended = attend_relative(content, position, key, value, distances, mask.tensor(query, key))
+        out: Tensor = self.linear_out(merge_heads(attended))
         return out
 
-    def _distances(self, query: Tensor, key: Tensor, memory: Memory) -> Tensor:
-        """The projected distances from the farthest key behind the last query to the last key ahead of the first.
+    def _distances(self, query: Tensor, key: Tensor, cache: LayerCache) -> Tensor:
+        """Projected embeddings of the distances, from the last query and first key to the first query and last key.
 
-        Those backwards are the same in every call, only more of them: they are kept, so that a call's cost does not
-        grow with what was spoken before it.
+        Those to earlier keys are the same in every call, only more of them: they are cached, so that the cost of a
+        call does not grow with the length of the stream.
         """
         queries, keys = query.shape[-2], key.shape[-2]
-        back = memory.table(keys, lambda start, stop: self._project(torch.arange(start, stop, device=query.device)))
-        ahead = self._project(-torch.arange(1, queries, device=query.device))
-        return torch.cat((back.flip(-2), ahead), dim=-2)
+        back = cache.table(keys, lambda start, stop: self._project(torch.arange(start, stop, device=query.device)))
+        following = self._project(-torch.arange(1, queries, device=query.device))
+        return torch.cat((back.flip(-2), following), dim=-2)
 
     def _project(self, distances: Tensor) -> Tensor:
-        code = sinusoids(distances, self.width).to(self.linear_pos.weight.dtype)
+        code = sinusoidal_embedding(distances, self.width).to(self.linear_pos.weight.dtype)
         return split_heads(self.linear_pos(code)[None], self.heads)
 
 
-def sinusoids(distances: Tensor, width: int) -> Tensor:
-    """The code of each distance: sines and cosines of falling frequency, alternating."""
+def sinusoidal_embedding(distances: Tensor, width: int) -> Tensor:
+    """Embed each distance by sines and cosines of falling frequency, interleaved."""
     steps = torch.arange(0, width, 2, device=distances.device, dtype=torch.float32)
     angles = distances[:, None].float() * torch.exp(steps * -(math.log(10_000.0) / width))
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)

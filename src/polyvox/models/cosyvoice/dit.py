@@ -1,4 +1,4 @@
-"""CosyVoice 3's velocity estimator: a diffusion transformer whose norms are steered by time."""
+"""CosyVoice 3's velocity estimator: a diffusion transformer with adaptive layer norm."""
 
 from dataclasses import dataclass
 
@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import Sight, attend, merge_heads, split_heads
+from polyvox.models.attention import BlockCausalMask, attend, merge_heads, split_heads
+from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import CausalConv
-from polyvox.models.cosyvoice.euler import FlowPoint, time_code
-from polyvox.models.cosyvoice.fusing import Fusible
-from polyvox.models.memory import Memory
+from polyvox.models.cosyvoice.compiled import CompilableBlock
+from polyvox.models.cosyvoice.ode_solver import FlowPoint, timestep_embedding
 
 RENAMED = (
     (r"^input_embed\.conv_pos_embed\.conv([12])\.0\.", r"input_conv\1."),
@@ -25,7 +25,7 @@ RENAMED = (
     (r"\.ff\.ff\.0\.0\.", ".ff_in."),
     (r"\.ff\.ff\.2\.", ".ff_out."),
 )
-"""Published names and ours; those under `time.` belong to `DiTTime`."""
+"""Parameter names: published and ours; those under `time.` belong to `DiTTime`."""
 
 _EPS = 1e-6
 _TIME_CODE = 256
@@ -35,7 +35,7 @@ _CONV_GROUPS = 16
 
 @dataclass(frozen=True, slots=True)
 class DiTConfig:
-    """The sizes of the estimator; the defaults are the released ones."""
+    """Sizes of the estimator; the defaults are those of the released model."""
 
     width: int = 1024
     depth: int = 22
@@ -46,10 +46,10 @@ class DiTConfig:
 
 
 class DiTTime(nn.Module):
-    """What the estimator is told about a point in time: six vectors for each block and two for the end.
+    """Time conditioning of the estimator: shift, scale and gate vectors, six for each block and two for the output.
 
-    Those that stretch normed rows have one added to them, as a norm's own weights have. These layers are 42 % of the
-    released parameters and see only ten times; their answers are a table.
+    Scales have one added, so that they can serve as weights of a layer norm. These layers are 42 % of the released
+    parameters but see only the ten times of the schedule, so their outputs become a table.
     """
 
     def __init__(self, config: DiTConfig) -> None:
@@ -61,22 +61,22 @@ class DiTTime(nn.Module):
         self.final = nn.Linear(config.width, 2 * config.width)
 
     def embed(self, times: Tensor) -> Tensor:
-        """Times [n] as [n, width]."""
-        out: Tensor = self.linear_2(functional.silu(self.linear_1(time_code(times, _TIME_CODE))))
+        """Embed times [n] as [n, width]."""
+        out: Tensor = self.linear_2(functional.silu(self.linear_1(timestep_embedding(times, _TIME_CODE))))
         return out
 
     def forward(self, times: Tensor) -> Tensor:
-        """Times [n] as [n, 6 * depth + 2, width]."""
+        """Modulation vectors [n, 6 * depth + 2, width] of times [n]."""
         activated = functional.silu(self.embed(times))
-        answers = [linear(activated) for linear in (*self.blocks, self.final)]
-        vectors = torch.cat(answers, dim=1).view(len(times), -1, self.width)
+        outputs = [linear(activated) for linear in (*self.blocks, self.final)]
+        vectors = torch.cat(outputs, dim=1).view(len(times), -1, self.width)
         vectors[:, 1:-2:3] += 1
         vectors[:, -2] += 1
         return vectors
 
 
 class DiT(nn.Module):
-    """The velocity of a mel spectrogram at one point of the flow."""
+    """Velocity of the mel spectrogram at one point of the flow."""
 
     rates: Tensor
 
@@ -89,37 +89,37 @@ class DiT(nn.Module):
         self.blocks = nn.ModuleList(_Block(config) for _ in range(config.depth))
         self.proj_out = nn.Linear(config.width, config.bins)
 
-    def forward(self, point: FlowPoint, time: Tensor, memory: Memory, sight: Sight) -> Tensor:
-        """The velocity [batch, bins, frames]; `time` [vectors, width] is of `DiTTime`."""
-        rows = self.embed(point, memory)
-        angles = sight.positions(rows.shape[1], rows.device)[:, None] * self.rates.float()
+    def forward(self, point: FlowPoint, time: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
+        """The velocity [batch, bins, frames]; `time` [vectors, width] comes from `DiTTime`."""
+        rows = self.embed(point, cache)
+        angles = mask.positions(rows.shape[1], rows.device)[:, None] * self.rates.float()
         sin = angles.sin()
         rotation = (
             angles.cos().repeat_interleave(2, dim=-1).to(rows.dtype),
             torch.stack((-sin, sin), dim=-1).flatten(-2).to(rows.dtype),
         )
         for layer, moment in zip(self.blocks, time[:-2].view(len(self.blocks), 6, -1), strict=True):
-            rows = layer(rows, moment, memory, rotation, sight)
+            rows = layer(rows, moment, cache, rotation, mask)
         scale, shift = time[-2:]
-        velocity: Tensor = self.proj_out(modulated(rows, shift, scale))
+        velocity: Tensor = self.proj_out(modulate(rows, shift, scale))
         return velocity.transpose(1, 2)
 
-    def embed(self, point: FlowPoint, memory: Memory) -> Tensor:
-        """The input rows, each with a trace of those before it."""
+    def embed(self, point: FlowPoint, cache: LayerCache) -> Tensor:
+        """Input rows with a convolutional position embedding."""
         speaker = point.speaker[:, :, None].expand_as(point.mel)
         inputs = torch.cat((point.mel, point.condition, point.mu, speaker), dim=1)
         frames = self.input_proj(inputs.transpose(1, 2)).transpose(1, 2)
-        near = functional.mish(self.input_conv1(frames, memory))
-        traced: Tensor = frames + functional.mish(self.input_conv2(near, memory))
-        return traced.transpose(1, 2)
+        inner = functional.mish(self.input_conv1(frames, cache))
+        embedded: Tensor = frames + functional.mish(self.input_conv2(inner, cache))
+        return embedded.transpose(1, 2)
 
 
-def modulated(rows: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
-    """Normed rows, stretched and moved as the time asks."""
+def modulate(rows: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
+    """Adaptive layer norm."""
     return functional.layer_norm(rows, rows.shape[-1:], scale, shift, _EPS)
 
 
-def _fed(
+def _feed_forward(
     rows: Tensor,
     shift: Tensor,
     scale: Tensor,
@@ -129,14 +129,14 @@ def _fed(
     out: Tensor,
     out_bias: Tensor,
 ) -> Tensor:
-    """A block's second half: two layers on each row by itself."""
-    inner = functional.gelu(functional.linear(modulated(rows, shift, scale), within, bias), approximate="tanh")
+    """The feed-forward half of a block, with its norm, gate and residual."""
+    inner = functional.gelu(functional.linear(modulate(rows, shift, scale), within, bias), approximate="tanh")
     return torch.addcmul(rows, gate, functional.linear(inner, out, out_bias))
 
 
-class _Block(Fusible):
+class _Block(CompilableBlock):
     def __init__(self, config: DiTConfig) -> None:
-        super().__init__(_fed)
+        super().__init__(_feed_forward)
         self.attn = _Attention(config)
         self.ff_in = nn.Linear(config.width, config.feed_forward)
         self.ff_out = nn.Linear(config.feed_forward, config.width)
@@ -145,14 +145,14 @@ class _Block(Fusible):
         self,
         rows: Tensor,
         time: Tensor,
-        memory: Memory,
+        cache: LayerCache,
         rotation: tuple[Tensor, Tensor],
-        sight: Sight,
+        mask: BlockCausalMask,
     ) -> Tensor:
         shift, scale, gate, ff_shift, ff_scale, ff_gate = time
-        rows = torch.addcmul(rows, gate, self.attn(modulated(rows, shift, scale), memory, rotation, sight))
+        rows = torch.addcmul(rows, gate, self.attn(modulate(rows, shift, scale), cache, rotation, mask))
         within, out = self.ff_in, self.ff_out
-        return self.fused(rows, ff_shift, ff_scale, ff_gate, within.weight, within.bias, out.weight, out.bias)
+        return self.feed_forward(rows, ff_shift, ff_scale, ff_gate, within.weight, within.bias, out.weight, out.bias)
 
 
 class _Attention(nn.Module):
@@ -165,19 +165,21 @@ class _Attention(nn.Module):
         self.to_v = nn.Linear(config.width, inner)
         self.to_out = nn.Linear(inner, config.width)
 
-    def forward(self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], sight: Sight) -> Tensor:
-        query = _with_first_head_turned(split_heads(self.to_q(rows), self.heads), rotation)
-        key = _with_first_head_turned(split_heads(self.to_k(rows), self.heads), rotation)
+    def forward(
+        self, rows: Tensor, cache: LayerCache, rotation: tuple[Tensor, Tensor], mask: BlockCausalMask
+    ) -> Tensor:
+        query = _rotate_first_head(split_heads(self.to_q(rows), self.heads), rotation)
+        key = _rotate_first_head(split_heads(self.to_k(rows), self.heads), rotation)
         value = split_heads(self.to_v(rows), self.heads)
-        key, value = memory.history(key), memory.history(value)
-        out: Tensor = self.to_out(merge_heads(attend(query, key, value, sight.mask(query, key))))
+        key, value = cache.append(key), cache.append(value)
+        out: Tensor = self.to_out(merge_heads(attend(query, key, value, mask.tensor(query, key))))
         return out
 
 
-def _with_first_head_turned(heads: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
-    """Neighbouring pairs of the first head turned by position, where they lie.
+def _rotate_first_head(heads: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
+    """Apply rotary positions to the first head, in place, over interleaved pairs.
 
-    The model was trained with the other heads unturned.
+    The model was trained without positions on the other heads.
     """
     cos, sin = rotation
     first = heads[:, :1]

@@ -1,4 +1,4 @@
-"""CosyVoice's flow: speech tokens to mel frames, at once or block by block."""
+"""CosyVoice's flow matching model: speech tokens to mel frames, in one pass or streamed block by block."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import Sight
-from polyvox.models.cosyvoice.euler import FlowPoint, cosine_schedule, solve
+from polyvox.models.attention import BlockCausalMask
+from polyvox.models.cache import CachedTensors, LayerCache, PackedCache, PackedLayerCache, nbytes
+from polyvox.models.cosyvoice.ode_solver import FlowPoint, cosine_schedule, solve
 from polyvox.models.loading import Rules, StateDict, load, renamed, under
-from polyvox.models.memory import Kept, Memory, Trail, TrailMemory, nbytes
 
 FRAMES_PER_TOKEN = 2
 
@@ -20,22 +20,23 @@ _SPEAKER = "spk_embed_affine_layer."
 
 @dataclass(frozen=True, slots=True)
 class FlowConfig:
-    """What both versions share; the defaults are the released ones."""
+    """Sizes that both versions share; the defaults are those of the released models."""
 
     tokens: int = 6561
     bins: int = 80
     speaker: int = 192
     ahead: int = 3
-    """Tokens after a block that have to be known before it is computed."""
+    """Lookahead: tokens after a block that have to be known before it is computed."""
     block: int = 25
-    """Tokens that see each other when streaming; all see everything before them."""
+    """Tokens of one block of the streaming attention mask."""
     steps: int = 10
     guidance: float = 0.7
+    """Scale of the classifier-free guidance."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowPrompt:
-    """The voice: speech tokens [batch, n], their mel [batch, bins, 2 n] and the speaker's embedding [batch, 192]."""
+    """The reference voice: speech tokens [batch, n], mel [batch, bins, 2 n] and speaker embedding [batch, 192]."""
 
     tokens: Tensor
     mel: Tensor
@@ -44,10 +45,10 @@ class FlowPrompt:
 
 @dataclass(frozen=True, slots=True)
 class FlowState:
-    """Where a stream stands. It is never written to: one state, say that of a prompt, may be continued many times."""
+    """State of a stream. It is never written to: one state, say that of a prompt, may be continued many times."""
 
     pending: Tensor
-    """Tokens whose block or whose following tokens are not complete, [batch, n]."""
+    """Tokens whose block or whose lookahead is not complete, [batch, n]."""
     condition: Tensor
     """The prompt's mel frames from the first pending token on."""
     speaker: Tensor
@@ -56,58 +57,61 @@ class FlowState:
     """Tokens that are done, the prompt's among them."""
     prompt_frames: int = 0
     window: int | None = None
-    """How many frames back attention sees; None sees all, as the exact result needs."""
-    front: Kept = ()
-    steps: Trail | None = None
+    """Frames of left context in attention; None is all, as the exact result needs."""
+    encoder_cache: CachedTensors = ()
+    solver_cache: PackedCache | None = None
 
     @property
     def nbytes(self) -> int:
-        """The memory that the stream holds, what it shares with others in the same voice included."""
-        return nbytes(self.front) + (self.steps.nbytes if self.steps else 0)
+        """Memory of the caches, what is shared with other streams of the same voice included."""
+        return nbytes(self.encoder_cache) + (self.solver_cache.nbytes if self.solver_cache else 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Tokens or frames `first` to `last` of a stream, of which `block` see each other, and what is to be kept."""
+class FlowSpan:
+    """Positions `first` to `last` of a stream (tokens for the encoder, frames for the solver), masked by `block`.
+
+    With `update`, the caches are returned with these positions added, the solver's bounded by `window`.
+    """
 
     first: int
     last: int
     block: int | None
     window: int | None
-    remember: bool
+    update: bool
 
 
-Encoder = Callable[[Tensor, Tensor, Stretch, Kept], tuple[Tensor, Kept]]
-"""Whatever makes mu of a stretch of tokens and of those after it, going on from what was kept of those before it."""
+Encoder = Callable[[Tensor, Tensor, FlowSpan, CachedTensors], tuple[Tensor, CachedTensors]]
+"""Encodes the tokens of a span, given its lookahead and its cache, as mu and the next cache."""
 
-Solver = Callable[[FlowPoint, Stretch, Trail | None], tuple[Tensor, Trail | None]]
-"""Whatever leads a stretch from its noise to its mel, going on from what was kept of those before it."""
+Solver = Callable[[FlowPoint, FlowSpan, PackedCache | None], tuple[Tensor, PackedCache | None]]
+"""Integrates a span from noise to mel, given its cache, and returns the next cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class FlowMeans:
-    """How the two halves of a flow are run."""
+class FlowRunner:
+    """How the two halves of a flow are executed: eagerly, or as CUDA graphs."""
 
     encoder: Encoder
     solver: Solver
 
 
 class Flow(nn.Module):
-    """Tokens in, mel out. The two versions differ in the front, which makes mu of tokens, and in the estimator."""
+    """Tokens in, mel out. The versions differ in the encoder of tokens to mu and in the velocity estimator."""
 
     time: Tensor
 
-    def __init__(self, config: FlowConfig, front: nn.Module, estimator: nn.Module, time: Tensor) -> None:
+    def __init__(self, config: FlowConfig, token_encoder: nn.Module, estimator: nn.Module, time: Tensor) -> None:
         super().__init__()
         self.config = config
-        self.front = front
+        self.token_encoder = token_encoder
         self.estimator = estimator
         self.speaker = nn.Linear(config.speaker, config.bins)
         self.register_buffer("time", time)
         self.deltas: list[float] = cosine_schedule(config.steps).deltas.tolist()
 
     def start(self, prompt: FlowPrompt, noise: Tensor, *, window: int | None = None) -> FlowState:
-        """A stream in this voice; `noise` [batch or 1, bins, frames] is read from its first frame on."""
+        """Start a stream in this voice; `noise` [batch or 1, bins, frames] covers it from its first frame on."""
         if prompt.mel.shape[2] != FRAMES_PER_TOKEN * prompt.tokens.shape[1]:
             raise ValueError(
                 f"A prompt of {prompt.tokens.shape[1]} tokens needs {FRAMES_PER_TOKEN * prompt.tokens.shape[1]} mel "
@@ -118,58 +122,60 @@ class Flow(nn.Module):
         return FlowState(prompt.tokens, prompt.mel.to(dtype), speaker, noise, 0, prompt.mel.shape[2], window)
 
     def step(
-        self, tokens: Tensor, state: FlowState, *, final: bool = False, means: FlowMeans | None = None
+        self, tokens: Tensor, state: FlowState, *, final: bool = False, runner: FlowRunner | None = None
     ) -> tuple[Tensor, FlowState]:
-        """More tokens [batch, n]; the mel [batch, bins, m] of all blocks that they complete, the prompt's left out.
+        """Add tokens [batch, n]; returns the mel [batch, bins, m] of the blocks they complete, without the prompt's.
 
-        The last call of a stream is `final`: what is pending is computed without waiting for more. Other `means` than
-        the model's own give the same, sooner.
+        The last call of a stream is `final`: all pending tokens are computed. A `runner` computes the same faster than
+        the eager one.
         """
-        state = _told(state, tokens)
+        state = _with_tokens(state, tokens)
         known, block = state.tokens + state.pending.shape[1], self.config.block
         ready = (known if final else (known - self.config.ahead) // block * block) - state.tokens
-        return self._advance(state, ready, block, final=final, remember=not final, means=means)
+        return self._advance(state, ready, block, final=final, update=not final, runner=runner)
 
     def preview(self, tokens: Tensor, state: FlowState) -> Tensor:
-        """The mel that `step` will give for all that is known, a block that is not complete taken as it stands.
+        """The mel of all tokens known so far, an incomplete block included.
 
-        It lets audio start early, at a price: the frames of that block have not seen the rest of it.
+        It lets audio start early, at a price: the frames of that block have not attended to the rest of it.
         """
-        state = _told(state, tokens)
+        state = _with_tokens(state, tokens)
         ready = state.pending.shape[1] - self.config.ahead
-        return self._advance(state, ready, self.config.block, final=False, remember=False)[0]
+        return self._advance(state, ready, self.config.block, final=False, update=False)[0]
 
     def render(self, prompt: FlowPrompt, tokens: Tensor, noise: Tensor, *, streaming: bool, final: bool) -> Tensor:
-        """The mel of all tokens in one pass that keeps nothing.
+        """The mel of all tokens in one pass without a cache.
 
-        With `streaming` a frame sees what it would see in a stream, without it everything. Unless `final`, the last
-        tokens serve only as those after the others.
+        With `streaming` the attention mask is that of a stream, without it attention is full. Unless `final`, the last
+        tokens serve only as lookahead.
         """
-        state = _told(self.start(prompt, noise), tokens)
+        state = _with_tokens(self.start(prompt, noise), tokens)
         ready = state.pending.shape[1] - (0 if final else self.config.ahead)
         block = self.config.block if streaming else None
-        return self._advance(state, ready, block, final=final, remember=False)[0]
+        return self._advance(state, ready, block, final=final, update=False)[0]
 
     @property
-    def own_means(self) -> FlowMeans:
-        return FlowMeans(self.encoded, self.solved)
+    def eager_runner(self) -> FlowRunner:
+        return FlowRunner(self.encode, self.solve)
 
-    def encoded(self, tokens: Tensor, context: Tensor, stretch: Stretch, past: Kept) -> tuple[Tensor, Kept]:
-        """Mu of a stretch of tokens that `context` follows, and what is kept after it."""
-        memory = Memory(past, remember=stretch.remember)
-        mu: Tensor = self.front(tokens, context, memory, Sight(stretch.last, stretch.block))
-        return mu, memory.kept()
+    def encode(
+        self, tokens: Tensor, context: Tensor, span: FlowSpan, past: CachedTensors
+    ) -> tuple[Tensor, CachedTensors]:
+        """Encode the tokens of a span, with `context` as lookahead: mu and the next cache."""
+        cache = LayerCache(past, update=span.update)
+        mu: Tensor = self.token_encoder(tokens, context, cache, BlockCausalMask(span.last, span.block))
+        return mu, cache.tensors()
 
-    def solved(self, point: FlowPoint, stretch: Stretch, past: Trail | None) -> tuple[Tensor, Trail | None]:
-        """The mel of a stretch, and what is kept after it."""
-        memory = TrailMemory(past, window=stretch.window, remember=stretch.remember)
-        return self.integrated(point, memory, Sight(stretch.last, stretch.block)), memory.trail()
+    def solve(self, point: FlowPoint, span: FlowSpan, past: PackedCache | None) -> tuple[Tensor, PackedCache | None]:
+        """Integrate a span to its mel, and return it with the next cache."""
+        cache = PackedLayerCache(past, window=span.window, update=span.update)
+        return self.integrate(point, cache, BlockCausalMask(span.last, span.block)), cache.packed()
 
-    def integrated(self, point: FlowPoint, memory: Memory, sight: Sight) -> Tensor:
-        """The mel that the point leads to; the memory serves all steps one after the other."""
+    def integrate(self, point: FlowPoint, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
+        """Integrate from noise to mel; all steps of the solver use the cache, one after the other."""
 
         def velocity(step: int, at: FlowPoint) -> Tensor:
-            out: Tensor = self.estimator(at, self.time[step].to(at.mu.dtype), memory, sight)
+            out: Tensor = self.estimator(at, self.time[step].to(at.mu.dtype), cache, mask)
             return out
 
         return solve(point, self.deltas, self.config.guidance, velocity)
@@ -181,8 +187,8 @@ class Flow(nn.Module):
         block: int | None,
         *,
         final: bool,
-        remember: bool,
-        means: FlowMeans | None = None,
+        update: bool,
+        runner: FlowRunner | None = None,
     ) -> tuple[Tensor, FlowState]:
         """Compute the first `ready` pending tokens."""
         if ready <= 0:
@@ -192,9 +198,9 @@ class Flow(nn.Module):
         if last > state.noise.shape[2]:
             raise ValueError(f"The noise given covers {state.noise.shape[2]} frames; {last} are needed.")
         now, later = state.pending[:, :ready], state.pending[:, ready:]
-        means = means or self.own_means
+        runner = runner or self.eager_runner
         context = later[:, : 0 if final else self.config.ahead]
-        mu, front = means.encoder(now, context, Stretch(done, end, block, None, remember), state.front)
+        mu, encoder_cache = runner.encoder(now, context, FlowSpan(done, end, block, None, update), state.encoder_cache)
         condition = state.condition[:, :, : last - first]
         point = FlowPoint(
             mel=state.noise[:, :, first:last].expand(mu.shape),
@@ -202,43 +208,45 @@ class Flow(nn.Module):
             speaker=state.speaker,
             condition=functional.pad(condition, (0, last - first - condition.shape[2])),
         )
-        stretch = Stretch(first, last, block and FRAMES_PER_TOKEN * block, state.window, remember)
-        mel, steps = means.solver(point, stretch, state.steps)
+        span = FlowSpan(first, last, block and FRAMES_PER_TOKEN * block, state.window, update)
+        mel, solver_cache = runner.solver(point, span, state.solver_cache)
         after = replace(
             state,
             pending=later,
             condition=state.condition[:, :, last - first :],
             tokens=end,
-            front=front,
-            steps=steps,
+            encoder_cache=encoder_cache,
+            solver_cache=solver_cache,
         )
         return mel[:, :, max(0, state.prompt_frames - first) :], after
 
 
-def _told(state: FlowState, tokens: Tensor) -> FlowState:
+def _with_tokens(state: FlowState, tokens: Tensor) -> FlowState:
     return replace(state, pending=torch.cat((state.pending, tokens), dim=1))
 
 
 @dataclass(frozen=True, slots=True)
 class FlowParts:
-    """What one version is made of, and the rules from published names to ours."""
+    """The modules of one version, and the rules from published parameter names to ours."""
 
-    front: Callable[[], nn.Module]
-    front_names: Rules
+    token_encoder: Callable[[], nn.Module]
+    token_encoder_names: Rules
     estimator: Callable[[], nn.Module]
     time: Callable[[], nn.Module]
-    """Answers for times [n] with what the estimator is told at each; its names begin with `time.`."""
+    """The estimator's time conditioning, a function of times [n]; its names begin with `time.`."""
     estimator_names: Rules
 
 
 def load_flow(config: FlowConfig, parts: FlowParts, state: StateDict, dtype: torch.dtype) -> Flow:
-    """The model of a published `flow` state dict; what depends on time alone becomes a table."""
+    """Load a published `flow` state dict; layers that depend on time alone become a table."""
     estimator = renamed(parts.estimator_names, under(_ESTIMATOR, state))
-    rest = renamed(parts.front_names, {name: each for name, each in state.items() if not name.startswith(_ESTIMATOR)})
+    rest = renamed(
+        parts.token_encoder_names, {name: each for name, each in state.items() if not name.startswith(_ESTIMATOR)}
+    )
     time = load(parts.time, under("time.", estimator))
     table: Tensor = time(cosine_schedule(config.steps).times.to(next(time.parameters()).device))
     ours = {"time": table}
     ours |= {f"estimator.{name}": each for name, each in estimator.items() if not name.startswith("time.")}
-    ours |= {f"front.{name}": each for name, each in rest.items() if not name.startswith(_SPEAKER)}
+    ours |= {f"token_encoder.{name}": each for name, each in rest.items() if not name.startswith(_SPEAKER)}
     ours |= {f"speaker.{name}": each for name, each in under(_SPEAKER, rest).items()}
-    return load(lambda: Flow(config, parts.front(), parts.estimator(), torch.empty_like(table)), ours, dtype)
+    return load(lambda: Flow(config, parts.token_encoder(), parts.estimator(), torch.empty_like(table)), ours, dtype)

@@ -1,4 +1,4 @@
-"""CosyVoice's language model: text in, speech tokens out, on a Qwen2 backbone."""
+"""CosyVoice's language model: text ids in, speech tokens out, on a Qwen2 backbone."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.cosyvoice.bistream import Feed, Kind
+from polyvox.models.cosyvoice.bistream import Feed, InputKind
 from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
 from polyvox.models.loading import StateDict, WeightsError, load, under
 from polyvox.models.lookup import lookup
@@ -15,8 +15,8 @@ from polyvox.models.qwen.model import Qwen, QwenConfig, QwenState
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechLmConfig:
-    """The backbone and the ids of one version."""
+class CosyVoiceLmConfig:
+    """Backbone and vocabulary of one version."""
 
     speech: SpeechVocabulary
     backbone: QwenConfig = field(default_factory=QwenConfig)
@@ -25,7 +25,7 @@ class SpeechLmConfig:
 
 @dataclass(frozen=True, slots=True)
 class SpeechPrompt:
-    """What a sequence begins with, each [batch, length]: a transcript with its speech, and the text to be spoken."""
+    """Prompt of a sequence, each [batch, length]: the text to speak, and a transcript with its speech tokens."""
 
     text: Tensor
     prompt_text: Tensor
@@ -33,27 +33,27 @@ class SpeechPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How many tokens a sequence may have, and the ids kept from ending it before the least."""
+class LengthLimits:
+    """Minimum and maximum length of a sequence in tokens, and the ids suppressed before the minimum."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     suppressed: slice
 
 
-def limits_for(text_ids: int, speech: SpeechVocabulary, *, original: bool = False) -> Limits:
-    """Two to twenty speech tokens for each id of the text."""
-    return Limits(2 * text_ids, 20 * text_ids, speech.suppressed(original=original))
+def length_limits(text_ids: int, speech: SpeechVocabulary, *, original: bool = False) -> LengthLimits:
+    """Two to twenty speech tokens for each text id."""
+    return LengthLimits(2 * text_ids, 20 * text_ids, speech.suppressed(original=original))
 
 
-Sampler = Callable[[Tensor, int], int]
-"""Chooses a token from the scores [rows] of step n."""
+SampleToken = Callable[[Tensor, int], int]
+"""Samples a token from the scores [rows] of step n."""
 
 
 class CosyVoiceLm(nn.Module):
-    """Scores over speech tokens, step by step; the caller keeps the state and chooses the tokens."""
+    """Log-probabilities of speech tokens, step by step; the caller keeps the state and samples the tokens."""
 
-    def __init__(self, config: SpeechLmConfig) -> None:
+    def __init__(self, config: CosyVoiceLmConfig) -> None:
         super().__init__()
         self.config = config
         hidden = config.backbone.hidden
@@ -63,38 +63,38 @@ class CosyVoiceLm(nn.Module):
         self.marks = nn.Parameter(torch.empty(2, hidden))
 
     def embed_speech(self, tokens: Tensor) -> Tensor:
-        """The input rows of speech tokens."""
+        """Input embeddings of speech tokens."""
         return functional.embedding(tokens, self.speech_embedding.weight)
 
     def embed_text(self, ids: Tensor) -> Tensor:
-        """The input rows of text ids."""
+        """Input embeddings of text ids."""
         return self.backbone.embed(ids)
 
     def embed_marks(self, batch: int) -> tuple[Tensor, Tensor]:
-        """The input row that starts a sequence and the one that asks for speech."""
+        """Input embeddings of the start token and of the task token, which asks for speech."""
         rows = self.marks.expand(batch, 2, -1)
         return rows[:, :1], rows[:, 1:]
 
     def embed_feed(self, feed: Feed) -> Tensor:
-        """The input rows of interleaved text and speech, for one sequence."""
+        """Input embeddings of interleaved text and speech, for one sequence."""
         start, task = self.embed_marks(1)
         rows = {
-            Kind.START: lambda ids: start,
-            Kind.TASK: lambda ids: task,
-            Kind.TEXT: self.embed_text,
-            Kind.SPEECH: self.embed_speech,
+            InputKind.START: lambda ids: start,
+            InputKind.TASK: lambda ids: task,
+            InputKind.TEXT: self.embed_text,
+            InputKind.SPEECH: self.embed_speech,
         }
         ids = [torch.tensor([segment.ids], dtype=torch.long, device=self.marks.device) for segment in feed]
         return torch.cat([rows[segment.kind](each) for segment, each in zip(feed, ids, strict=True)], dim=1)
 
     def embed_prompt(self, prompt: SpeechPrompt) -> Tensor:
-        """The rows before the first speech token: start, transcript and text, task, the transcript's speech."""
+        """Input embeddings of a prompt: start, transcript and text, task, the transcript's speech."""
         start, task = self.embed_marks(prompt.text.shape[0])
         text = self.embed_text(torch.cat((prompt.prompt_text, prompt.text), dim=1))
         return torch.cat((start, text, task, self.embed_speech(prompt.prompt_speech)), dim=1)
 
     def forward(self, rows: Tensor, state: QwenState) -> tuple[Tensor, QwenState]:
-        """Continue by input rows; log-probabilities [batch, rows] of the token after the last of them."""
+        """Continue by input embeddings; log-probabilities [batch, ids] of the token after the last of them."""
         hidden, state = self.backbone(rows, state)
         return self.scores(hidden[:, -1]), state
 
@@ -104,19 +104,19 @@ class CosyVoiceLm(nn.Module):
         return logits.float().log_softmax(dim=-1)
 
     def prefill(self, prompt: SpeechPrompt) -> tuple[Tensor, QwenState]:
-        """The scores of the first token."""
+        """Log-probabilities of the first token."""
         return self.forward(self.embed_prompt(prompt), QwenState())
 
     def step(self, tokens: Tensor, state: QwenState) -> tuple[Tensor, QwenState]:
-        """The scores after `tokens` [batch] were chosen."""
+        """Log-probabilities of the token after `tokens` [batch]."""
         return self.forward(self.embed_speech(tokens[:, None]), state)
 
-    def generate(self, prompt: SpeechPrompt, sample: Sampler, limits: Limits) -> Iterator[int]:
-        """The speech tokens of one sequence until it stops or reaches its greatest length."""
+    def generate(self, prompt: SpeechPrompt, sample: SampleToken, limits: LengthLimits) -> Iterator[int]:
+        """The speech tokens of one sequence until it ends or reaches its maximum length."""
         rows, state = self.embed_prompt(prompt), QwenState()
-        for step in range(limits.most):
+        for step in range(limits.maximum):
             scores, state = self.forward(rows, state)
-            if step < limits.least:
+            if step < limits.minimum:
                 scores[:, limits.suppressed] = float("-inf")
             token = sample(scores[0], step)
             if token >= self.config.speech.speech:
@@ -125,8 +125,8 @@ class CosyVoiceLm(nn.Module):
             rows = self.embed_speech(torch.tensor([[token]], device=rows.device))
 
 
-def load_lm(config: SpeechLmConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> CosyVoiceLm:
-    """The model of a published `llm` state dict. The text head in it is a copy that speech never uses."""
+def load_lm(config: CosyVoiceLmConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> CosyVoiceLm:
+    """Load a published `llm` state dict. The text head in it is never used for speech."""
     renamed = {f"backbone.{name}": tensor for name, tensor in under("llm.model.model.", state).items()}
     renamed |= {name: tensor for name, tensor in state.items() if not name.startswith("llm.model.")}
     speech = config.speech

@@ -1,15 +1,15 @@
-"""The layer at the head of CosyVoice's flows that lets each token see the few tokens after it."""
+"""CosyVoice's pre-lookahead layer."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import CausalConv
-from polyvox.models.memory import Memory
 
 
 class Lookahead(nn.Module):
-    """One convolution over a token and the tokens after it, one over the results before it, and the token itself."""
+    """A convolution over a token and those after it, a causal convolution, and a residual connection."""
 
     def __init__(self, width: int, inner: int, ahead: int) -> None:
         super().__init__()
@@ -17,10 +17,10 @@ class Lookahead(nn.Module):
         self.conv1 = nn.Conv1d(width, inner, ahead + 1)
         self.conv2 = CausalConv(inner, width, 3)
 
-    def forward(self, rows: Tensor, context: Tensor, memory: Memory) -> Tensor:
-        """`rows` [batch, time, width] with the rows after them as `context`; what that lacks, at the end, is zero."""
-        seen = torch.cat((rows, context), dim=1).transpose(1, 2)
-        seen = functional.pad(seen, (0, self.ahead - context.shape[1]))
-        looked = functional.leaky_relu(self.conv1(seen))
-        out: Tensor = rows + self.conv2(looked, memory).transpose(1, 2)
+    def forward(self, rows: Tensor, context: Tensor, cache: LayerCache) -> Tensor:
+        """`rows` [batch, time, width], with those after them as `context`, zero-padded at the end of a stream."""
+        inputs = torch.cat((rows, context), dim=1).transpose(1, 2)
+        inputs = functional.pad(inputs, (0, self.ahead - context.shape[1]))
+        inner = functional.leaky_relu(self.conv1(inputs))
+        out: Tensor = rows + self.conv2(inner, cache).transpose(1, 2)
         return out

@@ -1,8 +1,8 @@
-"""The noise that the original draws once and uses for every request, without its global generator.
+"""The fixed noise that the original implementation uses for every request, reproduced without its global generator.
 
-It seeds a generator with zero and draws the flow's noise. In version 3 the next numbers initialise the flow's embedding
-and speaker layer and the vocoder's pitch layers, whose weights are then loaded over them; after those comes the
-vocoder's noise.
+The original seeds its generator with zero and draws the noise of the flow. In version 3 the next draws initialise the
+embedding and speaker layer of the flow and the F0 layers of the vocoder, over which weights are loaded later; the noise
+of the vocoder follows.
 """
 
 import torch
@@ -14,14 +14,14 @@ _HARMONICS = 9
 
 
 def flow_noise(frames: int = _FLOW_FRAMES) -> Tensor:
-    """Gaussian, [1, bins, frames], for up to five minutes."""
+    """Gaussian noise [1, bins, frames] of the flow, for up to five minutes."""
     if frames > _FLOW_FRAMES:
-        raise ValueError(f"The original's noise ends after {_FLOW_FRAMES} frames; {frames} are asked for.")
+        raise ValueError(f"The noise covers at most {_FLOW_FRAMES} frames, not {frames}.")
     return _after_flow()[0][:, :, :frames]
 
 
 def source_noise(samples: int, *, tokens: int = 6561, speaker: int = 192, channels: int = 512) -> Tensor:
-    """Uniform between 0 and 1, [1, samples, harmonics]: version 3's, whose draws depend on its sizes."""
+    """Uniform noise [1, samples, harmonics] of version 3's vocoder; it depends on the sizes drawn before it."""
     _, generator = _after_flow()
     torch.randn(tokens * _BINS, generator=generator)
     weights = [(speaker, _BINS), (4 * _BINS, channels), *[(3 * channels, channels)] * 4, (channels, 1)]

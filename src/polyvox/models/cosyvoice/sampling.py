@@ -1,4 +1,4 @@
-"""Repetition-aware sampling: a pure function of scores, recent tokens and uniform draws, without a host round trip."""
+"""Repetition-aware sampling as a pure function of scores, recent tokens and uniform draws, all on the device."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,18 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class SamplingConfig:
-    """How the next token is chosen; the defaults are CosyVoice's."""
+    """Parameters of repetition-aware sampling; the defaults are CosyVoice's."""
 
     top_p: float = 0.8
     top_k: int = 25
     window: int = 10
     tolerated_share: float = 0.1
-    """A token that fills at least this share of the window is drawn again."""
+    """A token that makes up at least this share of the window is resampled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The chosen tokens [batch] and which of them replace a first choice that the window already held."""
+    """The sampled tokens [batch], and which of them were resampled because the first draw repeated."""
 
     tokens: Tensor
     redrawn: Tensor
@@ -27,31 +27,31 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Nucleus:
-    """The likeliest tokens that together reach `top_p`, likeliest first; those beyond have weight zero."""
+    """Top-k candidates in falling order of probability; those beyond `top_p` have weight zero."""
 
     ids: Tensor
     weights: Tensor
 
 
 def nucleus(scores: Tensor, config: SamplingConfig) -> Nucleus:
-    """The candidates among the last dimension of `scores`."""
+    """Top-k and top-p over the last dimension of `scores`."""
     weights, ids = scores.softmax(dim=-1).topk(min(config.top_k, scores.shape[-1]), dim=-1)
     reached_before = weights.cumsum(dim=-1) - weights
     return Nucleus(ids, weights.masked_fill(reached_before >= config.top_p, 0.0))
 
 
 def pick(weights: Tensor, uniforms: Tensor) -> Tensor:
-    """An index for each row, drawn in proportion to its weights from one uniform draw in [0, 1) per weight."""
-    waits = -torch.log1p(-uniforms).to(weights.dtype)
-    # A draw of zero is a wait of zero, which would make the quotient infinite or undefined.
-    return (weights / waits.clamp(min=torch.finfo(weights.dtype).tiny)).argmax(dim=-1)
+    """Sample an index for each row in proportion to its weights, by one uniform draw in [0, 1) per weight."""
+    exponentials = -torch.log1p(-uniforms).to(weights.dtype)
+    # A draw of zero would make the quotient infinite or undefined.
+    return (weights / exponentials.clamp(min=torch.finfo(weights.dtype).tiny)).argmax(dim=-1)
 
 
 def draw(scores: Tensor, recent: Tensor, first: Tensor, second: Tensor, config: SamplingConfig) -> Draw:
-    """Choose one token for each row of `scores` [batch, vocabulary].
+    """Sample one token for each row of `scores` [batch, vocabulary].
 
-    `recent` [batch, window] holds the last tokens, -1 where there is none yet. `first` [batch, top_k] serves the
-    choice among the nucleus; `second` [batch, vocabulary] the choice among everything else, when that token repeats.
+    `recent` [batch, window] holds the last tokens, -1 where there is none yet. `first` [batch, top_k] are
+    the draws for the nucleus; `second` [batch, vocabulary] those over all other tokens, used where the first repeats.
     """
     candidates = nucleus(scores, config)
     chosen = candidates.ids.gather(-1, pick(candidates.weights, first)[:, None])

@@ -1,4 +1,4 @@
-"""Runs of silent speech tokens, which CosyVoice 3 cuts short before they become sound."""
+"""Runs of silent speech tokens, which CosyVoice 3 shortens before they are decoded to audio."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ SILENT_TOKENS = frozenset({1, 2, 28, 29, 55, 248, 494, 2241, 2242, 2322, 2323})
 
 @dataclass(frozen=True, slots=True)
 class SilentRun:
-    """How many of the last tokens were silent, any of them after any other."""
+    """Length of the current run of silent tokens, and how many of one are decoded at most."""
 
     length: int = 0
     most: int = 5
@@ -18,5 +18,5 @@ class SilentRun:
 
     @property
     def too_long(self) -> bool:
-        """Whether the last token is to be left out of the sound; the language model has seen it all the same."""
+        """Whether the last token is dropped from the audio; the language model keeps it in its context."""
         return self.length > self.most

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import Sight, attend, merge_heads, split_heads
+from polyvox.models.attention import BlockCausalMask, attend, merge_heads, split_heads
+from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import CausalConv
-from polyvox.models.cosyvoice.euler import FlowPoint, time_code
-from polyvox.models.cosyvoice.fusing import Fusible
-from polyvox.models.memory import Memory
+from polyvox.models.cosyvoice.compiled import CompilableBlock
+from polyvox.models.cosyvoice.ode_solver import FlowPoint, timestep_embedding
 
 RENAMED = (
     (r"^(down|up)_blocks\.0\.0\.", r"\1.residual."),
@@ -27,12 +27,12 @@ RENAMED = (
     (r"^time_mlp\.", "time."),
     (r"^(.*)\.residual\.mlp\.1\.", r"time.\1."),
 )
-"""Published names and ours; those under `time.` belong to `UNetTime`."""
+"""Parameter names: published and ours; those under `time.` belong to `UNetTime`."""
 
 
 @dataclass(frozen=True, slots=True)
 class UNetConfig:
-    """The sizes of the estimator; the defaults are the released ones."""
+    """Sizes of the estimator; the defaults are those of the released model."""
 
     inputs: int = 320
     outputs: int = 80
@@ -45,7 +45,7 @@ class UNetConfig:
 
 
 class UNetTime(nn.Module):
-    """What the estimator is told about a point in time: one vector for each of its convolution blocks."""
+    """Time conditioning of the estimator: one vector for each of its convolution blocks."""
 
     def __init__(self, config: UNetConfig) -> None:
         super().__init__()
@@ -58,18 +58,18 @@ class UNetTime(nn.Module):
         self.up = nn.Linear(inner, config.channels)
 
     def embed(self, times: Tensor) -> Tensor:
-        """Times [n] as [n, 4 * channels]."""
-        out: Tensor = self.linear_2(functional.silu(self.linear_1(time_code(times, self.inputs))))
+        """Embed times [n] as [n, 4 * channels]."""
+        out: Tensor = self.linear_2(functional.silu(self.linear_1(timestep_embedding(times, self.inputs))))
         return out
 
     def forward(self, times: Tensor) -> Tensor:
-        """Times [n] as [n, blocks, channels]."""
+        """Conditioning vectors [n, blocks, channels] of times [n]."""
         activated = functional.mish(self.embed(times))
         return torch.stack([linear(activated) for linear in (self.down, *self.middle, self.up)], dim=1)
 
 
 class UNet(nn.Module):
-    """The velocity of a mel spectrogram at one point of the flow."""
+    """Velocity of the mel spectrogram at one point of the flow."""
 
     def __init__(self, config: UNetConfig) -> None:
         super().__init__()
@@ -82,16 +82,16 @@ class UNet(nn.Module):
         self.final = _ConvBlock(width, width)
         self.final_proj = nn.Conv1d(width, config.outputs, 1)
 
-    def forward(self, point: FlowPoint, time: Tensor, memory: Memory, sight: Sight) -> Tensor:
-        """The velocity [batch, bins, frames]; `time` [blocks, channels] is of `UNetTime`."""
+    def forward(self, point: FlowPoint, time: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
+        """The velocity [batch, bins, frames]; `time` [blocks, channels] comes from `UNetTime`."""
         speaker = point.speaker[:, :, None].expand_as(point.mel)
         inputs = torch.cat((point.mel, point.mu, speaker, point.condition), dim=1)
-        skip = self.down(inputs, time[0], memory, sight)
-        frames = self.down_conv(skip, memory)
+        skip = self.down(inputs, time[0], cache, mask)
+        frames = self.down_conv(skip, cache)
         for level, moment in zip(self.middle, time[1:-1], strict=True):
-            frames = level(frames, moment, memory, sight)
-        frames = self.up(torch.cat((frames, skip), dim=1), time[-1], memory, sight)
-        velocity: Tensor = self.final_proj(self.final(self.up_conv(frames, memory), memory))
+            frames = level(frames, moment, cache, mask)
+        frames = self.up(torch.cat((frames, skip), dim=1), time[-1], cache, mask)
+        velocity: Tensor = self.final_proj(self.final(self.up_conv(frames, cache), cache))
         return velocity
 
 
@@ -101,10 +101,10 @@ class _Level(nn.Module):
         self.residual = _Residual(inputs, config.channels)
         self.transformers = nn.ModuleList(_Transformer(config) for _ in range(config.transformers))
 
-    def forward(self, frames: Tensor, time: Tensor, memory: Memory, sight: Sight) -> Tensor:
-        rows: Tensor = self.residual(frames, time, memory).transpose(1, 2)
+    def forward(self, frames: Tensor, time: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
+        rows: Tensor = self.residual(frames, time, cache).transpose(1, 2)
         for transformer in self.transformers:
-            rows = transformer(rows, memory, sight)
+            rows = transformer(rows, cache, mask)
         return rows.transpose(1, 2)
 
 
@@ -115,9 +115,9 @@ class _Residual(nn.Module):
         self.block2 = _ConvBlock(channels, channels)
         self.res_conv = nn.Conv1d(inputs, channels, 1)
 
-    def forward(self, frames: Tensor, time: Tensor, memory: Memory) -> Tensor:
-        inner = self.block1(frames, memory) + time[:, None]
-        out: Tensor = self.block2(inner, memory) + self.res_conv(frames)
+    def forward(self, frames: Tensor, time: Tensor, cache: LayerCache) -> Tensor:
+        inner = self.block1(frames, cache) + time[:, None]
+        out: Tensor = self.block2(inner, cache) + self.res_conv(frames)
         return out
 
 
@@ -127,32 +127,32 @@ class _ConvBlock(nn.Module):
         self.conv = CausalConv(inputs, channels, 3)
         self.norm = nn.LayerNorm(channels)
 
-    def forward(self, frames: Tensor, memory: Memory) -> Tensor:
-        normed = self.norm(self.conv(frames, memory).transpose(1, 2))
+    def forward(self, frames: Tensor, cache: LayerCache) -> Tensor:
+        normed = self.norm(self.conv(frames, cache).transpose(1, 2))
         return functional.mish(normed).transpose(1, 2)
 
 
-def _fed(
+def _feed_forward(
     rows: Tensor, scale: Tensor, shift: Tensor, within: Tensor, bias: Tensor, out: Tensor, out_bias: Tensor
 ) -> Tensor:
-    """A block's second half: two layers on each row by itself."""
+    """The feed-forward half of a block, with its norm and residual."""
     normed = functional.layer_norm(rows, rows.shape[-1:], scale, shift)
     return rows + functional.linear(functional.gelu(functional.linear(normed, within, bias)), out, out_bias)
 
 
-class _Transformer(Fusible):
+class _Transformer(CompilableBlock):
     def __init__(self, config: UNetConfig) -> None:
-        super().__init__(_fed)
+        super().__init__(_feed_forward)
         self.norm1 = nn.LayerNorm(config.channels)
         self.attn1 = _Attention(config)
         self.norm3 = nn.LayerNorm(config.channels)
         self.ff_in = nn.Linear(config.channels, 4 * config.channels)
         self.ff_out = nn.Linear(4 * config.channels, config.channels)
 
-    def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
-        rows = rows + self.attn1(self.norm1(rows), memory, sight)
+    def forward(self, rows: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
+        rows = rows + self.attn1(self.norm1(rows), cache, mask)
         norm, within, out = self.norm3, self.ff_in, self.ff_out
-        return self.fused(rows, norm.weight, norm.bias, within.weight, within.bias, out.weight, out.bias)
+        return self.feed_forward(rows, norm.weight, norm.bias, within.weight, within.bias, out.weight, out.bias)
 
 
 class _Attention(nn.Module):
@@ -165,9 +165,9 @@ class _Attention(nn.Module):
         self.to_v = nn.Linear(config.channels, inner, bias=False)
         self.to_out = nn.Linear(inner, config.channels)
 
-    def forward(self, rows: Tensor, memory: Memory, sight: Sight) -> Tensor:
+    def forward(self, rows: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
         query = split_heads(self.to_q(rows), self.heads)
-        key = memory.history(split_heads(self.to_k(rows), self.heads))
-        value = memory.history(split_heads(self.to_v(rows), self.heads))
-        out: Tensor = self.to_out(merge_heads(attend(query, key, value, sight.mask(query, key))))
+        key = cache.append(split_heads(self.to_k(rows), self.heads))
+        value = cache.append(split_heads(self.to_v(rows), self.heads))
+        out: Tensor = self.to_out(merge_heads(attend(query, key, value, mask.tensor(query, key))))
         return out

@@ -1,4 +1,4 @@
-"""HiFT's filter: mel frames and the spectra of a source in, the spectra of speech out."""
+"""HiFT's neural filter: mel frames and the spectra of the source in, the spectra of speech out."""
 
 import math
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import (
     CausalConv,
-    CausalDown,
-    CausalUp,
+    CausalDownsample,
+    CausalUpsample,
     CenteredConv,
-    CenteredDown,
-    RightConv,
-    TransposedUp,
+    CenteredDownsample,
+    LookaheadConv,
+    TransposedUpsample,
 )
-from polyvox.models.memory import Memory
 
 RENAMED = (
     (r"^f0_predictor\.condnet\.0\.", "pitch.convs.0."),
@@ -29,7 +29,7 @@ RENAMED = (
     (r"^m_source\.l_linear\.", "source.mix."),
     (r"^((conv_|ups|source_|resblocks).*)$", r"filter.\1"),
 )
-"""Published names and ours."""
+"""Parameter names: published and ours."""
 
 _LEAK = 0.1
 _SNAKE_EPS = 1e-9
@@ -37,7 +37,7 @@ _SNAKE_EPS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class FilterConfig:
-    """The sizes of the filter; the defaults are the released ones."""
+    """Sizes of the filter; the defaults are those of the released models."""
 
     bins: int = 80
     channels: int = 512
@@ -49,25 +49,27 @@ class FilterConfig:
     fft: int = 16
     hop: int = 4
     ahead: int = 4
-    """Mel frames after one that the causal filter has to know."""
+    """Lookahead of the causal filter in mel frames."""
 
     @property
     def spectra_per_frame(self) -> int:
-        """Spectra for each mel frame."""
+        """Spectra per mel frame."""
         return math.prod(self.rates)
 
 
 class HiftFilter(nn.Module):
-    """Raises mel frames to the rate of the spectra in three stages, each of which hears the source."""
+    """Upsamples mel frames to the rate of the spectra in stages, and adds the source's spectra at each."""
 
     def __init__(self, config: FilterConfig, *, causal: bool) -> None:
         super().__init__()
         self.config = config
-        conv, up = (CausalConv, CausalUp) if causal else (CenteredConv, TransposedUp)
+        conv, up = (CausalConv, CausalUpsample) if causal else (CenteredConv, TransposedUpsample)
         widths = [config.channels >> stage for stage in range(len(config.rates) + 1)]
         spectrum = config.fft + 2
         self.conv_pre = (
-            RightConv(config.bins, widths[0], config.ahead + 1) if causal else CenteredConv(config.bins, widths[0], 7)
+            LookaheadConv(config.bins, widths[0], config.ahead + 1)
+            if causal
+            else CenteredConv(config.bins, widths[0], 7)
         )
         self.ups = nn.ModuleList(
             up(*sizes) for sizes in zip(widths, widths[1:], config.up_kernels, config.rates, strict=False)
@@ -85,24 +87,24 @@ class HiftFilter(nn.Module):
         )
         self.conv_post = conv(widths[-1], spectrum, 7)
 
-    def forward(self, mel: Tensor, source: Tensor, memory: Memory, *, first: bool) -> tuple[Tensor, Tensor]:
-        """Magnitudes and phases [batch, fft / 2 + 1, n] for as many spectra of the `source` [batch, fft + 2, n].
+    def forward(self, mel: Tensor, source: Tensor, cache: LayerCache, *, first: bool) -> tuple[Tensor, Tensor]:
+        """Magnitudes and phases [batch, fft / 2 + 1, n] from spectra of the `source` [batch, fft + 2, n].
 
-        There is one spectrum more than the mel frames account for, at the start: that of the `first` call.
+        The `first` call of a stream has one spectrum more than its mel frames account for, at its start.
         """
         dtype = self.conv_post.weight.dtype
         source = source.to(dtype)
-        frames = self.conv_pre(mel.to(dtype), memory)
+        frames = self.conv_pre(mel.to(dtype), cache)
         for stage, up in enumerate(self.ups):
-            frames = up(functional.leaky_relu(frames, _LEAK), memory)
+            frames = up(functional.leaky_relu(frames, _LEAK), cache)
             if first and stage == len(self.ups) - 1:
                 frames = torch.cat((frames[:, :, 1:2], frames), dim=2)
-            heard = self.source_resblocks[stage](self.source_downs[stage](source, memory), memory)
-            frames = frames + heard
+            source_frames = self.source_resblocks[stage](self.source_downs[stage](source, cache), cache)
+            frames = frames + source_frames
             kinds = len(self.config.kernels)
             blocks = self.resblocks[stage * kinds : (stage + 1) * kinds]
-            frames = sum(block(frames, memory) for block in blocks) / kinds
-        spectra = self.conv_post(functional.leaky_relu(frames), memory).to(torch.promote_types(dtype, torch.float32))
+            frames = sum(block(frames, cache) for block in blocks) / kinds
+        spectra = self.conv_post(functional.leaky_relu(frames), cache).to(torch.promote_types(dtype, torch.float32))
         cut = self.config.fft // 2 + 1
         return spectra[:, :cut].exp().clamp(max=1e2), spectra[:, cut:].sin()
 
@@ -110,7 +112,7 @@ class HiftFilter(nn.Module):
 def _down(spectrum: int, width: int, stride: int, *, causal: bool) -> nn.Module:
     if stride == 1:
         return CausalConv(spectrum, width, 1)
-    return (CausalDown if causal else CenteredDown)(spectrum, width, stride)
+    return (CausalDownsample if causal else CenteredDownsample)(spectrum, width, stride)
 
 
 class _ResBlock(nn.Module):
@@ -123,16 +125,16 @@ class _ResBlock(nn.Module):
         self.activations1 = nn.ModuleList(_Snake(width) for _ in dilations)
         self.activations2 = nn.ModuleList(_Snake(width) for _ in dilations)
 
-    def forward(self, samples: Tensor, memory: Memory) -> Tensor:
+    def forward(self, samples: Tensor, cache: LayerCache) -> Tensor:
         for first, second, before, between in zip(
             self.convs1, self.convs2, self.activations1, self.activations2, strict=True
         ):
-            samples = samples + second(between(first(before(samples), memory)), memory)
+            samples = samples + second(between(first(before(samples), cache)), cache)
         return samples
 
 
 class _Snake(nn.Module):
-    """Adds a squared sine, whose rate is learned, to each sample."""
+    """Snake activation with a learned frequency per channel."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()

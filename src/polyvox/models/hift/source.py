@@ -1,4 +1,4 @@
-"""What HiFT's filter shapes into speech: harmonics of the pitch where there is one, noise where there is none."""
+"""Excitation of HiFT's source-filter model: harmonics of F0 in voiced frames, noise in unvoiced ones."""
 
 import math
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.convolution import CausalConv, CenteredConv, RightConv
-from polyvox.models.memory import Memory
+from polyvox.models.cache import LayerCache
+from polyvox.models.convolution import CausalConv, CenteredConv, LookaheadConv
 
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """Pitch and harmonics; the defaults are the released ones."""
+    """Sizes and levels of the source; the defaults are those of the released models."""
 
     bins: int = 80
     channels: int = 512
     harmonics: int = 9
-    """The pitch itself and its overtones."""
+    """F0 and its overtones."""
     sample_rate: int = 24_000
     level: float = 0.1
     voiced_noise: float = 0.003
@@ -26,54 +26,54 @@ class SourceConfig:
     samples_per_frame: int = 480
 
 
-class Pitch(nn.Module):
-    """The pitch of mel frames, in hertz."""
+class F0Predictor(nn.Module):
+    """Predicts F0 in hertz from mel frames."""
 
     def __init__(self, config: SourceConfig, *, causal: bool) -> None:
         super().__init__()
         width = config.channels
         self.ahead = 3 if causal else 0
-        first = RightConv(config.bins, width, 4) if causal else CenteredConv(config.bins, width, 3)
+        first = LookaheadConv(config.bins, width, 4) if causal else CenteredConv(config.bins, width, 3)
         kind = CausalConv if causal else CenteredConv
         self.convs = nn.ModuleList([first, *(kind(width, width, 3) for _ in range(4))])
         self.classifier = nn.Linear(width, 1)
 
-    def forward(self, mel: Tensor, memory: Memory) -> Tensor:
-        """Mel [batch, bins, frames + ahead] as pitch [batch, frames]."""
+    def forward(self, mel: Tensor, cache: LayerCache) -> Tensor:
+        """F0 [batch, frames] of mel [batch, bins, frames + ahead]."""
         rows = mel.to(self.classifier.weight.dtype)
         for conv in self.convs:
-            rows = functional.elu(conv(rows, memory))
+            rows = functional.elu(conv(rows, cache))
         pitch: Tensor = self.classifier(rows.transpose(1, 2))[..., 0]
         return pitch.abs()
 
 
-class Source(nn.Module):
-    """Pitch to excitation. The noise is the caller's; the original's random first phase never reaches a sample."""
+class HarmonicSource(nn.Module):
+    """F0 to excitation. The caller gives the noise; the original's random initial phase never reaches a sample."""
 
-    def __init__(self, config: SourceConfig, *, smooth: bool) -> None:
+    def __init__(self, config: SourceConfig, *, interpolate: bool) -> None:
         super().__init__()
         self.config = config
-        self.smooth = smooth
+        self.interpolate = interpolate
         self.mix = nn.Linear(config.harmonics, 1)
 
-    def turns(self, pitch: Tensor, before: Tensor | None = None) -> Tensor:
-        """How often each harmonic has turned by each frame, [batch, frames, harmonics], going on from `before`.
+    def cycles(self, pitch: Tensor, before: Tensor | None = None) -> Tensor:
+        """Accumulated phase of each harmonic in cycles, [batch, frames, harmonics], continued from `before`.
 
-        Summed in double precision and used in single: phases reach 1e5 radians, where the order of rounding is heard.
+        Summed in double precision and used in single: phases reach 1e5 radians, where the order of rounding is audible.
         """
         count = torch.arange(1, self.config.harmonics + 1, device=pitch.device, dtype=torch.float32)
-        turns = (pitch.float()[..., None] * count / self.config.sample_rate % 1).double().cumsum(dim=1)
-        return turns if before is None else turns + before
+        cycles = (pitch.float()[..., None] * count / self.config.sample_rate % 1).double().cumsum(dim=1)
+        return cycles if before is None else cycles + before
 
-    def forward(self, pitch: Tensor, turns: Tensor, noise: Tensor) -> Tensor:
-        """Excitation [batch, 480 frames] of pitch [batch, frames]; `noise` [batch, 480 frames, harmonics]."""
-        spread = self.config.samples_per_frame
-        phase = (turns.float() * (2 * math.pi) * spread).transpose(1, 2)
-        if self.smooth:
-            phase = functional.interpolate(phase, scale_factor=float(spread), mode="linear")
+    def forward(self, pitch: Tensor, cycles: Tensor, noise: Tensor) -> Tensor:
+        """Excitation [batch, 480 frames] of F0 [batch, frames]; `noise` [batch, 480 frames, harmonics]."""
+        upsampling = self.config.samples_per_frame
+        phase = (cycles.float() * (2 * math.pi) * upsampling).transpose(1, 2)
+        if self.interpolate:
+            phase = functional.interpolate(phase, scale_factor=float(upsampling), mode="linear")
         else:
-            phase = phase.repeat_interleave(spread, dim=2)
-        voiced = (pitch > self.config.voiced_above).float().repeat_interleave(spread, dim=1)[..., None]
-        loudness = voiced * self.config.voiced_noise + (1 - voiced) * self.config.level / 3
-        waves = phase.sin().transpose(1, 2) * self.config.level * voiced + loudness * noise
+            phase = phase.repeat_interleave(upsampling, dim=2)
+        voiced = (pitch > self.config.voiced_above).float().repeat_interleave(upsampling, dim=1)[..., None]
+        noise_level = voiced * self.config.voiced_noise + (1 - voiced) * self.config.level / 3
+        waves = phase.sin().transpose(1, 2) * self.config.level * voiced + noise_level * noise
         return torch.tanh(self.mix(waves))[..., 0]

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.hift.source import Source, SourceConfig
+from polyvox.models.hift.source import HarmonicSource, SourceConfig
 from polyvox.models.kokoro.adain import AdaIN
 from polyvox.models.kokoro.ragged import Ragged
-from polyvox.models.spectrum import analysed, frames_of, overlapped, weights_of
+from polyvox.models.spectrum import istft_frames, overlap_add, squared_window, stft
 
 _LEAK = 0.1
 _FLOOR = 1e-11
@@ -45,7 +45,7 @@ class IstftNet(nn.Module):
         super().__init__()
         self.config = config
         widths = [config.channels >> stage for stage in range(len(config.rates) + 1)]
-        self.source = Source(SourceConfig(samples_per_frame=config.frame), smooth=True)
+        self.source = HarmonicSource(SourceConfig(samples_per_frame=config.frame), interpolate=True)
         self.ups = nn.ModuleList(
             nn.ConvTranspose1d(wide, narrow, kernel, stride=rate, padding=(kernel - rate) // 2)
             for wide, narrow, kernel, rate in zip(widths[:-1], widths[1:], config.up_kernels, config.rates, strict=True)
@@ -82,9 +82,9 @@ class IstftNet(nn.Module):
         """
         config = self.config
         pitch = pitch if ragged.mask is None else pitch * ragged.mask[:, 0]
-        source = self.source(pitch, self.source.turns(pitch), noise.to(self.source.mix.weight.dtype))
+        source = self.source(pitch, self.source.cycles(pitch), noise.to(self.source.mix.weight.dtype))
         mirrored = _mirrored(source, config.fft // 2, ragged.scaled(config.frame))
-        spectra = analysed(mirrored, config.fft, config.hop)
+        spectra = stft(mirrored, config.fft, config.hop)
         audible = spectra.abs() > _ROUNDING * spectra.abs().amax(dim=1, keepdim=True)
         real, imaginary = spectra.where(audible, 0.0).chunk(2, dim=1)
         return torch.cat((torch.hypot(real, imaginary), torch.atan2(imaginary, real)), dim=1)
@@ -110,12 +110,12 @@ class IstftNet(nn.Module):
         """What `filtered` gives as samples; where windows overlap, the sum is divided by that of their squares."""
         config = self.config
         magnitude, phase = spectra.chunk(2, dim=1)
-        frames = frames_of(magnitude.exp(), phase.sin(), config.fft)
-        squares = weights_of(frames)
+        frames = istft_frames(magnitude.exp(), phase.sin(), config.fft)
+        squares = squared_window(frames)
         present = ragged.scaled(config.frame // config.hop, 1).mask
         if present is not None:
             frames, squares = frames * present.transpose(1, 2), squares * present.transpose(1, 2)
-        samples = overlapped(frames, config.hop) / overlapped(squares, config.hop).clamp(min=_FLOOR)
+        samples = overlap_add(frames, config.hop) / overlap_add(squares, config.hop).clamp(min=_FLOOR)
         return samples[:, config.fft // 2 : -(config.fft // 2)]
 
 

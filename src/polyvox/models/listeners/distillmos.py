@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.loading import Rules, StateDict, load, renamed
-from polyvox.models.spectrum import window_like
+from polyvox.models.spectrum import hann_like
 
 WINDOW = 122_880
 """Samples of one opinion, at 16 kHz: 7.68 seconds."""
@@ -103,7 +103,7 @@ def _compressed_spectrum(samples: Tensor) -> Tensor:
     level = samples / (samples.detach().abs().amax(dim=1, keepdim=True) + 1e-8)
     reach = (_FRAME - _HOP) // 2
     frames = functional.pad(level[:, None], (reach, reach), mode="reflect")[:, 0].unfold(1, _FRAME, _HOP)
-    spectra = torch.fft.rfft(frames * window_like(frames)).transpose(1, 2)
+    spectra = torch.fft.rfft(frames * hann_like(frames)).transpose(1, 2)
     parts = torch.stack((spectra.real, spectra.imag), dim=1)
     power = parts.square().sum(dim=1, keepdim=True).clamp(min=_LEAST_MAGNITUDE**2)
     return parts * power ** ((_COMPRESSION - 1) / 2)

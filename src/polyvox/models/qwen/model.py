@@ -1,4 +1,4 @@
-"""The Qwen2 and Qwen3 decoders: grouped-query attention, rotary positions, keys and values kept by the caller."""
+"""The Qwen2 and Qwen3 decoders: grouped-query attention, rotary positions, the KV cache passed in and out."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from polyvox.models.attention import attend, causal_mask, merge_heads, split_heads
+from polyvox.models.cache import CachedTensors, LayerCache
 from polyvox.models.lookup import lookup
-from polyvox.models.memory import Kept, Memory
 
 
 @dataclass(frozen=True, slots=True)
 class QwenConfig:
-    """The sizes of one decoder; the defaults are Qwen2-0.5B's."""
+    """Sizes of one decoder; the defaults are Qwen2-0.5B's."""
 
     vocabulary: int = 151_936
     hidden: int = 896
@@ -32,14 +32,14 @@ class QwenConfig:
 
 @dataclass(frozen=True, slots=True)
 class QwenState:
-    """Keys and values of all positions so far, layer by layer."""
+    """KV cache of all positions so far, layer by layer."""
 
-    kept: Kept = ()
+    kept: CachedTensors = ()
     length: int = 0
 
 
 class Qwen(nn.Module):
-    """Embeddings in, hidden states after the last norm out."""
+    """Embeddings in, hidden states after the final norm out."""
 
     def __init__(self, config: QwenConfig) -> None:
         super().__init__()
@@ -49,19 +49,19 @@ class Qwen(nn.Module):
         self.norm = nn.RMSNorm(config.hidden, config.norm_eps)
 
     def embed(self, ids: Tensor) -> Tensor:
-        """The input rows of token ids."""
+        """Input embeddings of token ids."""
         return functional.embedding(ids, self.embed_tokens.weight)
 
     def forward(self, rows: Tensor, state: QwenState) -> tuple[Tensor, QwenState]:
-        """Continue a batch of sequences of equal length by `rows` [batch, new, hidden]."""
-        memory = Memory(state.kept)
+        """Extend a batch of sequences of equal length by `rows` [batch, new, hidden]."""
+        memory = LayerCache(state.kept)
         end = state.length + rows.shape[1]
         positions = torch.arange(state.length, end, device=rows.device)
         mask = causal_mask(rows.shape[1], end, rows.device)
-        return self.decode(rows, memory, positions, mask), QwenState(memory.kept(), end)
+        return self.decode(rows, memory, positions, mask), QwenState(memory.tensors(), end)
 
-    def decode(self, rows: Tensor, memory: Memory, positions: Tensor, mask: Tensor | None) -> Tensor:
-        """As `forward` with positions ([new] or [batch, new]), mask and memory in the caller's hands."""
+    def decode(self, rows: Tensor, memory: LayerCache, positions: Tensor, mask: Tensor | None) -> Tensor:
+        """As `forward`, with the caller's KV cache, positions ([new] or [batch, new]) and attention mask."""
         rotation = rotary(positions, self.config.head_width, self.config.rope_theta, rows.dtype)
         for layer in self.layers:
             rows = layer(rows, memory, rotation, mask)
@@ -70,7 +70,7 @@ class Qwen(nn.Module):
 
 
 def rotary(positions: Tensor, width: int, theta: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Cosines and sines that turn a head of this width, [..., 1, time, width]."""
+    """Cosines and sines of rotary embeddings for heads of this width, [..., 1, time, width]."""
     exponents = torch.arange(0, width, 2, device=positions.device, dtype=torch.float32) / width
     angles = (positions[..., None].float() * (1.0 / theta**exponents)).unsqueeze(-3)
     angles = torch.cat((angles, angles), dim=-1)
@@ -90,7 +90,7 @@ class _Layer(nn.Module):
         self.post_attention_layernorm = nn.RMSNorm(config.hidden, config.norm_eps)
         self.mlp = _FeedForward(config)
 
-    def forward(self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+    def forward(self, rows: Tensor, memory: LayerCache, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
         rows = rows + self.self_attn(self.input_layernorm(rows), memory, rotation, mask)
         out: Tensor = rows + self.mlp(self.post_attention_layernorm(rows))
         return out
@@ -112,12 +112,12 @@ class _Attention(nn.Module):
         else:
             self.q_norm, self.k_norm = nn.Identity(), nn.Identity()
 
-    def forward(self, rows: Tensor, memory: Memory, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
+    def forward(self, rows: Tensor, memory: LayerCache, rotation: tuple[Tensor, Tensor], mask: Tensor | None) -> Tensor:
         query = self.q_norm(split_heads(self.q_proj(rows), self.heads))
         key = self.k_norm(split_heads(self.k_proj(rows), self.key_heads))
         value = split_heads(self.v_proj(rows), self.key_heads)
-        key = memory.history(_rotated(key, rotation))
-        value = memory.history(value)
+        key = memory.append(_rotated(key, rotation))
+        value = memory.append(value)
         out: Tensor = self.o_proj(merge_heads(attend(_rotated(query, rotation), key, value, mask)))
         return out
 

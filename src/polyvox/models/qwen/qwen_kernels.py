@@ -1,7 +1,7 @@
-"""Kernels for one new token of each of many rows, where torch would launch several for every line of arithmetic.
+"""Triton kernels for decoding one token of each row, where torch would launch several for every line of arithmetic.
 
-Each reads what it needs once, reckons in single precision and rounds where the plain network rounds. They are written
-in Triton, which comes with torch wherever torch was built for a GPU; nothing else may import this file.
+Each reads its input once, computes in float32 and rounds where the eager network rounds. Triton comes with torch
+wherever torch was built for a GPU; only `runtime.executors.fused_lm` imports this file.
 """
 
 import torch
@@ -10,19 +10,19 @@ import triton.language as tl
 from torch import Tensor
 
 SPLIT = 128
-"""Keys that one program of the attention sees. A row's sums are cut at the same places whatever its neighbours are."""
+"""Keys that one program of the attention handles, as in flash decoding. A row's split does not depend on its batch."""
 
-_KEYS_AT_ONCE = 128
-_LEAST_GROUP = 16  # a product of matrices on the device has at least so many rows
-_GATED_AT_ONCE = 1024
-_FEW = 4
-"""Rows of a weight that one program meets a single row of input with; the input is small and read by all of them."""
-_COLUMNS_AT_ONCE = 1024
+_KEY_BLOCK = 128
+_MIN_GROUP = 16  # tl.dot needs at least so many rows
+_GATE_BLOCK = 1024
+_WEIGHT_ROWS = 4
+"""Rows of a weight that one program multiplies with a single row of input, which all programs read."""
+_COLUMN_BLOCK = 1024
 _WARPS = 8
 
 
 def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) -> Tensor:
-    """Add to `rows` [n, width] where they stand, and return them normalised by their root mean square."""
+    """Add to `rows` [n, width] in place, and return their RMS norm."""
     normed = torch.empty_like(rows)
     assert rows.is_contiguous()
     count, width = rows.shape
@@ -33,27 +33,27 @@ def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) 
     return normed
 
 
-def place(
+def rotate_and_store(
     projected: Tensor,
     norms: tuple[Tensor, Tensor] | None,
     eps: float,
     rotation: tuple[Tensor, Tensor],
-    memory: tuple[Tensor, Tensor],
+    cache: tuple[Tensor, Tensor],
     slots: Tensor,
     positions: Tensor,
 ) -> Tensor:
-    """Queries [n, heads, width] ready for attention; keys and values go to their slots and positions.
+    """Normalise and rotate queries and keys; return queries [n, heads, width], store keys and values in the cache.
 
-    `projected` [n, (heads + 2 * key heads) * width] holds queries, keys and values side by side. The tables of
-    `rotation` are [positions, width / 2], `memory` is keys and values [slots, key heads, capacity, width].
+    `projected` [n, (heads + 2 * key heads) * width] holds queries, keys and values. The tables of
+    `rotation` are [positions, width / 2], `cache` is keys and values [slots, key heads, capacity, width].
     """
-    keys, values = memory
+    keys, values = cache
     key_heads, capacity, width = keys.shape[1:]
     count = len(projected)
     heads = projected.shape[1] // width - 2 * key_heads
     queries = projected.new_empty(count, heads, width)
     query_scale, key_scale = norms or (projected, projected)
-    _place[(count, heads + 2 * key_heads)](
+    _rotate_and_store[(count, heads + 2 * key_heads)](
         projected,
         query_scale,
         key_scale,
@@ -75,10 +75,10 @@ def place(
 
 
 def attend_slots(
-    queries: Tensor, memory: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+    queries: Tensor, cache: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
 ) -> Tensor:
-    """What each row's queries make of its slot's keys up to its own position, which lies before `extent`."""
-    partial, weights = attend_in_parts(queries, memory, slots, positions, extent)
+    """Attention of each row to its slot up to its own position, which lies before `extent`: [n, heads * width]."""
+    partial, weights = attend_split(queries, cache, slots, positions, extent)
     count, heads, splits, width = partial.shape
     out = torch.empty_like(queries)
     _merge[(count, heads)](
@@ -87,11 +87,11 @@ def attend_slots(
     return out.view(count, heads * width)
 
 
-def attend_in_parts(
-    queries: Tensor, memory: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+def attend_split(
+    queries: Tensor, cache: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
 ) -> tuple[Tensor, Tensor]:
-    """As `attend_slots`, before the parts are merged: sums [n, heads, parts, width], and what they weigh, [2, ...]."""
-    keys, values = memory
+    """As `attend_slots` before the splits are merged: sums [n, heads, splits, width], maxima and totals [2, ...]."""
+    keys, values = cache
     key_heads, capacity, width = keys.shape[1:]
     count, heads, _ = queries.shape
     splits = triton.cdiv(extent, SPLIT)
@@ -112,9 +112,9 @@ def attend_in_parts(
         splits,
         width**-0.5,
         GROUP=group,
-        ROWS=max(_LEAST_GROUP, triton.next_power_of_2(group)),
+        ROWS=max(_MIN_GROUP, triton.next_power_of_2(group)),
         WIDTH=width,
-        KEYS=_KEYS_AT_ONCE,
+        KEYS=_KEY_BLOCK,
         SPAN=SPLIT,
     )
     return partial, weights
@@ -123,10 +123,10 @@ def attend_in_parts(
 def norm_and_project(
     row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """For a single row: the row with what is added, and its normalised form times a weight."""
+    """For a single row: `row + added`, and its RMS norm times a weight."""
     total, out = torch.empty_like(row), row.new_empty(1, len(weight))
     width = row.shape[1]
-    _norm_and_project[(triton.cdiv(len(weight), _FEW),)](
+    _norm_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
         row,
         row if added is None else added,
         scale,
@@ -139,7 +139,7 @@ def norm_and_project(
         eps,
         ADD=added is not None,
         BIAS=bias is not None,
-        FEW=_FEW,
+        FEW=_WEIGHT_ROWS,
         BLOCK=triton.next_power_of_2(width),
         num_warps=_WARPS,
     )
@@ -147,11 +147,11 @@ def norm_and_project(
 
 
 def merge_and_project(parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor:
-    """For a single row: what `attend_in_parts` made, merged and times a weight."""
+    """For a single row: the splits of `attend_split`, merged, times a weight."""
     partial, weights = parts
     _, heads, splits, width = partial.shape
     out = weight.new_empty(1, len(weight))
-    _merge_and_project[(triton.cdiv(len(weight), _FEW),)](
+    _merge_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
         partial,
         weights[0],
         weights[1],
@@ -163,17 +163,17 @@ def merge_and_project(parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor:
         ROWS=triton.next_power_of_2(heads),
         WIDTH=width,
         SPLITS=triton.next_power_of_2(splits),
-        FEW=_FEW,
+        FEW=_WEIGHT_ROWS,
         num_warps=_WARPS,
     )
     return out
 
 
 def gate_and_project(both: Tensor, weight: Tensor) -> Tensor:
-    """For a single row: `gate` of it times a weight."""
+    """For a single row: `gate` times a weight."""
     out = both.new_empty(1, len(weight))
-    _gate_and_project[(triton.cdiv(len(weight), _FEW),)](
-        both, weight, out, len(weight), WIDTH=weight.shape[1], FEW=_FEW, BLOCK=_COLUMNS_AT_ONCE, num_warps=_WARPS
+    _gate_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
+        both, weight, out, len(weight), WIDTH=weight.shape[1], FEW=_WEIGHT_ROWS, BLOCK=_COLUMN_BLOCK, num_warps=_WARPS
     )
     return out
 
@@ -182,28 +182,28 @@ def gate(both: Tensor) -> Tensor:
     """SiLU of the first half of each row times the second."""
     count, width = both.shape[0], both.shape[1] // 2
     out = both.new_empty(count, width)
-    _gate[(count, triton.cdiv(width, _GATED_AT_ONCE))](both, out, width, BLOCK=_GATED_AT_ONCE)
+    _gate[(count, triton.cdiv(width, _GATE_BLOCK))](both, out, width, BLOCK=_GATE_BLOCK)
     return out
 
 
 @triton.jit
 def _add_and_norm(rows, added, scale, normed, width, eps, ADD: tl.constexpr, BLOCK: tl.constexpr):
-    places = tl.arange(0, BLOCK)
-    there = places < width
+    columns = tl.arange(0, BLOCK)
+    valid = columns < width
     start = tl.program_id(0) * width
-    row = tl.load(rows + start + places, mask=there, other=0.0).to(tl.float32)
+    row = tl.load(rows + start + columns, mask=valid, other=0.0).to(tl.float32)
     if ADD:
-        total = row + tl.load(added + start + places, mask=there, other=0.0).to(tl.float32)
+        total = row + tl.load(added + start + columns, mask=valid, other=0.0).to(tl.float32)
         rounded = total.to(rows.dtype.element_ty)
-        tl.store(rows + start + places, rounded, mask=there)
+        tl.store(rows + start + columns, rounded, mask=valid)
         row = rounded.to(tl.float32)
     row = row * tl.rsqrt(tl.sum(row * row, axis=0) / width + eps)
-    row = row * tl.load(scale + places, mask=there, other=0.0).to(tl.float32)
-    tl.store(normed + start + places, row.to(normed.dtype.element_ty), mask=there)
+    row = row * tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)
+    tl.store(normed + start + columns, row.to(normed.dtype.element_ty), mask=valid)
 
 
 @triton.jit
-def _place(
+def _rotate_and_store(
     projected,
     query_scale,
     key_scale,
@@ -280,11 +280,11 @@ def _attend(
     end = tl.load(positions + row) + 1
     slot = tl.load(slots + row)
     members = tl.arange(0, ROWS)
-    there = members < GROUP
+    valid = members < GROUP
     columns = tl.arange(0, WIDTH)
     first = row * heads + key_head * GROUP
     kind: tl.constexpr = keys.dtype.element_ty
-    query = tl.load(queries + (first + members[:, None]) * WIDTH + columns, mask=there[:, None], other=0.0)
+    query = tl.load(queries + (first + members[:, None]) * WIDTH + columns, mask=valid[:, None], other=0.0)
     most = tl.full([ROWS], float("-inf"), tl.float32)
     weight = tl.zeros([ROWS], tl.float32)
     total = tl.zeros([ROWS, WIDTH], tl.float32)
@@ -298,7 +298,7 @@ def _attend(
         scores = tl.dot(query, tl.trans(key), input_precision="ieee") * scale
         scores = tl.where(inside[None, :], scores, float("-inf"))
         higher = tl.maximum(most, tl.max(scores, axis=1))
-        # Where nothing has been seen yet, the difference of two infinities would be no number.
+        # Before the first key, the difference of two infinities would be NaN.
         level = tl.where(higher == float("-inf"), 0.0, higher)
         shares = tl.exp(scores - level[:, None])
         fading = tl.exp(most - level)
@@ -306,22 +306,22 @@ def _attend(
         total = total * fading[:, None] + tl.dot(shares.to(kind), value, input_precision="ieee")
         most = higher
     target = (first + members) * splits + split
-    tl.store(partial + target[:, None] * WIDTH + columns, total, mask=there[:, None])
-    tl.store(greatest + target, most, mask=there)
-    tl.store(sums + target, weight, mask=there)
+    tl.store(partial + target[:, None] * WIDTH + columns, total, mask=valid[:, None])
+    tl.store(greatest + target, most, mask=valid)
+    tl.store(sums + target, weight, mask=valid)
 
 
 @triton.jit
 def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPLITS: tl.constexpr):
     head = tl.program_id(0) * heads + tl.program_id(1)
     parts = tl.arange(0, SPLITS)
-    there = parts < splits
+    valid = parts < splits
     columns = tl.arange(0, WIDTH)
-    most = tl.load(greatest + head * splits + parts, mask=there, other=float("-inf"))
+    most = tl.load(greatest + head * splits + parts, mask=valid, other=float("-inf"))
     share = tl.exp(most - tl.max(most, axis=0))
-    weight = tl.sum(share * tl.load(sums + head * splits + parts, mask=there, other=0.0), axis=0)
-    # A part that saw nothing has a share of zero; it is left out rather than read.
-    used = there & (share > 0.0)
+    weight = tl.sum(share * tl.load(sums + head * splits + parts, mask=valid, other=0.0), axis=0)
+    # A split without keys has a weight of zero; it is left out rather than read.
+    used = valid & (share > 0.0)
     part = tl.load(partial + (head * splits + parts[:, None]) * WIDTH + columns, mask=used[:, None], other=0.0)
     total = tl.sum(part * share[:, None], axis=0) / weight
     tl.store(out + head * WIDTH + columns, total.to(out.dtype.element_ty))
@@ -330,13 +330,13 @@ def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPL
 @triton.jit
 def _gate(both, out, width, BLOCK: tl.constexpr):
     row = tl.program_id(0)
-    places = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    there = places < width
-    opened = tl.load(both + row * 2 * width + places, mask=there, other=0.0).to(tl.float32)
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    valid = columns < width
+    opened = tl.load(both + row * 2 * width + columns, mask=valid, other=0.0).to(tl.float32)
     kind: tl.constexpr = both.dtype.element_ty
     opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
-    passed = tl.load(both + row * 2 * width + width + places, mask=there, other=0.0).to(tl.float32)
-    tl.store(out + row * width + places, (opened * passed).to(kind), mask=there)
+    passed = tl.load(both + row * 2 * width + width + columns, mask=valid, other=0.0).to(tl.float32)
+    tl.store(out + row * width + columns, (opened * passed).to(kind), mask=valid)
 
 
 @triton.jit
@@ -357,19 +357,19 @@ def _norm_and_project(
     BLOCK: tl.constexpr,
 ):
     columns = tl.arange(0, BLOCK)
-    there = columns < width
+    valid = columns < width
     kind: tl.constexpr = row.dtype.element_ty
-    value = tl.load(row + columns, mask=there, other=0.0).to(tl.float32)
+    value = tl.load(row + columns, mask=valid, other=0.0).to(tl.float32)
     if ADD:
-        value += tl.load(added + columns, mask=there, other=0.0).to(tl.float32)
+        value += tl.load(added + columns, mask=valid, other=0.0).to(tl.float32)
         value = value.to(kind).to(tl.float32)
     if tl.program_id(0) == 0:
-        tl.store(total + columns, value.to(kind), mask=there)
+        tl.store(total + columns, value.to(kind), mask=valid)
     value = value * tl.rsqrt(tl.sum(value * value, axis=0) / width + eps)
-    value = (value * tl.load(scale + columns, mask=there, other=0.0).to(tl.float32)).to(kind).to(tl.float32)
+    value = (value * tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)).to(kind).to(tl.float32)
     members = tl.program_id(0) * FEW + tl.arange(0, FEW)
     inside = members < rows
-    factors = tl.load(weight + members[:, None] * width + columns, mask=inside[:, None] & there[None, :], other=0.0).to(
+    factors = tl.load(weight + members[:, None] * width + columns, mask=inside[:, None] & valid[None, :], other=0.0).to(
         tl.float32
     )
     result = tl.sum(factors * value[None, :], axis=1)
@@ -403,7 +403,7 @@ def _merge_and_project(
     for split in tl.static_range(SPLITS):
         used = real & (split < splits)
         level = tl.load(greatest + heads * splits + split, mask=used, other=float("-inf"))
-        # Only the first part is sure to have seen something; from there on the greatest is a number.
+        # Only the first split is sure to have keys; from there on the maximum is finite.
         used = used & (level > float("-inf"))
         higher = tl.maximum(most, level)
         fading = tl.exp(most - tl.where(higher == float("-inf"), 0.0, higher))
@@ -412,12 +412,12 @@ def _merge_and_project(
         place = partial + (heads[:, None] * splits + split) * WIDTH + columns
         total = total * fading[:, None] + share[:, None] * tl.load(place, mask=used[:, None], other=0.0)
         most = higher
-    heard = (total / tl.where(real, share_sum, 1.0)[:, None]).to(kind).to(tl.float32)
+    attended = (total / tl.where(real, share_sum, 1.0)[:, None]).to(kind).to(tl.float32)
     members = tl.program_id(0) * FEW + tl.arange(0, FEW)
     inside = members < rows
     place = members[:, None, None] * (HEADS * WIDTH) + heads[None, :, None] * WIDTH + columns
     factors = tl.load(weight + place, mask=inside[:, None, None] & real[None, :, None], other=0.0).to(tl.float32)
-    result = tl.sum(tl.sum(factors * heard[None, :, :], axis=2), axis=1)
+    result = tl.sum(tl.sum(factors * attended[None, :, :], axis=2), axis=1)
     tl.store(out + members, result.to(kind), mask=inside)
 
 
@@ -429,13 +429,13 @@ def _gate_and_project(both, weight, out, rows, WIDTH: tl.constexpr, FEW: tl.cons
     result = tl.zeros([FEW], tl.float32)
     for start in range(0, WIDTH, BLOCK):
         columns = start + tl.arange(0, BLOCK)
-        there = columns < WIDTH
-        opened = tl.load(both + columns, mask=there, other=0.0).to(tl.float32)
+        valid = columns < WIDTH
+        opened = tl.load(both + columns, mask=valid, other=0.0).to(tl.float32)
         opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
-        passed = tl.load(both + WIDTH + columns, mask=there, other=0.0).to(tl.float32)
+        passed = tl.load(both + WIDTH + columns, mask=valid, other=0.0).to(tl.float32)
         value = (opened * passed).to(kind).to(tl.float32)
         factors = tl.load(
-            weight + members[:, None] * WIDTH + columns, mask=inside[:, None] & there[None, :], other=0.0
+            weight + members[:, None] * WIDTH + columns, mask=inside[:, None] & valid[None, :], other=0.0
         ).to(tl.float32)
         result += tl.sum(factors * value[None, :], axis=1)
     tl.store(out + members, result.to(kind), mask=inside)

@@ -1,4 +1,4 @@
-"""Language models whose vocabulary was extended by a codec's tokens: text ids in, speech tokens out."""
+"""Codec language models: a vocabulary extended by a codec's tokens, text ids in, speech tokens out."""
 
 from dataclasses import dataclass, field
 
@@ -9,12 +9,12 @@ from torch.nn import functional
 from polyvox.models.loading import StateDict, WeightsError, load, without_prefix
 from polyvox.models.qwen.model import Qwen, QwenConfig
 
-_EVEN = 64
+_ALIGNMENT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class CodecLmConfig:
-    """The backbone, and where its vocabulary holds the codec's tokens and the id that ends speech."""
+    """The backbone, and the ids of the codec's first token and of the end of speech in its vocabulary."""
 
     first_code: int
     end: int
@@ -23,17 +23,17 @@ class CodecLmConfig:
 
 
 class CodecLm(nn.Module):
-    """Scores over the codec's tokens and, last, the end: what speech cannot continue with has no row in the head."""
+    """Logits over the codec's tokens and, last, the end of speech: the head has no rows for text."""
 
     def __init__(self, config: CodecLmConfig) -> None:
         super().__init__()
         self.config = config
         self.backbone = Qwen(config.backbone)
-        self.head = nn.Parameter(torch.empty(_even(self.vocabulary), config.backbone.hidden))
+        self.head = nn.Parameter(torch.empty(_aligned(self.vocabulary), config.backbone.hidden))
 
     @property
     def vocabulary(self) -> int:
-        """How many tokens the head tells apart."""
+        """Size of the head's vocabulary: the codec's tokens and the end."""
         return self.config.codes + 1
 
     @property
@@ -42,26 +42,26 @@ class CodecLm(nn.Module):
         return self.config.codes
 
     def embed_ids(self, ids: Tensor) -> Tensor:
-        """The input rows of ids of the whole vocabulary."""
+        """Embeddings of ids of the whole vocabulary."""
         return self.backbone.embed(ids)
 
     def embed_tokens(self, tokens: Tensor) -> Tensor:
-        """The input rows of tokens of the head."""
+        """Embeddings of tokens of the head's vocabulary."""
         ids = torch.where(tokens == self.end, self.config.end, tokens + self.config.first_code)
         return self.backbone.embed(ids)
 
-    def scores(self, hidden: Tensor) -> Tensor:
-        """Unnormalised, [..., vocabulary]."""
+    def logits(self, hidden: Tensor) -> Tensor:
+        """[..., hidden] to [..., vocabulary]."""
         return functional.linear(hidden, self.head)[..., : self.vocabulary]
 
 
-def _even(rows: int) -> int:
-    """So many that a GPU multiplies by them at full speed; for an odd number of rows it takes several times as long."""
-    return -(-rows // _EVEN) * _EVEN
+def _aligned(rows: int) -> int:
+    """Round up: a matrix product with an odd number of rows takes a GPU several times as long."""
+    return -(-rows // _ALIGNMENT) * _ALIGNMENT
 
 
 def load_codec_lm(config: CodecLmConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> CodecLm:
-    """The model of a published state dict; where it has no head of its own, the embeddings serve as one."""
+    """Load a published state dict; where it has no head of its own, the embeddings are tied."""
     embeddings = "model.embed_tokens.weight"
     source = state.get("lm_head.weight", state.get(embeddings))
     last = max(config.first_code + config.codes - 1, config.end)
@@ -73,6 +73,6 @@ def load_codec_lm(config: CodecLmConfig, state: StateDict, dtype: torch.dtype = 
         for name, tensor in without_prefix("model.", state).items()
         if name != "lm_head.weight"
     }
-    rest = codes.new_zeros(_even(config.codes + 1) - config.codes - 1, codes.shape[1])
+    rest = codes.new_zeros(_aligned(config.codes + 1) - config.codes - 1, codes.shape[1])
     renamed["head"] = torch.cat((codes, source[config.end : config.end + 1], rest))
     return load(lambda: CodecLm(config), renamed, dtype)

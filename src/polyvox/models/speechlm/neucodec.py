@@ -1,4 +1,4 @@
-"""NeuCodec's decoder: speech tokens to samples, many lengths in one batch, each as if it were alone."""
+"""NeuCodec's decoder: speech tokens to samples; rows of different lengths in a batch do not influence each other."""
 
 import copy
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.attention import attend, merge_heads, split_heads
 from polyvox.models.loading import StateDict, WeightsError, load, renamed, without_prefix
-from polyvox.models.spectrum import frames_of, overlapped, weights_of
+from polyvox.models.spectrum import istft_frames, overlap_add, squared_window
 
 TOKENS = 65_536
-"""Ids below this are speech."""
+"""Size of the codebook."""
 
 _DIGITS = 8
 _GROUPS = 32
 _EPS = 1e-6
-_LOUDEST = 100.0
-_FRAME_HOPS = 4
+_MAX_MAGNITUDE = 100.0
+_HOPS_PER_FRAME = 4
 _NAMES = ((r"^backbone\.", ""), (r"^head\.out\.", "head."))
-_BUILT = (
+_DECODER_NAMES = (
     "enter.",
     "embed.",
     "prior_net.",
@@ -36,7 +36,7 @@ _BUILT = (
 
 @dataclass(frozen=True, slots=True)
 class NeuCodecConfig:
-    """The sizes of the decoder; the defaults are the release's: 24 kHz, 50 tokens a second."""
+    """Sizes of the decoder; the defaults are the release's: 24 kHz, 50 tokens a second."""
 
     hidden: int = 1024
     depth: int = 12
@@ -45,13 +45,13 @@ class NeuCodecConfig:
 
     @property
     def fft(self) -> int:
-        """The length of a frame; four of them lie over each sample."""
-        return _FRAME_HOPS * self.hop
+        """FFT size of a frame; four frames overlap at each sample."""
+        return _HOPS_PER_FRAME * self.hop
 
 
 class NeuCodec(nn.Module):
-    """Each token becomes `hop` samples. Every token sees all others: attention has no sense of place, only the
-    convolutions have, and some norms are taken over time.
+    """Each token becomes `hop` samples. Attention is bidirectional and without positions, which only the convolutions
+    encode; the group norms are taken over time.
     """
 
     def __init__(self, config: NeuCodecConfig) -> None:
@@ -66,20 +66,20 @@ class NeuCodec(nn.Module):
         self.head = nn.Linear(config.hidden, config.fft + 2)
 
     def forward(self, codes: Tensor, present: Tensor | None = None) -> Tensor:
-        """Tokens [batch, time] as samples [batch, time * hop].
+        """Tokens [batch, time] to samples [batch, time * hop].
 
-        `present` [batch, time] says which tokens are there; None means all. What comes from the others is undefined.
+        `present` [batch, time] masks padding; None means there is none. Samples of padding are undefined.
         """
-        return self.sounded(self.head(self.features(codes, present).to(self.head.weight.dtype)), present)
+        return self.synthesize(self.head(self.features(codes, present).to(self.head.weight.dtype)), present)
 
-    def rounded(self, dtype: torch.dtype) -> "NeuCodec":
-        """A copy that reckons in this precision up to the spectrum: exponents and phases stay exact."""
+    def in_precision(self, dtype: torch.dtype) -> "NeuCodec":
+        """A copy that computes in this precision up to the spectrum; the head and the inverse FFT stay in float32."""
         copied = copy.deepcopy(self).to(dtype)
         copied.head = copy.deepcopy(self.head)
         return copied
 
     def decode(self, codes: Sequence[Tensor]) -> list[Tensor]:
-        """The samples of each sequence of tokens, all of them in one batch."""
+        """The samples of each sequence of tokens, in one batch."""
         lengths = [len(row) for row in codes]
         padded = pad_sequence(list(codes), batch_first=True)
         present = None
@@ -90,9 +90,9 @@ class NeuCodec(nn.Module):
         return [row[: length * self.config.hop] for row, length in zip(samples, lengths, strict=True)]
 
     def features(self, codes: Tensor, present: Tensor | None) -> Tensor:
-        """Tokens as what the last norm makes of them, [batch, time, hidden]."""
+        """Hidden states after the final norm, [batch, time, hidden]."""
         mask = None if present is None else present[:, None, :]
-        rows = self.embedded(codes, mask)
+        rows = self.embed_codes(codes, mask)
         for net in self.prior_net:
             rows = net(rows, mask)
         rows = rows.transpose(1, 2)
@@ -105,33 +105,33 @@ class NeuCodec(nn.Module):
         out: Tensor = self.final_layer_norm(rows.transpose(1, 2))
         return out
 
-    def embedded(self, codes: Tensor, mask: Tensor | None) -> Tensor:
-        """Tokens with their neighbours, [batch, hidden, time]."""
-        places = 2 * torch.arange(_DIGITS, device=codes.device)
-        digits = (codes[:, :, None] >> places) & 3
+    def embed_codes(self, codes: Tensor, mask: Tensor | None) -> Tensor:
+        """Dequantise tokens (eight base-4 digits each) and convolve them, [batch, hidden, time]."""
+        shifts = 2 * torch.arange(_DIGITS, device=codes.device)
+        digits = (codes[:, :, None] >> shifts) & 3
         rows = self.enter((digits - 2).to(self.enter.weight.dtype) / 2).transpose(1, 2)
         out: Tensor = self.embed(_masked(rows, mask))
         return out
 
-    def sounded(self, rows: Tensor, present: Tensor | None) -> Tensor:
-        """Logarithms of magnitudes beside phases, [batch, time, fft + 2], as samples.
+    def synthesize(self, rows: Tensor, present: Tensor | None) -> Tensor:
+        """Inverse STFT of log magnitudes and phases, [batch, time, fft + 2].
 
-        Where windows overlap, the sum is divided by the sum of their squares: of a row's own frames only.
+        The overlap-add is divided by the sum of squared windows, of a row's own frames only.
         """
         fft, hop = self.config.fft, self.config.hop
         magnitude, phase = rows.float().transpose(1, 2).chunk(2, dim=1)
-        frames = frames_of(magnitude.exp().clamp(max=_LOUDEST), phase, fft)
-        squares = weights_of(frames)
+        frames = istft_frames(magnitude.exp().clamp(max=_MAX_MAGNITUDE), phase, fft)
+        squares = squared_window(frames)
         if present is not None:
             frames, squares = frames * present[:, :, None], squares * present[:, :, None]
         start = (fft - hop) // 2
         inner = slice(start, start + rows.shape[1] * hop)
         # The floor is reached only where no frame of the row lies: between its own frames squares add up to 0.5 and up.
-        return overlapped(frames, hop)[:, inner] / overlapped(squares, hop)[:, inner].clamp(min=_EPS)
+        return overlap_add(frames, hop)[:, inner] / overlap_add(squares, hop)[:, inner].clamp(min=_EPS)
 
 
 class _Residual(nn.Module):
-    """Two normed convolutions beside a straight way, over [batch, hidden, time]."""
+    """Residual block of two normalised convolutions, over [batch, hidden, time]."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class _Residual(nn.Module):
 
 
 class _GroupNorm(nn.Module):
-    """Norms of groups of channels over the time that is there."""
+    """Group norm over channels and time, padding masked."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -159,17 +159,17 @@ class _GroupNorm(nn.Module):
             return functional.group_norm(rows, _GROUPS, self.weight, self.bias, _EPS)
         batch, hidden, time = rows.shape
         grouped = rows.float().view(batch, _GROUPS, hidden // _GROUPS, time)
-        there = mask[:, None]
-        count = there.sum(dim=-1, keepdim=True) * (hidden // _GROUPS)
-        mean = (grouped * there).sum(dim=(2, 3), keepdim=True) / count
+        valid = mask[:, None]
+        count = valid.sum(dim=-1, keepdim=True) * (hidden // _GROUPS)
+        mean = (grouped * valid).sum(dim=(2, 3), keepdim=True) / count
         centred = grouped - mean
-        variance = (centred.square() * there).sum(dim=(2, 3), keepdim=True) / count
+        variance = (centred.square() * valid).sum(dim=(2, 3), keepdim=True) / count
         normed = (centred * torch.rsqrt(variance + _EPS)).view_as(rows).to(rows.dtype)
         return torch.addcmul(self.bias[:, None], normed, self.weight[:, None])
 
 
 class _Block(nn.Module):
-    """Attention among all tokens, then a feed-forward net, over [batch, time, hidden]."""
+    """Transformer block: bidirectional attention and feed-forward, over [batch, time, hidden]."""
 
     def __init__(self, hidden: int, heads: int) -> None:
         super().__init__()
@@ -193,9 +193,9 @@ def _masked(rows: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def load_neucodec(config: NeuCodecConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> NeuCodec:
-    """The decoder of a published state dict; what only the encoder needs is left aside.
+    """Load a published state dict; the encoder's weights are ignored.
 
-    The two linear maps between a token's digits and the network become one.
+    The two linear maps between a token's digits and the network are merged into one.
     """
     learned = renamed((*_NAMES, (r"\.(att|mlp)\.", ".")), without_prefix("generator.", state))
     maps = [f"{name}.{part}" for name in ("quantizer.project_out", "fc_post_a") for part in ("weight", "bias")]
@@ -204,4 +204,4 @@ def load_neucodec(config: NeuCodecConfig, state: StateDict, dtype: torch.dtype =
     first, first_bias, second, second_bias = (learned[name].double() for name in maps)
     learned["enter.weight"] = (second @ first).float()
     learned["enter.bias"] = (second @ first_bias + second_bias).float()
-    return load(lambda: NeuCodec(config), {n: t for n, t in learned.items() if n.startswith(_BUILT)}, dtype)
+    return load(lambda: NeuCodec(config), {n: t for n, t in learned.items() if n.startswith(_DECODER_NAMES)}, dtype)

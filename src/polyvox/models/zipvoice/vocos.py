@@ -1,4 +1,4 @@
-"""Vocos: mel frames to samples by way of short spectra, many lengths in one batch, each as if it were alone."""
+"""Vocos: mel frames to samples by an inverse STFT. Rows of different lengths share a batch without influence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.loading import StateDict, load, renamed
-from polyvox.models.spectrum import frames_of, overlapped, weights_of
-from polyvox.models.zipvoice.zipformer import ChannelConv, Extent
+from polyvox.models.spectrum import istft_frames, overlap_add, squared_window
+from polyvox.models.zipvoice.zipformer import DepthwiseConv, PaddingMask
 
 _NAMES = ((r"^backbone\.", ""), (r"^head\.out\.", "head."), (r"^convnext\.", "blocks."))
-# Tables that are computed here.
+# Buffers that are computed here.
 _DERIVED = ("feature_extractor.", "head.istft.")
 _KERNEL = 7
 _EPS = 1e-6
-_LOUDEST = 100.0
+_MAX_MAGNITUDE = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class VocosConfig:
 
 
 class Vocos(nn.Module):
-    """Each frame of a mel becomes a spectrum; the spectra overlap to samples."""
+    """A ConvNeXt backbone that predicts a spectrum for each mel frame, and an inverse STFT."""
 
     def __init__(self, config: VocosConfig) -> None:
         super().__init__()
         self.config = config
         self.embed = nn.Conv1d(config.bins, config.width, _KERNEL, padding=_KERNEL // 2)
         self.norm = nn.LayerNorm(config.width, eps=_EPS)
-        self.blocks = nn.ModuleList(_Block(config.width, config.hidden) for _ in range(config.blocks))
+        self.blocks = nn.ModuleList(_ConvNeXtBlock(config.width, config.hidden) for _ in range(config.blocks))
         self.final_layer_norm = nn.LayerNorm(config.width, eps=_EPS)
         self.head = nn.Linear(config.width, config.fft + 2)
 
@@ -48,51 +48,51 @@ class Vocos(nn.Module):
         """Mels [frames, bins], natural logarithm, as samples [(frames - 1) * hop] each."""
         lengths = [len(mel) for mel in mels]
         rows = pad_sequence(list(mels), batch_first=True)
-        extent = Extent.of(lengths, rows.shape[1], rows.device)
-        samples = self.sounded(self.head(self.backbone(rows.to(self.head.weight.dtype), extent)), extent)
+        padding = PaddingMask.of(lengths, rows.shape[1], rows.device)
+        samples = self.istft(self.head(self.backbone(rows.to(self.head.weight.dtype), padding)), padding)
         return [row[: (length - 1) * self.config.hop] for row, length in zip(samples, lengths, strict=True)]
 
-    def backbone(self, rows: Tensor, extent: Extent) -> Tensor:
+    def backbone(self, rows: Tensor, padding: PaddingMask) -> Tensor:
         """[batch, frames, bins] as [batch, frames, width]."""
         rows = self.norm(self.embed(rows.transpose(1, 2)).transpose(1, 2))
         for block in self.blocks:
-            rows = block(rows, extent.padding)
+            rows = block(rows, padding.mask)
         out: Tensor = self.final_layer_norm(rows)
         return out
 
-    def sounded(self, rows: Tensor, extent: Extent) -> Tensor:
-        """Logarithms of magnitudes beside phases, [batch, frames, fft + 2], as samples, half a frame cut at the start.
+    def istft(self, rows: Tensor, padding: PaddingMask) -> Tensor:
+        """Log magnitudes beside phases, [batch, frames, fft + 2], as samples, half a frame cut at the start.
 
-        Where windows overlap, the sum is divided by the sum of their squares: of a row's own frames only.
+        The overlap-added frames are divided by the sum of the squared windows: of a row's own frames only.
         """
         fft, hop = self.config.fft, self.config.hop
         magnitude, phase = rows.float().transpose(1, 2).chunk(2, dim=1)
-        frames = frames_of(magnitude.exp().clamp(max=_LOUDEST), phase, fft)
-        squares = weights_of(frames)
-        if extent.padding is not None:
-            outside = extent.padding[:, :, None]
+        frames = istft_frames(magnitude.exp().clamp(max=_MAX_MAGNITUDE), phase, fft)
+        squares = squared_window(frames)
+        if padding.mask is not None:
+            outside = padding.mask[:, :, None]
             frames, squares = frames.masked_fill(outside, 0.0), squares.masked_fill(outside, 0.0)
-        inner = slice(fft // 2, (extent.frames - 1) * hop + fft // 2)
-        return overlapped(frames, hop)[:, inner] / overlapped(squares, hop)[:, inner].clamp(min=1e-11)
+        inner = slice(fft // 2, (padding.frames - 1) * hop + fft // 2)
+        return overlap_add(frames, hop)[:, inner] / overlap_add(squares, hop)[:, inner].clamp(min=1e-11)
 
 
-class _Block(nn.Module):
+class _ConvNeXtBlock(nn.Module):
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
-        self.dwconv = ChannelConv(width, _KERNEL)
+        self.dwconv = DepthwiseConv(width, _KERNEL)
         self.norm = nn.LayerNorm(width, eps=_EPS)
         self.pwconv1 = nn.Linear(width, hidden)
         self.pwconv2 = nn.Linear(hidden, width)
         self.gamma = nn.Parameter(torch.empty(width))
 
-    def forward(self, rows: Tensor, padding: Tensor | None) -> Tensor:
-        if padding is not None:
-            rows = rows.masked_fill(padding[:, :, None], 0.0)
-        near = self.norm(self.dwconv(rows))
-        return torch.addcmul(rows, self.gamma, self.pwconv2(functional.gelu(self.pwconv1(near))))
+    def forward(self, rows: Tensor, mask: Tensor | None) -> Tensor:
+        if mask is not None:
+            rows = rows.masked_fill(mask[:, :, None], 0.0)
+        out = self.norm(self.dwconv(rows))
+        return torch.addcmul(rows, self.gamma, self.pwconv2(functional.gelu(self.pwconv1(out))))
 
 
 def load_vocos(config: VocosConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> Vocos:
-    """The vocoder of a published state dict."""
+    """Build the vocoder from a published state dict."""
     learned = {name: tensor for name, tensor in state.items() if not name.startswith(_DERIVED)}
     return load(lambda: Vocos(config), renamed(_NAMES, learned), dtype)

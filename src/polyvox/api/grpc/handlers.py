@@ -1,0 +1,108 @@
+"""Handlers of gRPC methods: each checks the key, takes a slot, and turns errors into statuses."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import grpc
+import structlog
+from google.protobuf.message import DecodeError
+
+from polyvox.api.auth import Keys
+from polyvox.api.grpc.call import Call, Context
+from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, methods_of
+from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
+from polyvox.service.admission import Admission
+from polyvox.service.speech import SpeechService
+from polyvox.voices.records import SHARED_OWNER
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+Handler = Callable[[Any, Call], Awaitable[Message | None]]
+"""Answers a call. It sends the messages of a stream through the call, and returns the one of a unary call."""
+
+
+class MethodHandlers:
+    """Makes the handlers of services. Calls that stream speech back count against `grpc_max_calls`."""
+
+    def __init__(self, service: SpeechService) -> None:
+        settings = service.settings
+        self._service = service
+        self._keys = Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None
+        self._slots = Admission(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
+
+    def service(self, name: str, handlers: Mapping[str, Handler], *, public: bool = False) -> object:
+        """The generic handler of a service, to be added to the server.
+
+        A `public` one needs no key and no slot.
+        """
+        methods = methods_of(name)
+        return grpc.method_handlers_generic_handler(
+            name, {call: self._handler(methods[call], handler, public) for call, handler in handlers.items()}
+        )
+
+    def _handler(self, method: Method, handler: Handler, public: bool) -> object:
+        makers = {
+            (False, False): grpc.unary_unary_rpc_method_handler,
+            (False, True): grpc.unary_stream_rpc_method_handler,
+            (True, True): grpc.stream_stream_rpc_method_handler,
+        }
+        return makers[method.client_streaming, method.server_streaming](
+            self._wrapped(method, handler, public), response_serializer=lambda message: message.SerializeToString()
+        )
+
+    def _wrapped(
+        self, method: Method, handler: Handler, public: bool
+    ) -> Callable[[Any, Context], Awaitable[Message | None]]:
+        speaks = method.server_streaming and not public
+        kind = class_of(method.input_type)
+
+        async def receive(request: bytes | AsyncIterator[bytes], context: Context) -> Message | None:
+            call = Call(context, self._service.settings.stall_seconds)
+            try:
+                if not public:
+                    call.owner = self._owner(context)
+                with self._slot(speaks=speaks):
+                    message = _read(request, kind) if isinstance(request, bytes) else _read_all(request, kind)
+                    return await handler(message, call)
+            except PolyvoxError as error:
+                await call.fail(error)
+            except Exception:
+                log.exception("call failed", method=method.name, session=call.reference)
+                await call.fail(PolyvoxError(f"The server failed; the cause is in its log under {call.reference}."))
+
+        return receive
+
+    def _owner(self, context: Context) -> str:
+        if self._keys is None:
+            return SHARED_OWNER
+        given = {key: value for key, value in context.invocation_metadata() or () if key == "authorization"}
+        return self._keys.owner(str(given.get("authorization", "")).encode().decode("latin-1"))
+
+    @contextmanager
+    def _slot(self, *, speaks: bool) -> Iterator[None]:
+        if self._slots is None or not speaks:
+            yield
+            return
+        try:
+            ticket = self._slots.enter()
+        except OverloadedError as error:
+            self._service.metrics.failed(error)
+            raise
+        try:
+            yield
+        finally:
+            ticket.release()
+
+
+def _read(data: bytes, kind: MessageType) -> Message:
+    """Parse a message here: gRPC itself would report one that cannot be parsed as the server's fault."""
+    try:
+        return kind.FromString(data)
+    except DecodeError as error:
+        raise InvalidRequestError("The message cannot be read; compile the client from the server's proto.") from error
+
+
+async def _read_all(stream: AsyncIterator[bytes], kind: MessageType) -> AsyncIterator[Message]:
+    async for data in stream:
+        yield _read(data, kind)

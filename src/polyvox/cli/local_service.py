@@ -1,0 +1,28 @@
+"""A speech service in this process, built from the settings."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine
+from polyvox.engines.catalog import Catalog
+from polyvox.service.metrics import Metrics
+from polyvox.service.registry import Registry
+from polyvox.service.speech import SpeechService
+
+
+def build_service(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> SpeechService:
+    """A service that has not started yet."""
+    return SpeechService(settings, Registry(settings, engines), Metrics())
+
+
+@asynccontextmanager
+async def running_service(settings: Settings) -> AsyncIterator[SpeechService]:
+    """A started service whose default model is available; closed when the block ends."""
+    service = build_service(settings, Catalog.installed().factories)
+    await service.start()
+    try:
+        service.registry.engine(None)
+        yield service
+    finally:
+        await service.close()

@@ -1,0 +1,177 @@
+"""Registered voices for the commands: all owners, directly in the folder, also while servers run."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from polyvox.api.auth import owner_of
+from polyvox.bundles.validate import open_bundle
+from polyvox.cli.local_service import build_service
+from polyvox.config import Settings
+from polyvox.engines.catalog import Catalog
+from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError
+from polyvox.service.transcriber import Transcriber
+from polyvox.service.voices import Registered, Transcribe, VoiceService
+from polyvox.types import Pcm
+from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
+from polyvox.voices.cache import PreparedVoiceFiles
+from polyvox.voices.decoder import decode_bounded
+from polyvox.voices.fitted import shown_report
+from polyvox.voices.limits import PromptLimits
+from polyvox.voices.names import is_voice_id, name_key
+from polyvox.voices.records import SHARED_OWNER, Embedding, VoiceDetails, VoiceQuery, VoiceRecord
+from polyvox.voices.references import InlineVoice
+from polyvox.voices.similarity import BUNDLE, SpeakerEncoder
+from polyvox.voices.store import VoiceStore
+
+
+@contextmanager
+def opened(settings: Settings, *, make: bool = False) -> Iterator[VoiceStore]:
+    """Open the store; where there is none it is created with `make`, else NotFoundError."""
+    folder = settings.data_dir / "voices"
+    if not make and not folder.exists():
+        raise NotFoundError(
+            f"No voice is registered in {settings.data_dir}; add one with: polyvox voices add NAME FILE"
+        )
+    store = VoiceStore(folder)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def listed(settings: Settings, query: VoiceQuery) -> list[VoiceRecord]:
+    """The voices of a query; none where nothing was ever registered."""
+    if not (settings.data_dir / "voices").exists():
+        return []
+    with opened(settings) as store:
+        return list(store.page(query).voices)
+
+
+def found(store: VoiceStore, reference: str) -> VoiceRecord:
+    """A voice by its id, or by its name if only one owner has a voice of that name."""
+    if is_voice_id(reference):
+        record = store.get(reference)
+        matches = [] if record is None else [record]
+    else:
+        every = store.page(VoiceQuery(text=reference, limit=MAX_VOICES)).voices
+        matches = [record for record in every if name_key(record.name) == name_key(reference)]
+    if not matches:
+        raise NotFoundError(f"There is no voice {reference[:80]!r}; `polyvox voices list` shows those there are.")
+    if len(matches) > 1:
+        ids = ", ".join(record.id for record in matches)
+        raise InvalidRequestError(f"Several keys have a voice {reference!r}; give its id: {ids}.", field="voice")
+    return matches[0]
+
+
+def register(settings: Settings, file: Path, details: VoiceDetails, owner: str, *, replacing: bool) -> Registered:
+    """Register a recording as a voice, with all checks that a server makes."""
+    data = read_recording(file, settings.prompt_max_bytes)
+
+    async def registered() -> Registered:
+        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories))
+        try:
+            return await voices.register(
+                InlineVoice(data), details, owner, transcribe=Transcribe.INLINE, replacing=replacing
+            )
+        finally:
+            await voices.close()
+
+    return asyncio.run(registered())
+
+
+def removed(store: VoiceStore, settings: Settings, reference: str) -> dict[str, Any]:
+    """Delete a voice; returns what was deleted with it. Running servers drop their caches of it within a minute."""
+    record = found(store, reference)
+    gone = store.remove(record.id)
+    prepared = 0
+    if gone is not None and not gone.shared:
+        prepared = _prepared_files(settings).remove(record.audio_digest)
+    return {"name": record.name, "audio": gone is not None and not gone.shared, "prepared": prepared}
+
+
+def export(store: VoiceStore, references: Iterable[str], path: Path) -> int:
+    """Write voices to one archive; all of them where none is named."""
+    records = [found(store, reference) for reference in references]
+    if not records:
+        records = list(store.page(VoiceQuery(newest_first=False, limit=MAX_VOICES + 1)).voices)
+    if len(records) > MAX_VOICES:
+        raise InvalidRequestError(f"One file takes at most {MAX_VOICES} voices; name those to export.")
+    return write_archive(path, ((record, store.audio_file(record)) for record in records))
+
+
+def import_voices(store: VoiceStore, settings: Settings, path: Path, owner: str, *, replacing: bool) -> list[str]:
+    """Register the voices of an archive: all of them, or none if one is refused. Returns their names."""
+    limits = PromptLimits.of(settings)
+    names = [voice.name for voice in read_archive(path, limits, owner)]
+    taken = [name for name in names if store.find(owner, name) is not None]
+    if taken and not replacing:
+        raise ConflictError(
+            f"There is a voice {taken[0]!r} already; rename it, or import with --replace.", field="name"
+        )
+    transcriber = Transcriber(settings)
+    for voice in read_archive(path, limits, owner):
+        known = replace(voice, embedding=transcriber.embed(voice.pcm, voice.sample_rate))
+        store.add(known, replacing=replacing, limit=settings.max_voices)
+    return names
+
+
+def embedding_of(settings: Settings, which: str) -> Embedding:
+    """The speaker embedding of a registered voice or of a recording."""
+    path = Path(which)
+    if path.is_file():
+        data = read_recording(path, settings.prompt_max_bytes)
+        pcm, rate = asyncio.run(decode_bounded(data, PromptLimits.of(settings)))
+        return _embedded(settings, pcm, rate)
+    with opened(settings) as store:
+        record = found(store, which)
+        if record.embedding is not None:
+            return record.embedding
+        return _embedded(settings, *store.recording(record))
+
+
+def owner_named(key: str | None) -> str:
+    """The owner of a key; without a key, the owner of the voices that everyone may use."""
+    return SHARED_OWNER if key is None else owner_of(key)
+
+
+def described(record: VoiceRecord) -> dict[str, Any]:
+    """The fields of a voice that the commands print."""
+    return {
+        "id": record.id,
+        "name": record.name,
+        "owner": record.owner or "everyone",
+        "transcript": record.transcript,
+        "transcription": str(record.transcription),
+        "language": record.language,
+        "tags": list(record.tags),
+        "consent": record.consent,
+        "consent_note": record.consent_note,
+        "duration": round(record.duration, 3),
+        "sample_rate": record.sample_rate,
+        "quality": shown_report(record.report),
+        "created": int(record.created),
+        "used": int(record.used) or None,
+    }
+
+
+def _embedded(settings: Settings, pcm: Pcm, rate: int) -> Embedding:
+    return SpeakerEncoder(open_bundle(BUNDLE, settings.models_dir)).embed(pcm, rate)
+
+
+def _prepared_files(settings: Settings) -> PreparedVoiceFiles:
+    return PreparedVoiceFiles(
+        settings.data_dir / "prepared",
+        max_bytes=settings.prepared_disk_bytes,
+        max_age=settings.prepared_disk_seconds,
+        observer=lambda kind, event: None,
+    )
+
+
+def read_recording(path: Path, max_bytes: int) -> bytes:
+    """Read a file, at most one byte beyond the limit."""
+    with path.open("rb") as source:
+        return source.read(max_bytes + 1)

@@ -1,0 +1,107 @@
+"""Messages between the doors and an engine in another process. Errors are sent as values and raised on arrival."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from polyvox.errors import STATUS, EngineError, OverloadedError, PolyvoxError
+from polyvox.runtime.stage import BatchReport
+from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice
+
+_ERRORS = {error.__name__: error for error in STATUS}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorMessage:
+    """A typed error as plain fields: exceptions that need more than their message do not survive pickling."""
+
+    kind: str
+    message: str
+    field: str | None = None
+    retry_after: float = 0.0
+
+    @classmethod
+    def of(cls, error: PolyvoxError) -> "ErrorMessage":
+        kind = next(listed.__name__ for listed in type(error).__mro__ if listed in STATUS)
+        retry_after = error.retry_after if isinstance(error, OverloadedError) else 0.0
+        return cls(kind, error.message, error.field, retry_after)
+
+    def error(self) -> PolyvoxError:
+        """The error as it was raised; EngineError where this release does not know its class."""
+        kind = _ERRORS.get(self.kind, EngineError)
+        if kind is OverloadedError:
+            return OverloadedError(self.message, retry_after=self.retry_after)
+        return kind(self.message, field=self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineProfile:
+    """What the doors need to know of an engine. `reason` says why it is not available, where it is not."""
+
+    name: str
+    capabilities: Capabilities
+    voices: tuple[Voice, ...]
+    abilities: frozenset[str] = frozenset()
+    warning: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkMessage:
+    """A chunk, with the reports of the engine's batches since the last one."""
+
+    chunk: AudioChunk
+    reports: tuple[BatchReport, ...] = ()
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceMissing:
+    """The response to a voice digest that this replica does not hold: send the whole voice."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredVoice(PreparedVoice):
+    """A voice that the replica makes, by one of the engine's cheap methods."""
+
+    method: str = ""
+    arguments: tuple[Any, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of_codes(cls, engine: str, codes: Sequence[int], transcript: str) -> "DeferredVoice":
+        digest = _digest("codes", *map(str, codes), transcript)
+        return cls(engine, digest, {}, "voice_from_codes", (tuple(codes), transcript))
+
+    @classmethod
+    def of_two(cls, engine: str, first: PreparedVoice, second: PreparedVoice) -> "DeferredVoice":
+        digest = _digest("dialogue_voice", first.digest, second.digest)
+        return cls(engine, digest, {}, "dialogue_voice", (_plain(first), _plain(second)))
+
+
+def picklable(utterance: Utterance) -> Utterance:
+    """The utterance in types that can be pickled."""
+    prepared = utterance.prepared
+    return replace(utterance, tuning=dict(utterance.tuning), prepared=None if prepared is None else _plain(prepared))
+
+
+def by_digest(utterance: Utterance) -> Utterance:
+    """The utterance with only the digest of its voice."""
+    assert utterance.prepared is not None
+    return replace(utterance, prepared=PreparedVoice(utterance.prepared.engine, utterance.prepared.digest, {}))
+
+
+def is_digest_only(voice: PreparedVoice) -> bool:
+    """Whether only the digest of the voice was sent."""
+    return not voice.arrays and not isinstance(voice, DeferredVoice)
+
+
+def _plain(voice: PreparedVoice) -> PreparedVoice:
+    return voice if isinstance(voice, DeferredVoice) else replace(voice, arrays=dict(voice.arrays))
+
+
+def _digest(*parts: str) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part.encode())
+    return digest.hexdigest()

@@ -1,0 +1,25 @@
+"""The check of a CosyVoice model folder, for `polyvox models check`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
+from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+
+
+def check_folder(folder: Path, lm: str) -> Sequence[str]:
+    """Compare the weights with the model's configuration and open its other files; one line a finding."""
+    bundle = open_model(folder, lm)
+    lines = list(bundle.check_weights())
+    PromptFeatureExtractor(bundle, threads=1)
+    lines.append(f"{bundle.speaker_network.name} and {bundle.speech_tokenizer.name}: can be opened, inputs fit")
+    tokenizer = TextTokenizer(bundle.backbone, Tags(bundle.version))
+    lines.append(f"{bundle.backbone.name}: text ids up to {tokenizer.largest}")
+    voices = sorted(bundle.voices("check"))
+    lines.append(f"voices: {', '.join(voices) or 'none built in; the model speaks with cloned ones'}")
+    lines.append(
+        f"CosyVoice {bundle.version} in {folder} can be used: set POLYVOX_COSYVOICE{bundle.version}_DIR to it."
+    )
+    return lines

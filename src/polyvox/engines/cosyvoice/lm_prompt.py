@@ -1,0 +1,107 @@
+"""The prompt of the language model: its mode follows from the voice and the request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.engines.cosyvoice.tags import END_OF_PROMPT
+from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.models.cosyvoice.bistream import Bistream
+from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
+from polyvox.text.detect import detect_language
+from polyvox.types import PreparedVoice
+
+SYSTEM = "You are a helpful assistant."
+"""Version 3's system prompt; the model was trained with it and speaks badly without it."""
+
+
+class PromptMode(StrEnum):
+    """How the prompt uses a voice, by CosyVoice's names."""
+
+    SFT = "sft"
+    """A speaker of the training data, without a recording."""
+    ZERO_SHOT = "zero_shot"
+    """The model continues the recording, given its transcript."""
+    CROSS_LINGUAL = "cross_lingual"
+    """Only the sound of the recording is used, for its words are of another language."""
+    INSTRUCT = "instruct2"
+    """As cross-lingual, with an instruction on how to speak."""
+    CONVERSION = "vc"
+    """Voice conversion: the speech tokens come from a recording, without the language model."""
+
+
+@dataclass(frozen=True, slots=True)
+class LmPrompt:
+    """Text ids and speech tokens that precede the language model's own, and the voice, which conditions the flow."""
+
+    mode: PromptMode
+    prompt_text: tuple[int, ...]
+    prompt_speech: tuple[int, ...]
+    voice: PreparedVoice
+    opening: int = 0
+    """Leading ids of `prompt_text` that are never interleaved with speech: version 3's system prompt."""
+
+    def bistream(self, vocabulary: SpeechVocabulary) -> Bistream:
+        """Start a sequence whose text is still arriving."""
+        text, rest = self.prompt_text[: self.opening], self.prompt_text[self.opening :]
+        return Bistream.start(vocabulary, rest, self.prompt_speech, opening=text)
+
+    @property
+    def flow_tokens(self) -> npt.NDArray[Any]:
+        """The voice's speech tokens, which the flow is prompted with in every mode."""
+        return self.voice.arrays.get("tokens", np.zeros(0, np.int32))
+
+
+def choose_mode(
+    voice: PreparedVoice, text: str, instructions: str | None, language: str | None, *, zero_shot: bool = False
+) -> PromptMode:
+    """The mode for a text in this voice; `zero_shot` forces that mode where the languages differ."""
+    if "tokens" not in voice.arrays:
+        return PromptMode.SFT
+    if instructions:
+        return PromptMode.INSTRUCT
+    if not len(voice.arrays["text"]):
+        return PromptMode.CROSS_LINGUAL
+    recorded = _stored_language(voice.arrays)
+    requested = (language or detect_language(text)).partition("-")[0]
+    return PromptMode.CROSS_LINGUAL if recorded and recorded != requested and not zero_shot else PromptMode.ZERO_SHOT
+
+
+def build_prompt(
+    voice: PreparedVoice, mode: PromptMode, instructions: str | None, tokenizer: TextTokenizer, version: int
+) -> LmPrompt:
+    """Assemble what precedes the text in the language model's input."""
+    prompt = _prompt(voice, mode, instructions, tokenizer, version)
+    end = tokenizer.special(END_OF_PROMPT)
+    if version == 3 and end in prompt.prompt_text:
+        return replace(prompt, opening=prompt.prompt_text.index(end) + 1)
+    return prompt
+
+
+def _prompt(
+    voice: PreparedVoice, mode: PromptMode, instructions: str | None, tokenizer: TextTokenizer, version: int
+) -> LmPrompt:
+    end = tokenizer.special(END_OF_PROMPT)
+    system = [*tokenizer.encode(SYSTEM), end] if version == 3 else []
+    if mode is PromptMode.INSTRUCT:
+        instruction = f"{SYSTEM} {instructions}" if version == 3 else f"{instructions}"
+        return LmPrompt(mode, (*tokenizer.encode(instruction), end), (), voice)
+    if mode is not PromptMode.ZERO_SHOT:
+        return LmPrompt(mode, tuple(system), (), voice)
+    transcript = [int(number) for number in voice.arrays["text"]]
+    if end in transcript:
+        system = []
+    return LmPrompt(mode, (*system, *transcript), tuple(int(token) for token in voice.arrays["tokens"]), voice)
+
+
+def language_array(transcript: str) -> npt.NDArray[np.uint8]:
+    """The transcript's language, for `PreparedVoice.arrays`."""
+    return np.frombuffer(detect_language(transcript).encode(), np.uint8)
+
+
+def _stored_language(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    return bytes(arrays["language"]).decode() if "language" in arrays else ""

@@ -1,0 +1,213 @@
+"""Synthesis of one segment: speech tokens are generated, and decoded to audio hop by hop while more come."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from dataclasses import dataclass, replace
+
+from polyvox.engines.cosyvoice.bistream import BistreamSource, ResumableSource
+from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
+from polyvox.engines.cosyvoice.lm_prompt import LmPrompt
+from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
+from polyvox.engines.cosyvoice.token2wav import MAX_TOKENS, Token2Wav, Token2WavResult, Token2WavState
+from polyvox.engines.kit.playhead import Playhead
+from polyvox.models.cosyvoice.lm import length_limits
+from polyvox.models.cosyvoice.silence import SilentRun
+from polyvox.runtime.stage import Stage
+from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
+from polyvox.types import Pcm, Span
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentContext:
+    """The prompt, the voice's decoder state and the seed of one segment."""
+
+    prompt: LmPrompt
+    base: "asyncio.Future[Token2WavState]"
+    """The state before the first token. It is computed while the first tokens are generated, once for all segments."""
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentChunk:
+    """Audio of one hop, the tokens and mel frames it adds, and the bytes of the flow's caches after it."""
+
+    pcm: Pcm
+    tokens: int
+    frames: int
+    device_seconds: float
+    cache_bytes: int
+    first: bool
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkText:
+    """The caller's text that a chunk carries, and its span."""
+
+    text: str = ""
+    span: Span | None = None
+
+
+NO_TEXT = ChunkText()
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One decoding step of a stream: new tokens and the state that they continue."""
+
+    tokens: tuple[int, ...]
+    state: Token2WavState
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HopResult:
+    """The result of a hop and the seconds that the device took for it."""
+
+    decoded: Token2WavResult
+    seconds: float
+
+
+def decode_hops(token2wav: Token2Wav, hops: list[Hop]) -> list[HopResult]:
+    """Decode hops one after the other."""
+    results = []
+    for hop in hops:
+        began = time.perf_counter()
+        decoded = token2wav.step(hop.tokens, hop.state, final=hop.final)
+        results.append(HopResult(decoded, time.perf_counter() - began))
+    return results
+
+
+class _AudibleTokens:
+    """The tokens of a stream that are decoded; in version 3 long silences are shortened."""
+
+    def __init__(self, stream: TokenStream, *, shorten_silence: bool) -> None:
+        self._stream = stream
+        self._silence = SilentRun() if shorten_silence else None
+        self.tokens: list[int] = []
+
+    async def reach(self, count: int) -> None:
+        """Wait for so many tokens or the end of the stream; its error is raised after its tokens."""
+        while len(self.tokens) < count and (fresh := await self._stream.read(count - len(self.tokens))):
+            self.tokens += [token for token in fresh if self._audible(token)]
+
+    def _audible(self, token: int) -> bool:
+        if self._silence is None:
+            return True
+        self._silence = self._silence.after(token)
+        return not self._silence.too_long
+
+
+class SegmentSynthesizer:
+    """Synthesizes segments; it holds no state of theirs.
+
+    `original` suppresses, before the minimum length, only what the original does, which in version 3 is nothing.
+    """
+
+    def __init__(
+        self,
+        config: CosyVoiceConfig,
+        adapter: CosyVoiceLmAdapter,
+        source: ResumableSource,
+        stage: Stage[Hop, HopResult],
+        *,
+        original: bool = False,
+    ) -> None:
+        self._config = config
+        self._adapter = adapter
+        self._source = source
+        self._stage = stage
+        self._original = original
+        self.block, self.ahead = config.flow.flow.block, config.flow.flow.ahead
+
+    async def speak(
+        self, segment: SegmentContext, ids: Sequence[int], hops: Hops, playhead: Playhead
+    ) -> AsyncGenerator[SegmentChunk]:
+        """Speak a text whose ids are all known."""
+        prompt = Prompt(ids=self._adapter.prompt((*segment.prompt.prompt_text, *ids), segment.prompt.prompt_speech))
+        tokens = self._source.generate(prompt, self._sampling(segment), self.limits(len(ids)))
+        async with aclosing(self._decode(tokens, segment, hops, playhead)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def speak_stream(
+        self, segment: SegmentContext, phrases: AsyncIterator[tuple[int, ...]], hops: Hops, playhead: Playhead
+    ) -> AsyncGenerator[SegmentChunk]:
+        """Speak a text whose ids are still arriving."""
+        source = BistreamSource(self._source, self._adapter, self.limits)
+        tokens = source.tokens(segment.prompt.bistream(self._config.lm.speech), phrases, self._sampling(segment))
+        async with aclosing(self._decode(tokens, segment, hops, playhead)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def speak_tokens(
+        self, segment: SegmentContext, tokens: Sequence[int], hops: Hops, playhead: Playhead
+    ) -> AsyncGenerator[SegmentChunk]:
+        """Decode speech tokens that are known."""
+        stream = TokenStream()
+        stream.push(tokens)
+        stream.finish()
+        async with aclosing(self._decode(nullcontext(stream), segment, hops, playhead, keep_silence=True)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _decode(
+        self,
+        tokens: AbstractAsyncContextManager[TokenStream],
+        segment: SegmentContext,
+        hops: Hops,
+        playhead: Playhead,
+        *,
+        keep_silence: bool = False,
+    ) -> AsyncGenerator[SegmentChunk]:
+        """Decode each hop as soon as its tokens and its lookahead are known, whether or not more follow, so that chunk
+        boundaries depend on nothing but the tokens.
+        """
+        async with tokens as stream:
+            audible = _AudibleTokens(stream, shorten_silence=self._config.version == 3 and not keep_silence)
+            await audible.reach(hops.needed)
+            state, done, final = replace(await asyncio.shield(segment.base), seed=segment.seed), 0, False
+            while not final:
+                await audible.reach(hops.needed)
+                final = len(audible.tokens) < hops.needed
+                known = len(audible.tokens) if final else hops.needed
+                end = known if final else hops.end
+                hop = Hop(tuple(audible.tokens[done:known]), state, final)
+                result = await self._stage(hop, due=playhead.due)
+                state, done = result.decoded.state, known
+                yield SegmentChunk(
+                    result.decoded.pcm,
+                    end - hops.done,
+                    result.decoded.frames,
+                    result.seconds,
+                    0 if final else state.nbytes,
+                    first=hops.done == 0,
+                    last=final,
+                )
+                hops = hops.after()
+
+    def _sampling(self, segment: SegmentContext) -> SamplingParams:
+        return replace(default_sampling(self._config), seed=segment.seed)
+
+    def limits(self, text_ids: int) -> GenerationLimits:
+        """Length limits of the speech of so many text ids."""
+        speech = self._config.lm.speech
+        limits = length_limits(text_ids, speech, original=self._original)
+        most = min(limits.maximum, MAX_TOKENS)
+        return GenerationLimits(
+            most,
+            min(limits.minimum, most),
+            stop_tokens=frozenset(range(speech.speech, speech.rows)),
+            held_tokens=frozenset(range(speech.rows)[limits.suppressed]),
+        )
+
+
+def default_sampling(config: CosyVoiceConfig) -> SamplingParams:
+    """The sampling parameters that the model was published with."""
+    rules = config.sampling
+    return SamplingParams(
+        top_k=rules.top_k, top_p=rules.top_p, repeat_window=rules.window, repeat_share=rules.tolerated_share
+    )

@@ -1,0 +1,141 @@
+"""Chunks of many requests on one device: encoded, solved step by step and vocoded, independent of batch-mates."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyvox.engines.zipvoice.mel import BINS
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
+from polyvox.engines.zipvoice.parallel_calls import ParallelCalls
+from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
+from polyvox.engines.zipvoice.voice import ZipVoicePrompt
+from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner, ItemT, run_batched
+from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.stage import Observer, Stage
+from polyvox.types import Pcm
+
+FEATURE_SCALE = 0.1
+"""The network works on mels of a tenth of their size."""
+_CPU_FRAMES_PER_CALL = 2_400
+_GPU_FRAMES_PER_CALL = 60_000
+_CPU_BATCH, _GPU_BATCH = 8, 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkRequest:
+    """One chunk to synthesize, and the seed of its noise."""
+
+    tokens: tuple[int, ...]
+    prompt: ZipVoicePrompt
+    speed: float
+    options: ZipVoiceOptions
+    seed: int
+
+    @property
+    def solver(self) -> SolverOptions:
+        return SolverOptions(self.options.steps, self.options.guidance, self.options.shift)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SynthesizedChunk:
+    """Samples, [n] or [n, channels], the number of mel frames, and the chunk's share of the device's time."""
+
+    pcm: Pcm
+    frames: int
+    device_seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Timed:
+    """A state or samples, and this request's share of the device's time for it."""
+
+    value: SolverState | Pcm
+    seconds: float
+
+
+class ZipVoiceSynthesizer:
+    """The stages encode, step and vocode. A chunk joins the solver's batch at any step and leaves after its last."""
+
+    def __init__(self, networks: ZipVoiceNetworks, device: torch.device, observer: Observer | None) -> None:
+        self._networks = networks
+        self._device = device
+        cpu = device.type == "cpu"
+        self._frames_per_call = _CPU_FRAMES_PER_CALL if cpu else _GPU_FRAMES_PER_CALL
+        self._executor = DeviceExecutor("zipvoice", 1)
+        self._parallel = ParallelCalls(min(torch.get_num_threads(), _CPU_BATCH)) if cpu else None
+        self._runner: CallRunner = SEQUENTIAL if self._parallel is None else self._parallel
+
+        def stage(name: str, work: Callable[[list[ItemT]], Sequence[SolverState | Pcm]]) -> Stage[ItemT, _Timed]:
+            return Stage(
+                f"zipvoice-{name}",
+                lambda items: _run_timed(work, items),
+                executor=self._executor,
+                max_batch=_CPU_BATCH if cpu else _GPU_BATCH,
+                observer=observer,
+            )
+
+        self._encode: Stage[ChunkRequest, _Timed] = stage("encode", self._encode_batch)
+        self._step: Stage[SolverState, _Timed] = stage("step", self._step_batch)
+        self._vocode: Stage[SolverState, _Timed] = stage("vocode", self._vocode_batch)
+
+    async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
+        """Synthesize a chunk; `due` is its deadline, by which the stages order their work."""
+        made = await self._encode(request, due)
+        seconds = made.seconds
+        while isinstance(made.value, SolverState):
+            state = made.value
+            made = await (self._vocode(state, due) if state.done else self._step(state, due))
+            seconds += made.seconds
+        return SynthesizedChunk(made.value, len(state.generated), seconds)
+
+    async def close(self) -> None:
+        for stage in (self._encode, self._step, self._vocode):
+            await stage.close()
+        await asyncio.to_thread(self._executor.close)
+        if self._parallel is not None:
+            await asyncio.to_thread(self._parallel.close)
+
+    def _encode_batch(self, requests: list[ChunkRequest]) -> list[SolverState]:
+        inputs = [
+            ZipVoiceInput(
+                request.tokens, request.prompt.tokens, self._tensor(request.prompt.mel) * FEATURE_SCALE, request.speed
+            )
+            for request in requests
+        ]
+        noise = [self._noise(request.seed, row) for request, row in zip(requests, inputs, strict=True)]
+        return self._networks.acoustic_model.start(inputs, noise, [request.solver for request in requests])
+
+    def _step_batch(self, states: list[SolverState]) -> list[SolverState]:
+        return self._networks.acoustic_model.step(states, self._frames_per_call, self._runner)
+
+    def _vocode_batch(self, states: list[SolverState]) -> list[Pcm]:
+        channels = states[0].mel.shape[1] // BINS
+        mels = [mel for state in states for mel in torch.split(state.generated / FEATURE_SCALE, BINS, dim=1)]
+        lengths = [len(mel) for mel in mels]
+        rows = run_batched(self._networks.vocos, mels, lengths, self._frames_per_call, self._runner)
+        samples = [row.cpu().numpy() for row in rows]
+        if channels == 1:
+            return samples
+        return [np.stack(samples[index : index + channels], axis=1) for index in range(0, len(samples), channels)]
+
+    def _tensor(self, array: Pcm) -> Tensor:
+        return torch.from_numpy(array).to(self._device)
+
+    def _noise(self, seed: int, row: ZipVoiceInput) -> Tensor:
+        """Drawn on the CPU, so that a seed gives the same noise on every device."""
+        generator = torch.Generator().manual_seed(seed)
+        return torch.randn(row.frames, row.prompt.shape[1], generator=generator).to(self._device)
+
+
+def _run_timed(work: Callable[[list[ItemT]], Sequence[SolverState | Pcm]], items: list[ItemT]) -> list[_Timed]:
+    started = time.perf_counter()
+    with torch.inference_mode():
+        made = work(items)
+    share = (time.perf_counter() - started) / len(items)
+    return [_Timed(value, share) for value in made]

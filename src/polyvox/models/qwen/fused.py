@@ -1,0 +1,176 @@
+"""The Qwen decoders on fused kernels and a KV cache in slots: the hot path on a GPU."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from polyvox.models.attention import attend, merge_heads
+from polyvox.models.qwen.model import Qwen, QwenConfig, rotary
+
+
+class QwenKernels(Protocol):
+    """The fused kernels between two matrix products; `qwen_kernels` implements them."""
+
+    def add_and_norm(self, rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) -> Tensor: ...
+
+    def rotate_and_store(
+        self,
+        projected: Tensor,
+        norms: tuple[Tensor, Tensor] | None,
+        eps: float,
+        rotation: tuple[Tensor, Tensor],
+        cache: tuple[Tensor, Tensor],
+        slots: Tensor,
+        positions: Tensor,
+    ) -> Tensor: ...
+
+    def attend_slots(
+        self, queries: Tensor, cache: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+    ) -> Tensor: ...
+
+    def gate(self, both: Tensor) -> Tensor: ...
+
+    def norm_and_project(
+        self, row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Tensor, bias: Tensor | None
+    ) -> tuple[Tensor, Tensor]: ...
+
+    def attend_split(
+        self, queries: Tensor, cache: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+    ) -> tuple[Tensor, Tensor]: ...
+
+    def merge_and_project(self, parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor: ...
+
+    def gate_and_project(self, both: Tensor, weight: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _FusedLayer:
+    """One layer's weights, those with the same input concatenated, and its keys and values of all slots."""
+
+    input_norm: Tensor
+    projection: Tensor
+    bias: Tensor | None
+    qk_norms: tuple[Tensor, Tensor] | None
+    out: Tensor
+    output_norm: Tensor
+    gate_and_up: Tensor
+    down: Tensor
+    cache: tuple[Tensor, Tensor]
+
+
+class FusedQwen:
+    """`Qwen.decode` on a KV cache in slots: one new position a row, or chunks of prompts.
+
+    `cache` holds each layer's keys and then its values, [slots, key heads, capacity, width]. Weights with the same
+    input are concatenated; the model's own parameters become views of them, so that it goes on working.
+    """
+
+    def __init__(self, model: Qwen, cache: Sequence[Tensor], kernels: QwenKernels) -> None:
+        config = model.config
+        if len(cache) != 2 * config.layers:
+            raise ValueError("The cache must hold keys and values for each layer.")
+        self._config, self._kernels = config, kernels
+        pairs = zip(cache[::2], cache[1::2], strict=True)
+        self._layers = [_fused_layer(layer, config, pair) for layer, pair in zip(model.layers, pairs, strict=True)]
+        self._final_norm = model.norm.weight
+        positions = torch.arange(cache[0].shape[2], device=cache[0].device)
+        half = config.head_width // 2
+        cosines, sines = rotary(positions, config.head_width, config.rope_theta, self._final_norm.dtype)
+        self._rotation = cosines[0, :, :half].contiguous(), sines[0, :, :half].contiguous()
+
+    def decode(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        """Hidden states [n, hidden] for `rows` [n, hidden] at `positions` [n] of `slots` [n].
+
+        All positions lie before `extent`. `rows` is overwritten.
+        """
+        if len(rows) == 1:
+            return self._decode_single(rows, slots, positions, extent)
+        kernels, eps = self._kernels, self._config.norm_eps
+        added: Tensor | None = None
+        for layer in self._layers:
+            normed = kernels.add_and_norm(rows, added, layer.input_norm, eps)
+            projected = functional.linear(normed, layer.projection, layer.bias)
+            queries = kernels.rotate_and_store(
+                projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
+            )
+            attended = kernels.attend_slots(queries, layer.cache, slots, positions, extent)
+            added = functional.linear(attended, layer.out)
+            normed = kernels.add_and_norm(rows, added, layer.output_norm, eps)
+            added = functional.linear(kernels.gate(functional.linear(normed, layer.gate_and_up)), layer.down)
+        return kernels.add_and_norm(rows, added, self._final_norm, eps)
+
+    def prefill(
+        self, rows: Tensor, slots: Tensor, write_slots: Tensor, positions: Tensor, extent: int, mask: Tensor
+    ) -> Tensor:
+        """Hidden states for chunks `rows` [n, m, hidden] at `positions` [n, m], written to `write_slots` [n, m].
+
+        They attend to the first `extent` positions of `slots` [n] under `mask` [n, 1, m, extent]. `rows` may be
+        overwritten.
+        """
+        kernels, eps = self._kernels, self._config.norm_eps
+        chunks, width, hidden = rows.shape
+        rows, positions = rows.contiguous().view(-1, hidden), positions.reshape(-1)
+        write_slots = write_slots.reshape(-1)
+        added: Tensor | None = None
+        for layer in self._layers:
+            normed = kernels.add_and_norm(rows, added, layer.input_norm, eps)
+            projected = functional.linear(normed, layer.projection, layer.bias)
+            queries = kernels.rotate_and_store(
+                projected, layer.qk_norms, eps, self._rotation, layer.cache, write_slots, positions
+            )
+            keys, values = (each[:, :, :extent].index_select(0, slots) for each in layer.cache)
+            attended = attend(queries.view(chunks, width, *queries.shape[1:]).transpose(1, 2), keys, values, mask)
+            added = functional.linear(merge_heads(attended).flatten(0, 1), layer.out)
+            normed = kernels.add_and_norm(rows, added, layer.output_norm, eps)
+            added = functional.linear(kernels.gate(functional.linear(normed, layer.gate_and_up)), layer.down)
+        return kernels.add_and_norm(rows, added, self._final_norm, eps).view(chunks, width, hidden)
+
+    def _decode_single(self, row: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        """One row is bound by the reading of weights, so each product is fused with what comes before it."""
+        kernels, eps = self._kernels, self._config.norm_eps
+        added: Tensor | None = None
+        for layer in self._layers:
+            row, projected = kernels.norm_and_project(row, added, layer.input_norm, eps, layer.projection, layer.bias)
+            queries = kernels.rotate_and_store(
+                projected, layer.qk_norms, eps, self._rotation, layer.cache, slots, positions
+            )
+            parts = kernels.attend_split(queries, layer.cache, slots, positions, extent)
+            added = kernels.merge_and_project(parts, layer.out)
+            row, both = kernels.norm_and_project(row, added, layer.output_norm, eps, layer.gate_and_up, None)
+            added = kernels.gate_and_project(both, layer.down)
+        return kernels.add_and_norm(row, added, self._final_norm, eps)
+
+
+def _fused_layer(layer: nn.Module, config: QwenConfig, cache: tuple[Tensor, Tensor]) -> _FusedLayer:
+    attention = cast(nn.Module, layer.self_attn)
+    forward = cast(nn.Module, layer.mlp)
+    heads = ("q_proj", "k_proj", "v_proj")
+    return _FusedLayer(
+        input_norm=_weight(layer.input_layernorm),
+        projection=_concatenate(attention, heads, "weight"),
+        bias=_concatenate(attention, heads, "bias") if config.qkv_bias else None,
+        qk_norms=(_weight(attention.q_norm), _weight(attention.k_norm)) if config.qk_norm else None,
+        out=_weight(attention.o_proj),
+        output_norm=_weight(layer.post_attention_layernorm),
+        gate_and_up=_concatenate(forward, ("gate_proj", "up_proj"), "weight"),
+        down=_weight(forward.down_proj),
+        cache=cache,
+    )
+
+
+def _weight(part: nn.Module | Tensor) -> Tensor:
+    return cast(nn.Module, part).get_parameter("weight")
+
+
+def _concatenate(module: nn.Module, names: Sequence[str], kind: str) -> Tensor:
+    """The parameters of several linear layers as one tensor; each layer's own becomes a view of it."""
+    linears = [module.get_submodule(name) for name in names]
+    joined = torch.cat([linear.get_parameter(kind) for linear in linears])
+    parts = torch.split(joined, [len(linear.get_parameter(kind)) for linear in linears])
+    for linear, part in zip(linears, parts, strict=True):
+        setattr(linear, kind, nn.Parameter(part, requires_grad=False))
+    return joined

@@ -1,0 +1,94 @@
+"""CUDA graphs: work of fixed shape, captured once and replayed without a launch for each of its kernels."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class Replay(Protocol):
+    """Runs a function of tensors whose shapes follow from `key`: captured, as by `CudaGraphs`, or in any other way."""
+
+    def __call__(
+        self, key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
+    ) -> Tensor:
+        """The result of `work(*given)`.
+
+        A capture runs `work` several times: on `idle` where it is given, because `work` has side effects there.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class _Captured:
+    graph: torch.cuda.CUDAGraph
+    inputs: tuple[Tensor, ...]
+    output: Tensor
+
+
+class CudaGraphs:
+    """One graph for each key, captured when the key first comes. A result is valid until its key is replayed.
+
+    All graphs share one memory pool. Only one thread may use an instance; another thread may use another instance
+    beside it.
+    """
+
+    _WARM_UP_RUNS = 2
+
+    def __init__(self) -> None:
+        self._captured: dict[Hashable, _Captured] = {}
+        self._pool = torch.cuda.graph_pool_handle()
+        # A library's workspace belongs to the stream on which it was first needed, and then to the graphs.
+        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+
+    def __call__(
+        self, key: Hashable, work: Callable[..., Tensor], given: Sequence[Tensor], idle: Sequence[Tensor] | None = None
+    ) -> Tensor:
+        if key not in self._captured:
+            self._captured[key] = self._capture(work, given if idle is None else idle)
+        captured = self._captured[key]
+        for static, new in zip(captured.inputs, given, strict=True):
+            static.copy_(new, non_blocking=True)
+        captured.graph.replay()
+        return captured.output
+
+    def _capture(self, work: Callable[..., Tensor], given: Sequence[Tensor]) -> _Captured:
+        inputs = tuple(tensor.clone() for tensor in given)
+        # Libraries initialise themselves in their first calls, which must not be part of the graph.
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(self._WARM_UP_RUNS):
+                work(*inputs)
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        # Other threads go on using the GPU during the capture.
+        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"):
+            output = work(*inputs)
+        return _Captured(graph, inputs, output)
+
+
+def buckets(most: int, *, start: int = 1) -> list[int]:
+    """Sizes to capture: powers of two from `start`, and `most` itself."""
+    sizes = []
+    size = start
+    while size < most:
+        sizes.append(size)
+        size *= 2
+    return [*sizes, most]
+
+
+def bucket_for(size: int, sizes: Sequence[int]) -> int:
+    """The smallest of the ascending sizes that holds `size`."""
+    return next(each for each in sizes if each >= size)
+
+
+def use_own_stream(device: torch.device, *, urgent: bool = False) -> None:
+    """Give the calling thread a CUDA stream of its own, so that it does not wait for other threads' work.
+
+    `urgent` gives the stream high priority. Synchronises first: weights may still be on their way.
+    """
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+        torch.cuda.set_stream(torch.cuda.Stream(device, priority=-1 if urgent else 0))  # type: ignore[no-untyped-call]

@@ -1,0 +1,96 @@
+"""Fused Triton kernels of a language model, used where they build and agree with the eager network."""
+
+from importlib.util import find_spec
+
+import structlog
+import torch
+
+from polyvox.models.qwen.fused import FusedQwen, QwenKernels
+from polyvox.models.qwen.model import Qwen
+from polyvox.runtime.kv_cache import KvCache, SlotMapping
+from polyvox.runtime.sampling import FusedSampling, Sampler, SamplingPlan
+from polyvox.runtime.tokens import GenerationLimits, SamplingParams
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+_TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+"""Greatest RMS error of the kernels, relative to the standard deviation of the eager network's output."""
+_PROBE_POSITIONS = 4
+
+
+def fused_backbone(model: Qwen, cache: KvCache) -> FusedQwen | None:
+    """The fused network; None off a GPU, or where the kernels cannot be built or are wrong."""
+    if not _has_triton(model.norm.weight.device):
+        return None
+    # Triton is only installed on machines with a GPU.
+    from polyvox.models.qwen import qwen_kernels
+
+    return verified_backbone(model, cache, qwen_kernels)
+
+
+def fused_sampling(vocabulary: int, device: torch.device) -> FusedSampling | None:
+    """The fused sampling kernel; None off a GPU, or where it cannot be built or samples other tokens."""
+    if not _has_triton(device):
+        return None
+    from polyvox.runtime import sampling_kernels
+
+    return verified_sampling(vocabulary, device, sampling_kernels.sample)
+
+
+def _has_triton(device: torch.device) -> bool:
+    return device.type == "cuda" and find_spec("triton") is not None
+
+
+def verified_backbone(model: Qwen, cache: KvCache, kernels: QwenKernels) -> FusedQwen | None:
+    """The fused network, tried on the spare slot; None where it fails or differs from the eager one."""
+    try:
+        fused = FusedQwen(model, cache.tensors, kernels)
+        error = _deviation(model, cache, fused)
+    except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, the eager network still speaks
+        log.warning("The language model's fused step failed, so it decodes more slowly.", reason=str(failure)[:500])
+        return None
+    if not error <= _TOLERANCE[model.norm.weight.dtype]:
+        log.warning("The language model's fused step errs, so it decodes more slowly.", deviation=error)
+        return None
+    return fused
+
+
+def verified_sampling(vocabulary: int, device: torch.device, fused: FusedSampling) -> FusedSampling | None:
+    """The fused sampling, tried beside the eager one; None where it fails or samples other tokens."""
+    try:
+        eager, other = (_probe_tokens(vocabulary, device, way) for way in (None, fused))
+    except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, eager sampling still works
+        log.warning("Fused sampling failed, so tokens are sampled more slowly.", reason=str(failure)[:500])
+        return None
+    if eager != other:
+        log.warning("Fused sampling errs, so tokens are sampled more slowly.", sampled=other, expected=eager)
+        return None
+    return fused
+
+
+@torch.inference_mode()
+def _probe_tokens(vocabulary: int, device: torch.device, fused: FusedSampling | None) -> list[list[int]]:
+    """A few tokens of three sequences, from the same logits each time."""
+    sampler = Sampler(4, vocabulary, device, fused)
+    for slot, temperature in enumerate((0.0, 0.6, 1.0)):
+        sampler.start(slot, SamplingParams(temperature=temperature, repetition_penalty=1.15), slot, (slot,))
+        sampler.set_limits(slot, GenerationLimits(max_tokens=4, min_tokens=2, stop_tokens=frozenset({0})))
+    logits = 8 * torch.arange(3 * vocabulary, device=device, dtype=torch.float64).sin().float().view(3, vocabulary)
+    slots = torch.arange(3, device=device)
+    return [sampler.sample(logits, slots, SamplingPlan(0, redraws=False)).tolist() for _ in range(4)]
+
+
+@torch.inference_mode()
+def _deviation(model: Qwen, cache: KvCache, fused: FusedQwen) -> float:
+    """RMS error of a few positions of the spare slot, decoded one by one and prefilled at once, relative to the std."""
+    weight, count = model.norm.weight, _PROBE_POSITIONS
+    waves = torch.linspace(-1.0, 1.0, count * model.config.hidden, device=weight.device).sin()
+    rows = waves.to(weight.dtype).view(1, count, -1)
+    slots = torch.full((1,), cache.spare, device=weight.device)
+    positions = torch.arange(count, device=weight.device)[None]
+    mapping = SlotMapping(slots, slots[:, None].expand(1, count), positions, count)
+    expected = model.decode(rows, cache.memory(mapping), positions, mapping.mask)[0].float()
+    prefilled = fused.prefill(rows.clone(), slots, mapping.write_slots, positions, count, mapping.mask)[0].float()
+    decoded = [fused.decode(rows[:, at].clone(), slots, positions[:, at], at + 1) for at in range(count)]
+    worst = max((got - expected).square().mean().sqrt().item() for got in (prefilled, torch.cat(decoded).float()))
+    return worst / expected.std().item()

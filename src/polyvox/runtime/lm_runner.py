@@ -1,0 +1,244 @@
+"""Runs one step of a decoder-only language model over many slots: prefill chunks, then decode steps."""
+
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from polyvox.models.qwen.model import Qwen
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
+from polyvox.runtime.kv_cache import KvCache, SlotMapping
+from polyvox.runtime.lm_step import PrefillChunk, PrefillTable, StepOutput, StepPlan
+from polyvox.runtime.sampling import Sampler, SamplingPlan
+
+_SHORTEST_EXTENT = 256
+_SHORTEST_CHUNK = 32
+_CAPTURED_PROMPT_EXTENTS = (512, 1024)
+"""Prompts that end within these positions are prefilled by captured graphs."""
+
+
+class CausalLm(Protocol):
+    """A network that the scheduler can run: a Qwen backbone, the embeddings of prompt ids and of tokens, and a head."""
+
+    @property
+    def backbone(self) -> Qwen: ...
+
+    @property
+    def vocabulary(self) -> int:
+        """Size of the head's vocabulary."""
+
+    def embed_ids(self, ids: Tensor) -> Tensor:
+        """Embeddings of prompt ids."""
+
+    def embed_tokens(self, tokens: Tensor) -> Tensor:
+        """Embeddings of tokens of the head's vocabulary."""
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """[..., hidden] to [..., vocabulary]."""
+
+
+class FusedBackbone(Protocol):
+    """The backbone in few kernels, on the slots of a KV cache."""
+
+    def decode(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        """Hidden states for one new position a slot: `rows` [n, hidden] at `positions` [n], all before `extent`."""
+
+    def prefill(
+        self, rows: Tensor, slots: Tensor, write_slots: Tensor, positions: Tensor, extent: int, mask: Tensor
+    ) -> Tensor:
+        """Hidden states for chunks, `rows` [n, m, hidden], mapped as `SlotMapping` says."""
+
+
+class LmRunner:
+    """The device's side of the runtime. Only its thread may call it.
+
+    With `replay`, shapes are few: rows, positions and extents are rounded up to buckets, and padding rows belong to the
+    spare slot. At most `prefill_rows` positions are prefilled at once.
+    """
+
+    def __init__(
+        self,
+        model: CausalLm,
+        cache: KvCache,
+        sampler: Sampler,
+        *,
+        prefill_rows: int,
+        replay: Replay | None = None,
+        fused: FusedBackbone | None = None,
+    ) -> None:
+        self._model = model
+        self._cache = cache
+        self._sampler = sampler
+        self._replay = replay
+        self._fused = fused
+        self._batch_sizes = buckets(cache.slots)
+        self._extents = buckets(cache.capacity, start=min(_SHORTEST_EXTENT, cache.capacity))
+        self._widths = buckets(prefill_rows, start=min(_SHORTEST_CHUNK, prefill_rows))
+        self._prompt_extents = sorted({min(extent, cache.capacity) for extent in _CAPTURED_PROMPT_EXTENTS})
+        self._prefill_rows = prefill_rows
+        weight = model.backbone.norm.weight
+        self._device, self._dtype = weight.device, weight.dtype
+        self._idle = {rows: self._padding(rows) for rows in self._batch_sizes}
+
+    def _padding(self, rows: int) -> tuple[Tensor, Tensor]:
+        """Slots and positions of padding rows."""
+        slots = torch.full((rows,), self._cache.spare, device=self._device)
+        return slots, torch.zeros_like(slots)
+
+    @torch.inference_mode()
+    def warm(self, sampling: Sequence[SamplingPlan]) -> None:
+        """Capture every shape that steps with these sampling plans can have; without `replay` there is nothing to do.
+
+        All rows are padding meanwhile: they write to the spare slot and sample for it.
+        """
+        if self._replay is None:
+            return
+        for plan in sampling:
+            for rows in self._batch_sizes:
+                for extent in self._extents:
+                    self._decode_token(self._replay, *self._idle[rows], extent, plan)
+            for shape in self._prompt_shapes():
+                self._prefill_replayed(self._replay, (), shape, plan)
+
+    def _prompt_shapes(self) -> Iterator[tuple[int, int, int]]:
+        """Rows, width and extent of every bucket whose smallest batch is within `prefill_rows`."""
+        for fewer, rows in pairwise((0, *self._batch_sizes)):
+            for shorter, width in pairwise((0, *self._widths)):
+                if (fewer + 1) * (shorter + 1) <= self._prefill_rows:
+                    yield from ((rows, width, extent) for extent in self._prompt_extents if extent > shorter)
+
+    @torch.inference_mode()
+    def run(self, plan: StepPlan) -> StepOutput:
+        """Run one step."""
+        started = time.perf_counter()
+        for start in plan.starts:
+            self._sampler.start(start.slot, start.sampling, start.seed, start.seen)
+            if start.prefix is not None:
+                self._cache.write_prefix(start.slot, start.prefix)
+        for update in plan.limits:
+            self._sampler.set_limits(update.slot, update.limits)
+        first = self._prefill(plan.chunks, plan.sampling) if plan.chunks else []
+        prefixes = [
+            (chunk.save_prefix[0], self._cache.read_prefix(chunk.slot, chunk.save_prefix[1]))
+            for chunk in plan.chunks
+            if chunk.save_prefix
+        ]
+        decoding = time.perf_counter()
+        following = self._decode(plan) if plan.decoding else []
+        return StepOutput(first, following, prefixes, decoding - started, time.perf_counter() - decoding)
+
+    def _prefill(self, chunks: Sequence[PrefillChunk], sampling: SamplingPlan) -> list[int]:
+        """Prefill chunks of any lengths in one batch; a token for each that is the last of its prompt."""
+        longest, extent = max(chunk.length for chunk in chunks), max(chunk.end for chunk in chunks)
+        sampled = [index for index, chunk in enumerate(chunks) if chunk.last]
+        has_embeddings = any(isinstance(chunk.input, Tensor) for chunk in chunks)
+        if self._replay is None or has_embeddings or extent > self._prompt_extents[-1]:
+            return self._prefill_eager(chunks, sampled, longest, sampling)
+        shape = (
+            bucket_for(len(chunks), self._batch_sizes),
+            bucket_for(longest, self._widths),
+            bucket_for(extent, self._prompt_extents),
+        )
+        tokens = self._prefill_replayed(self._replay, chunks, shape, sampling).tolist()
+        return [tokens[index] for index in sampled]
+
+    def _prefill_replayed(
+        self, replay: Replay, chunks: Sequence[PrefillChunk], shape: tuple[int, int, int], sampling: SamplingPlan
+    ) -> Tensor:
+        """A token behind each chunk, in a shape of rows, width and extent."""
+        rows, width, extent = shape
+
+        def table(of: Sequence[PrefillChunk]) -> Tensor:
+            return PrefillTable.pack(of, rows, width, self._cache.spare).to(self._device, non_blocking=True)
+
+        work = partial(self._prefill_and_sample, extent=extent, sampling=sampling)
+        return replay(("prefill", *shape, sampling), work, (table(chunks),), (table(()),))
+
+    def _prefill_and_sample(self, packed: Tensor, *, extent: int, sampling: SamplingPlan) -> Tensor:
+        table = PrefillTable(packed)
+        last = self._model.embed_tokens(self._sampler.last[table.slots])[:, None]
+        rows = self._model.embed_ids(table.ids)
+        first = torch.where(table.prepend_last[:, None, None], last, rows[:, :1])
+        hidden = self._forward(torch.cat((first, rows[:, 1:]), dim=1), table, extent)
+        ends = torch.arange(len(packed), device=self._device), table.lengths - 1
+        return self._sampler.sample(self._model.logits(hidden[ends]), table.sampling_slots, sampling)
+
+    def _prefill_eager(
+        self, chunks: Sequence[PrefillChunk], sampled: Sequence[int], longest: int, sampling: SamplingPlan
+    ) -> list[int]:
+        rows = pad_sequence([self._embed(chunk) for chunk in chunks], batch_first=True)
+        table = PrefillTable(PrefillTable.pack(chunks, len(chunks), longest, self._cache.spare).to(self._device))
+        hidden = self._forward(rows, table, max(chunk.end for chunk in chunks))
+        if not sampled:
+            return []
+        which = torch.tensor(sampled, device=self._device)
+        logits = self._model.logits(hidden[which, table.lengths[which] - 1])
+        tokens: list[int] = self._sampler.sample(logits, table.slots[which], sampling).tolist()
+        return tokens
+
+    def _embed(self, chunk: PrefillChunk) -> Tensor:
+        if isinstance(chunk.input, Tensor):
+            rows = chunk.input.to(self._device, self._dtype)
+        else:
+            rows = self._model.embed_ids(torch.tensor(chunk.input, dtype=torch.long, device=self._device))
+        if chunk.prepend_last:
+            last = self._model.embed_tokens(self._sampler.last[chunk.slot : chunk.slot + 1])
+            rows = torch.cat((last, rows))
+        return rows
+
+    def _forward(self, rows: Tensor, table: PrefillTable, extent: int) -> Tensor:
+        """The hidden states of chunks, [n, width, hidden]."""
+        offsets = torch.arange(rows.shape[1], device=self._device)
+        write_slots = torch.where(offsets < table.lengths[:, None], table.slots[:, None], self._cache.spare)
+        # Behind its end a row stays at its last position, and so inside its slot.
+        positions = table.starts[:, None] + offsets.minimum(table.lengths[:, None] - 1)
+        mapping = SlotMapping(table.slots, write_slots, positions, extent)
+        if self._fused is not None:
+            return self._fused.prefill(rows, table.slots, write_slots, positions, extent, mapping.mask)
+        return self._model.backbone.decode(rows, self._cache.memory(mapping), mapping.positions, mapping.mask)
+
+    def _decode(self, plan: StepPlan) -> list[list[int]]:
+        """`plan.tokens` tokens for each slot. One that ends writes and samples for the spare slot from then on."""
+        rows, extent = len(plan.decoding), min(max(plan.lengths) + plan.tokens, self._cache.capacity)
+        if self._replay is not None:
+            rows, extent = bucket_for(rows, self._batch_sizes), bucket_for(extent, self._extents)
+        padding, last = rows - len(plan.decoding), self._cache.capacity - 1
+        slots = [*plan.decoding, *[self._cache.spare] * padding]
+        positions = [
+            [*(min(length + ahead, last) for length in plan.lengths), *[0] * padding] for ahead in range(plan.tokens)
+        ]
+        table = torch.tensor((slots, *positions), device=self._device)
+        tokens = [
+            self._decode_token(self._replay, table[0], table[1 + ahead], extent, plan.sampling)
+            for ahead in range(plan.tokens)
+        ]
+        following: list[list[int]] = torch.stack(tokens, dim=1).tolist()
+        return following[: len(plan.decoding)]
+
+    def _decode_token(
+        self, replay: Replay | None, slots: Tensor, positions: Tensor, extent: int, sampling: SamplingPlan
+    ) -> Tensor:
+        """The next token of each slot."""
+        work = partial(self._decode_and_sample, extent=extent, sampling=sampling)
+        if replay is None:
+            return work(slots, positions)
+        key = ("decode", len(slots), extent, sampling)
+        return replay(key, work, (slots, positions), self._idle[len(slots)]).clone()
+
+    def _decode_and_sample(self, slots: Tensor, positions: Tensor, *, extent: int, sampling: SamplingPlan) -> Tensor:
+        """Feed each slot its last token and sample the next one."""
+        active = torch.where(self._sampler.ended[slots], self._cache.spare, slots)
+        rows = self._model.embed_tokens(self._sampler.last[active])
+        decode = self._decode_eager if self._fused is None else self._fused.decode
+        hidden = decode(rows, active, positions, extent)
+        return self._sampler.sample(self._model.logits(hidden), active, sampling)
+
+    def _decode_eager(self, rows: Tensor, slots: Tensor, positions: Tensor, extent: int) -> Tensor:
+        mapping = SlotMapping(slots, slots[:, None], positions[:, None], extent)
+        memory = self._cache.memory(mapping)
+        return self._model.backbone.decode(rows[:, None], memory, mapping.positions, mapping.mask)[:, 0]

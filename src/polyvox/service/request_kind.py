@@ -1,0 +1,61 @@
+"""The kinds of request a session can serve: speak, dialogue, convert, stream-in."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from polyvox.engines.base import Engine
+from polyvox.types import AudioChunk, Utterance
+
+
+class RequestKind(Protocol):
+    """A way to get audio from an engine: `SpeakText`, `SpeakStream`, `SpeakDialogue` or `ConvertRecording`.
+
+    The utterance holds what is common to all of them: voice, speed, seed.
+    """
+
+    @property
+    def chars(self) -> int:
+        """Characters of text known so far, for logs."""
+
+    @property
+    def max_audio_seconds(self) -> float:
+        """Seconds of audio beyond which the engine must have run away."""
+
+    def check(self, engine: Engine, utterance: Utterance) -> None:
+        """Raise the typed error for whatever can be refused without synthesis; cheap."""
+
+    def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        """Stream the audio at the engine's own sample rate; closing the iterator frees all it holds."""
+
+
+# A spoken character rarely takes half a second; the shortest mark for a pause of ten seconds has ten characters.
+_MAX_SECONDS_PER_CHAR = 2.0
+_MAX_EXTRA_SECONDS = 60.0
+
+
+def max_speech_seconds(chars: int, speed: float) -> float:
+    """Upper bound of the seconds of audio that a text of so many characters can take."""
+    return _MAX_EXTRA_SECONDS + _MAX_SECONDS_PER_CHAR * chars * max(1.0, 1.0 / speed)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakText:
+    """Speak the utterance's text; the kind of nearly every request."""
+
+    text: str
+    speed: float
+
+    @property
+    def chars(self) -> int:
+        return len(self.text)
+
+    @property
+    def max_audio_seconds(self) -> float:
+        return max_speech_seconds(len(self.text), self.speed)
+
+    def check(self, engine: Engine, utterance: Utterance) -> None:
+        engine.check(utterance)
+
+    def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        return engine.speak(utterance)

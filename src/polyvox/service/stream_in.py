@@ -1,0 +1,94 @@
+"""The stream-in request kind: speak a text while it is still arriving."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+
+from polyvox.engines.base import Engine, SupportsStreamingText
+from polyvox.errors import TextError
+from polyvox.service.delivery import closing
+from polyvox.service.joining import UtteranceJoiner
+from polyvox.service.request_kind import max_speech_seconds
+from polyvox.text.streaming import StreamSegment, StreamSplitter
+from polyvox.types import AudioChunk, Utterance
+
+_PLACEHOLDER_TEXT = "a"
+"""In place of the text, which is not known yet when the rest of a request is checked."""
+
+
+class SpeakStream:
+    """Speak the concatenated pieces; may be synthesized once.
+
+    An engine that supports it speaks along with the pieces; any other is given sentence by sentence, each as soon as it
+    is known to be complete. How the text was cut into pieces does not change the audio.
+    """
+
+    def __init__(self, pieces: AsyncIterator[str], max_chars: int, speed: float = 1.0) -> None:
+        self._pieces = pieces
+        self._max_chars = max_chars
+        self._speed = speed
+        self._chars = 0
+
+    @property
+    def chars(self) -> int:
+        return self._chars
+
+    @property
+    def max_audio_seconds(self) -> float:
+        return max_speech_seconds(self._max_chars, self._speed)
+
+    def check(self, engine: Engine, utterance: Utterance) -> None:
+        engine.check(replace(utterance, text=_PLACEHOLDER_TEXT))
+
+    async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
+        async with aclosing(self._counted()) as pieces:
+            speech = (
+                engine.speak_stream(utterance, pieces)
+                if isinstance(engine, SupportsStreamingText)
+                else _by_sentence(engine, utterance, pieces)
+            )
+            async with closing(speech):
+                async for chunk in speech:
+                    yield chunk
+
+    async def _counted(self) -> AsyncGenerator[str]:
+        async with closing(self._pieces):
+            async for piece in self._pieces:
+                self._chars += len(piece)
+                if self._chars > self._max_chars:
+                    raise TextError(
+                        f"The text has more than the {self._max_chars:,} characters that this server takes; send it in "
+                        "several requests.",
+                        field="input",
+                    )
+                yield piece
+
+
+async def _by_sentence(engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]) -> AsyncGenerator[AudioChunk]:
+    """Speak each sentence after the one before, as one utterance."""
+    joiner = UtteranceJoiner()
+    async with aclosing(_sentences(pieces)) as sentences:
+        async for part in sentences:
+            sentence = replace(utterance, text=part.text)
+            engine.check(sentence)
+            joiner.begin()
+            speech = engine.speak(sentence)
+            async with closing(speech):
+                async for chunk in speech:
+                    yield joiner.append(chunk, part.in_whole)
+
+
+async def _sentences(pieces: AsyncGenerator[str]) -> AsyncGenerator[StreamSegment]:
+    """Yield the sentences that hold anything to speak."""
+    text = StreamSplitter()
+    async for piece in pieces:
+        for part in text.push(piece):
+            if _speakable(part):
+                yield part
+    for part in text.finish():
+        if _speakable(part):
+            yield part
+
+
+def _speakable(part: StreamSegment) -> bool:
+    return any(char.isalnum() for char in part.text)

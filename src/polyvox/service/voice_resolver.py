@@ -1,0 +1,199 @@
+"""Resolves the voice of a request: an engine's own, a registered one, a mix, or a recording that comes with it."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from polyvox.config import Settings
+from polyvox.engines.base import Engine, SupportsCodes, SupportsDialogue, SupportsStyle
+from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
+from polyvox.service.prompts import Prompts
+from polyvox.service.registry import Registry
+from polyvox.service.voice_store import AsyncVoiceStore
+from polyvox.types import PreparedVoice, VoicePrompt
+from polyvox.voices.fitted import FittedStyle, fitted_style
+from polyvox.voices.mixing import MixTerm, parse_mix
+from polyvox.voices.names import is_voice_id, transcript_text
+from polyvox.voices.recordings import prompt_digest
+from polyvox.voices.records import Transcription, VoiceRecord
+from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedVoice:
+    """A voice that is found but not prepared yet; `label` is its name in logs.
+
+    `prepare` is called once the request is admitted, with the engine that will speak. A `fitted` voice is a style of
+    that engine, which need not support cloning.
+    """
+
+    label: str
+    prepare: Callable[[Engine], Awaitable[PreparedVoice]]
+    fitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _FittedShare:
+    """A fitted voice and its share of a mix."""
+
+    share: float
+    record: VoiceRecord
+    style: FittedStyle
+
+
+class VoiceResolver:
+    """Finds the voice of a request; preparing it, which is costly, waits until the request is admitted."""
+
+    def __init__(self, settings: Settings, registry: Registry, store: AsyncVoiceStore, prompts: Prompts) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._store = store
+        self._prompts = prompts
+
+    async def resolve(
+        self,
+        reference: VoiceReference,
+        owner: str,
+        *,
+        model: str | None = None,
+        transcript: str | None = None,
+        wordless: bool = False,
+        pairs: bool = True,
+    ) -> ResolvedVoice | None:
+        """Resolve a voice reference, or return None where the engine resolves the name itself.
+
+        An engine's own voice goes before a registered one of the same name. `transcript` is the transcript of the
+        recording and overrides the stored one. With `wordless`, a recording that comes with the request is given to an
+        engine that needs no transcript without one. With `pairs`, `anna,bert` are two voices to a model for dialogues.
+        """
+        engine = self._registry.engine(model)
+        text = None if transcript is None else transcript_text(transcript, "prompt_text")
+        if isinstance(reference, RegisteredVoice):
+            registered = await self._registered(reference.name, owner, engine, text)
+            if registered is None and pairs and engine.capabilities.dialogue and reference.name.count(",") == 1:
+                return await self._pair(reference.name, owner, engine, text)
+            return registered
+        self._registry.check_cloning(engine)
+        if isinstance(reference, UploadedVoice):
+            raise InvalidRequestError("'voice' names an uploaded file, but none came with the request.", field="voice")
+        if not self._settings.allow_inline and isinstance(reference, InlineVoice):
+            raise ForbiddenError("This server takes no recordings in requests for speech; register the voice first.")
+        label = "url" if isinstance(reference, UrlVoice) else "inline"
+        untranscribed = wordless and engine.capabilities.wordless
+        return ResolvedVoice(
+            label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine)
+        )
+
+    def from_codes(self, codes: Sequence[int], transcript: str) -> ResolvedVoice:
+        """A voice given as codec tokens."""
+        text = transcript_text(transcript, "prompt_text")
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            if not isinstance(engine, SupportsCodes):
+                raise InvalidRequestError(f"The model {engine.name!r} does not take a voice's tokens.", field="model")
+            return engine.voice_from_codes(codes, text)
+
+        return ResolvedVoice("codes", prepare)
+
+    async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice | None:
+        if any(voice.id == name for voice in engine.voices):
+            return None
+        record = await self._store.find(name, owner)
+        if record is None:
+            if is_voice_id(name):
+                raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
+            return await self._mixed(name, owner, engine) if isinstance(engine, SupportsStyle) else None
+        if isinstance(engine, SupportsStyle) and (style := fitted_style(record.report)) and style.model == engine.name:
+            return self._styled([_FittedShare(1.0, record, style)], ())
+        self._registry.check_cloning(engine)
+        return ResolvedVoice(record.id, lambda engine: self._prepare_registered(record, text, engine))
+
+    async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
+        """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
+        try:
+            parts = parse_mix(expression)
+        except UnknownVoiceError:
+            return None
+        own = {voice.id for voice in engine.voices}
+        fitted: list[_FittedShare] = []
+        plain: list[MixTerm] = []
+        for part in parts:
+            record = None if part.voice in own else await self._store.find(part.voice, owner)
+            style = None if record is None else fitted_style(record.report)
+            if record is None:
+                plain.append(part)
+            elif style is None or style.model != engine.name:
+                self._registry.check_cloning(engine)
+            else:
+                fitted.append(_FittedShare(part.share, record, style))
+        return self._styled(fitted, plain) if fitted else None
+
+    def _styled(self, fitted: Sequence[_FittedShare], plain: Sequence[MixTerm]) -> ResolvedVoice:
+        """Fitted voices, each a mix plus an offset, and voices of the engine, as one fitted voice."""
+        parts = [
+            MixTerm(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)
+        ] + list(plain)
+        offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            assert isinstance(engine, SupportsStyle)
+            voices = await self._store.opened()
+            for one in fitted:
+                await self._store.run(partial(voices.touch, one.record))
+            return engine.voice_from_style(parts, offset, fitted[0].record.language)
+
+        return ResolvedVoice("+".join(one.record.id for one in fitted), prepare, fitted=True)
+
+    async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice:
+        """Two registered voices, the first for `[S1]` and the second for `[S2]`."""
+        if text:
+            raise InvalidRequestError(
+                "'prompt_text' is for one voice; leave it out with two, which keep their registered transcripts.",
+                field="prompt_text",
+            )
+        both: list[ResolvedVoice] = []
+        for name in names.split(","):
+            resolved = await self._registered(name.strip(), owner, engine, None)
+            if resolved is None:
+                raise UnknownVoiceError(
+                    f"There is no voice {name.strip()[:80]!r}; GET /v1/voices lists yours.", field="voice"
+                )
+            both.append(resolved)
+        first, second = both
+
+        async def prepare(engine: Engine) -> PreparedVoice:
+            assert isinstance(engine, SupportsDialogue)
+            return engine.dialogue_voice(await first.prepare(engine), await second.prepare(engine))
+
+        return ResolvedVoice(f"{first.label}+{second.label}", prepare)
+
+    async def _prepare_taken(
+        self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine
+    ) -> PreparedVoice:
+        taken = await self._prompts.take(reference, "voice")
+        pcm, rate = taken.recording.pcm, taken.recording.sample_rate
+        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate) if text is None else text
+        digest = prompt_digest(taken.audio_digest, transcript)
+
+        async def prompt() -> VoicePrompt:
+            return VoicePrompt(pcm, rate, transcript, digest)
+
+        return await self._prompts.prepared(engine, digest, prompt)
+
+    async def _prepare_registered(self, record: VoiceRecord, text: str | None, engine: Engine) -> PreparedVoice:
+        voices = await self._store.opened()
+        transcript = text or record.transcript
+        if record.transcription is Transcription.PENDING and not transcript:
+            pcm, rate = await self._store.run(partial(voices.recording, record))
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate)
+        digest = prompt_digest(record.audio_digest, transcript)
+
+        async def prompt() -> VoicePrompt:
+            pcm, rate = await self._store.run(partial(voices.recording, record))
+            return VoicePrompt(pcm, rate, transcript, digest)
+
+        voice = await self._prompts.prepared(engine, digest, prompt)
+        await self._store.run(partial(voices.touch, record))
+        return voice

@@ -1,0 +1,92 @@
+"""The voice store for the event loop: opened lazily, run on threads, with visibility by owner."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.voices.names import is_voice_id, voice_name
+from polyvox.voices.records import SHARED_OWNER, VoiceRecord
+from polyvox.voices.store import VoiceStore
+
+_THREADS = 4
+
+Result = TypeVar("Result")
+
+
+class AsyncVoiceStore:
+    """The voices in one folder, and who may see which.
+
+    Everyone sees the shared voices besides their own; only the owner may change one or get its recording. The folder is
+    created with the first voice that is registered, by this process or another.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._store: VoiceStore | None = None
+        self._executor = DeviceExecutor("polyvox-voices", _THREADS)
+        self._opening = asyncio.Lock()
+
+    async def close(self) -> None:
+        if self._store is not None:
+            await self.run(self._store.close)
+        await asyncio.to_thread(self._executor.close)
+
+    async def run(self, fn: Callable[[], Result]) -> Result:
+        """Run a blocking call on a thread."""
+        return await self._executor.run(fn)
+
+    async def opened(self) -> VoiceStore:
+        """The store, created if there is none."""
+        async with self._opening:
+            if self._store is None:
+                self._store = await self.run(partial(VoiceStore, self._folder))
+            return self._store
+
+    async def opened_if_any(self) -> VoiceStore | None:
+        """The store, or None as long as no voice was ever registered."""
+        if self._store is None and not await self.run(self._folder.exists):
+            return None
+        return await self.opened()
+
+    async def find(self, name: str, owner: str) -> VoiceRecord | None:
+        """A voice by name or id, if visible to this owner: their own before a shared one."""
+        store = await self.opened_if_any()
+        if store is None:
+            return None
+        if is_voice_id(name):
+            record = await self.run(partial(store.get, name))
+            return record if record is not None and record.owner in visible_to(owner) else None
+        return await self.run(partial(_first_named, store, visible_to(owner), name))
+
+    async def get(self, voice_id: str, owner: str) -> VoiceRecord:
+        """The voice of an id; NotFoundError if it is not visible to this owner."""
+        record = await self.find(voice_id, owner) if is_voice_id(voice_id) else None
+        if record is None:
+            raise NotFoundError("There is no voice of this id; GET /v1/voices lists yours.", field="id")
+        return record
+
+    async def owned(self, voice_id: str, owner: str) -> VoiceRecord:
+        """The voice of an id; ForbiddenError if it belongs to another owner."""
+        record = await self.get(voice_id, owner)
+        if record.owner != owner:
+            raise ForbiddenError(
+                "This voice is shared by all keys; change it on the server with the command polyvox voices."
+            )
+        return record
+
+
+def _first_named(store: VoiceStore, owners: tuple[str, ...], name: str) -> VoiceRecord | None:
+    try:
+        possible = voice_name(name)
+    except InvalidRequestError:
+        return None  # no voice can have this name
+    return next((record for owner in owners if (record := store.find(owner, possible)) is not None), None)
+
+
+def visible_to(owner: str) -> tuple[str, ...]:
+    """The owners whose voices this one may use."""
+    return (owner,) if owner == SHARED_OWNER else (owner, SHARED_OWNER)
