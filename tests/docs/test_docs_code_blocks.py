@@ -19,6 +19,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+import polyvox
 from helpers.documented_server import documented_server
 from helpers.documents import PAGES, ROOT, Block, Command, blocks, commands, indented_blocks, page_name
 from polyvox.audio.decode import decode
@@ -135,7 +136,9 @@ def check_pip(words: list[str]) -> None:
         path, _, extras = word.removesuffix("]").partition("[")
         assert path != "polyvox", "no release of polyvox is in a package index"
         assert set(filter(None, extras.split(","))) <= set(PROJECT["optional-dependencies"]), word
-        if path.startswith("./") and "*" not in path:
+        if path.endswith(".whl"):
+            assert Path(path).name == f"polyvox-{polyvox.__version__}-py3-none-any.whl"
+        elif path.startswith("."):
             assert (ROOT / path / "pyproject.toml").is_file(), path
 
 
@@ -151,6 +154,14 @@ def check_polyvox(words: list[str]) -> None:
 def check_benchmark(module: str, command: Command) -> None:
     source = (ROOT / module.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8")
     assert [option for option in command.options if option != "-m" and f'"{option}"' not in source] == []
+
+
+def test_no_line_joins_a_command_that_runs_with_one_that_is_only_checked() -> None:
+    for block in chosen("sh"):
+        lines: dict[str, set[bool]] = {}
+        for command in commands(block.text):
+            lines.setdefault(command.text, set()).add(runnable(command))
+        assert [line for line, both in lines.items() if len(both) > 1] == [], block.where
 
 
 # --- what is run

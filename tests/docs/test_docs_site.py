@@ -35,6 +35,13 @@ def test_links_of_the_readme_lead_somewhere() -> None:
                 assert (ROOT / link.partition("#")[0]).exists(), f"{page_name(page)}: {link}"
 
 
+def test_files_that_the_architecture_names_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w/.])((?:\w+/)*\w+\.py)\b", text))
+    assert len(named) > 10
+    assert [path for path in sorted(named) if not (ROOT / "src" / "polyvox" / path).is_file()] == []
+
+
 def test_no_page_speaks_a_private_language() -> None:
     found = [
         f"{page_name(page)}: {match[0]}"
