@@ -18,13 +18,13 @@ from benchmarks.cloning_clips import CLIPS, Clip, fetch_clips
 from benchmarks.cloning_plot import save_similarities, save_spectrograms
 from polyvox.audio.pitch import voiced_f0
 from polyvox.bundles.validate import open_bundle
-from polyvox.engines.kokoro.call import ModelInput
-from polyvox.engines.kokoro.fitter import Fitter
+from polyvox.engines.kokoro.fitting.fitter import Fitter
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.render import SAMPLE_RATE
+from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import VoiceBook, catalogue
+from polyvox.engines.kokoro.voices import VoiceTable, catalogue
 from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.scorers import compare_words
 from polyvox.evaluate.texts import ENGLISH
@@ -77,7 +77,7 @@ class CloningStudy:
     def __init__(self, models_dir: Path, threads: int) -> None:
         kokoro = open_bundle("kokoro", models_dir)
         self.models_dir = models_dir
-        self.book = VoiceBook(kokoro.folder / "voices", catalogue())
+        self.book = VoiceTable(kokoro.folder / "voices", catalogue())
         self._model = KokoroModel(kokoro.file("model.onnx"), threads)
         self.encoder = SpeakerEncoder(open_bundle("campplus", models_dir), threads)
         self._opinions = DistillMos(open_bundle("distillmos", models_dir), threads)
@@ -116,7 +116,7 @@ def fitted(bench: CloningStudy, clip: Clip, folder: Path) -> tuple[CloningResult
     pcm, rate = clip.read(folder)
     began, worked = time.perf_counter(), time.process_time()
     fitter = Fitter(bench.models_dir)
-    style = fitter.fit(pcm, rate, steps=fitter.usual_steps, seed=0, told=lambda step, likeness: None)
+    style = fitter.fit(pcm, rate, steps=fitter.default_steps, seed=0, on_step=lambda step, similarity: None)
     seconds, processor_seconds = time.perf_counter() - began, time.process_time() - worked
     embedding = bench.encoder.embed(pcm, rate)
     pitch = float(np.median(voiced_f0(pcm, rate)))

@@ -29,15 +29,15 @@ from torch import Tensor
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.validate import open_bundle
-from polyvox.engines.kokoro.batches import Batches
-from polyvox.engines.kokoro.call import Call, ModelInput
+from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis
+from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.engine import KokoroEngine
-from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, NativeKokoro, Shapes, line_of
-from polyvox.engines.kokoro.native_loading import lengths_of, recorded
+from polyvox.engines.kokoro.native import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
+from polyvox.engines.kokoro.native_loading import captured, graph_frames
 from polyvox.engines.kokoro.norms import fuse_norms
-from polyvox.engines.kokoro.plan import Break, Chunk
+from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.voices import VoiceBook
+from polyvox.engines.kokoro.voices import VoiceTable
 from polyvox.installation import load_settings
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.loading import load
@@ -166,11 +166,11 @@ def on_device(network: Kokoro, place: Placement, batch: int) -> NativeKokoro:
     return NativeKokoro(network, batch)
 
 
-def calls(style: Style, chunks: Sequence[str], stream: int) -> Iterator[Call]:
+def calls(style: Style, chunks: Sequence[str], stream: int) -> Iterator[SynthesisRequest]:
     """A stream's calls, each a little faster or slower than those of the others."""
     for phonemes in chunks:
-        chunk = Chunk((SpokenWord("", phonemes, Span(0, 1), False),), Break.COMMA)
-        yield Call(chunk, ModelInput(tuple(chunk.ids), style[len(chunk.ids) - 1], 1.0 + stream % 7 / 50))
+        chunk = PhonemeChunk((SpokenWord("", phonemes, Span(0, 1), False),), Break.COMMA)
+        yield SynthesisRequest(chunk, ModelInput(tuple(chunk.ids), style[len(chunk.ids) - 1], 1.0 + stream % 7 / 50))
 
 
 @asynccontextmanager
@@ -179,8 +179,8 @@ async def speaking(native: NativeKokoro, style: Style) -> AsyncIterator[KokoroEn
     engine = KokoroEngine(load_settings())
     with TemporaryDirectory() as folder:
         style.astype("<f4").tofile(Path(folder) / f"{VOICE}.bin")
-        voices = VoiceBook(Path(folder), [voice for voice in engine.voices if voice.id == VOICE])
-        await engine.start_with(Batches(native, None), voices)
+        voices = VoiceTable(Path(folder), [voice for voice in engine.voices if voice.id == VOICE])
+        await engine.start_with(BatchedSynthesis(native, None), voices)
     try:
         yield engine
     finally:
@@ -251,10 +251,10 @@ def tolerance(network: Kokoro, style: Style, device: str) -> dict[str, Distance]
     def said(place: Placement) -> Tensor:
         twin = copy.deepcopy(network)
         twin.cast(torch.float64, place.dtype)
-        plan = twin.to(place.device).plan([line_of(call.input)])
+        prosody = twin.to(place.device).predict_prosody([styled_tokens(call.input)])
         if not noise:
-            noise.append(torch.randn(plan[0].noise_shape, generator=torch.Generator().manual_seed(0)))
-        return twin.sound(plan, noise)[0].float().cpu()
+            noise.append(torch.randn(prosody[0].noise_shape, generator=torch.Generator().manual_seed(0)))
+        return twin.decode(prosody, noise)[0].float().cpu()
 
     expected = said(CPU)
     return {
@@ -274,7 +274,7 @@ def against_onnx(native: NativeKokoro, graph: Path, style: Style, rounds: int) -
     for _ in range(rounds + 1):
         began = time.process_time()
         for item in items:
-            native.sound(native.plan([item]))
+            native.decode(native.predict_durations([item]))
         middle = time.process_time()
         for item in items:
             model.run(item)
@@ -327,8 +327,8 @@ def _record(native: NativeKokoro, style: Style) -> NativeKokoro:
     """The same with everything recorded, and how long that took."""
     began = time.perf_counter()
     (probe,) = calls(style, [SENTENCE], 0)
-    lengths = lengths_of(load_settings().section(KokoroSettings).graph_seconds)
-    made = recorded(native, lengths, probe.input, CudaGraphs)
+    frames = graph_frames(load_settings().section(KokoroSettings).graph_seconds)
+    made = captured(native, frames, probe.input, CudaGraphs)
     took, memory = time.perf_counter() - began, torch.cuda.max_memory_allocated() / 2**30
     print(f"{'recorded' if made is not native else 'not recorded'} in {took:.1f} s, {memory:.2f} GiB at most")
     return made
@@ -351,8 +351,8 @@ def _speak(
     gpu = place.device == "cuda"
     native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
     if gpu and given.unrecorded:
-        lengths = lengths_of(load_settings().section(KokoroSettings).graph_seconds)
-        boxed = NativeKokoro(native.network, native.batch, Shapes(launched, lengths))
+        frames = graph_frames(load_settings().section(KokoroSettings).graph_seconds)
+        boxed = NativeKokoro(native.network, native.batch, GraphShapes(launched, frames))
         asyncio.run(_report(boxed, style, given, "launched kernel by kernel"))
     if gpu:
         native = _record(native, style)

@@ -54,8 +54,8 @@ async def test_a_batched_stream_is_compared_with_itself_alone(monkeypatch):
     monkeypatch.setattr(kokoro_native, "text_of", lambda stream: ("No, no.", "Why?", "Yes.")[stream])
     native = on_device(seeded_network(TINY), CPU, batch=4)
     assert await batched_snr(native, STYLE, 3) > 60
-    right, drift = native.sound, itertools.count()
-    monkeypatch.setattr(native, "sound", lambda planned: [pcm * (1 + next(drift) / 9) for pcm in right(planned)])
+    right, drift = native.decode, itertools.count()
+    monkeypatch.setattr(native, "decode", lambda timed: [pcm * (1 + next(drift) / 9) for pcm in right(timed)])
     assert await batched_snr(native, STYLE, 3) < 40, "nothing is the same twice"
 
 

@@ -58,7 +58,7 @@ def test_the_changelog_has_the_version_of_the_package() -> None:
     assert re.search(rf"^## {re.escape(polyvox.__version__)} - \d{{4}}-\d\d-\d\d$", changes, re.MULTILINE)
 
 
-def test_no_document_installs_from_a_package_index_that_has_no_release() -> None:
-    files = [*PAGES, *(ROOT / "examples").rglob("*.py")]
+def test_nothing_tells_to_install_from_a_package_index_that_has_no_release() -> None:
+    files = [*PAGES, *(ROOT / "examples").rglob("*.py"), *(ROOT / "src").rglob("*.py")]
     found = [page_name(file) for file in files if "install 'polyvox" in file.read_text(encoding="utf-8")]
     assert found == []

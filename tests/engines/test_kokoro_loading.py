@@ -10,27 +10,28 @@ from structlog.testing import capture_logs  # noqa: E402
 from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
 from polyvox.engines.kokoro import loading, native_loading  # noqa: E402
-from polyvox.engines.kokoro.call import ModelInput  # noqa: E402
 from polyvox.engines.kokoro.loading import load_network  # noqa: E402
 from polyvox.engines.kokoro.native import NativeKokoro  # noqa: E402
 from polyvox.engines.kokoro.native_loading import (  # noqa: E402
     Probe,
-    check_alike,
-    lengths_of,
-    probed,
-    recorded,
+    captured,
+    check_close,
+    graph_frames,
+    probe,
 )
-from polyvox.engines.kokoro.norms import give_kernel  # noqa: E402
+from polyvox.engines.kokoro.norms import use_kernel  # noqa: E402
+from polyvox.engines.kokoro.request import ModelInput  # noqa: E402
+from polyvox.engines.kokoro.settings import KokoroSettings  # noqa: E402
 from polyvox.errors import BundleError, UnavailableError  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
 from polyvox.models.kokoro.adain import AdaIN  # noqa: E402
-from polyvox.models.kokoro.ragged import Boxed  # noqa: E402
+from polyvox.models.kokoro.ragged import StaticRagged  # noqa: E402
 
 CPU_ONLY = "ONNX Runtime on the CPU"
 
 
 class Files:
-    """A bundle whose files are read by nobody here."""
+    """A bundle whose files are never read."""
 
     def file(self, name):
         return name
@@ -42,7 +43,7 @@ def machine(monkeypatch):
 
     def made(*, driver=True, fault=None, seen=True):
         monkeypatch.setattr(loading, "KokoroModel", lambda path, threads: None)
-        monkeypatch.setattr(loading, "_loads", lambda library: driver)
+        monkeypatch.setattr(loading, "_can_load", lambda library: driver)
         monkeypatch.setattr(torch.cuda, "is_available", lambda: driver and seen)
 
         def load(place):
@@ -58,7 +59,7 @@ def machine(monkeypatch):
 
 
 def loaded(**settings):
-    return load_network(load_settings(**settings), Files())
+    return load_network(load_settings(**settings).section(KokoroSettings), Files())
 
 
 def test_without_a_gpu_it_is_onnx_runtime_and_nothing_is_amiss(machine):
@@ -113,24 +114,24 @@ def test_without_pytorch_auto_is_onnx_runtime_and_native_is_refused(machine, mon
     machine()
     monkeypatch.setattr(loading, "find_spec", lambda name: None)
     assert loaded().runs_on == CPU_ONLY
-    with pytest.raises(UnavailableError, match="pip install"):
+    with pytest.raises(UnavailableError, match=r"pip install -e '\.\[torch\]'"):
         loaded(kokoro_executor="native")
 
 
 def test_a_driver_is_a_library_that_loads():
-    assert loading._loads("libc.so.6")
-    assert not loading._loads("libnobody.so.1")
+    assert loading._can_load("libc.so.6")
+    assert not loading._can_load("libnobody.so.1")
 
 
-def probe():
+def tiny_probe():
     item = ModelInput((5, 6, 7), np.full((1, 2 * TINY.style), 0.1, np.float32), 1.0)
-    return probed(tiny_kokoro(torch.float32), item)
+    return probe(tiny_kokoro(torch.float32), item)
 
 
 def test_a_device_that_computes_what_the_cpu_does_passes():
-    expected = probe()
-    check_alike(expected, expected)
-    check_alike(Probe(expected.durations, expected.samples * 1.01), expected)
+    expected = tiny_probe()
+    check_close(expected, expected)
+    check_close(Probe(expected.durations, expected.samples * 1.01), expected)
 
 
 @pytest.mark.parametrize(
@@ -141,12 +142,12 @@ def test_a_device_that_computes_what_the_cpu_does_passes():
         (lambda right: Probe(right.durations, right.samples * float("nan")), "not what it should be"),
         (lambda right: Probe(right.durations, torch.zeros_like(right.samples)), "not what it should be"),
     ],
-    ids=["durations", "shifted", "no numbers", "silence"],
+    ids=["durations", "shifted", "nan", "silence"],
 )
 def test_a_device_that_computes_anything_else_fails(broken, reason):
-    expected = probe()
+    expected = tiny_probe()
     with pytest.raises(RuntimeError, match=reason):
-        check_alike(broken(expected), expected)
+        check_close(broken(expected), expected)
 
 
 def test_weights_that_do_not_fit_are_refused(monkeypatch, tmp_path):
@@ -158,11 +159,11 @@ def test_weights_that_do_not_fit_are_refused(monkeypatch, tmp_path):
             return tmp_path / "style.bin"
 
     with pytest.raises(BundleError, match="weights of Kokoro"):
-        load_network(load_settings(kokoro_executor="native", kokoro_device="cpu"), Bundle())
+        load_network(KokoroSettings(executor="native", device="cpu"), Bundle())
 
 
 class Recorder(Fixed):
-    """Records nothing, or fails at it, or gives back something else."""
+    """Runs the work, or fails to capture it, or gives another result."""
 
     def __init__(self, fault=None, gain=1.0):
         super().__init__()
@@ -172,43 +173,47 @@ class Recorder(Fixed):
         if self.fault is not None and key[0] == self.fault:
             raise RuntimeError("operation not permitted when stream is capturing")
         made = super().__call__(key, work, given, idle)
-        return made if key[0] == "tokens" else made * self.gain
+        return made if key[0] == "encode" else made * self.gain
 
 
-def recording(**given):
-    plain = NativeKokoro(tiny_kokoro(torch.float32), 1)
+def capturing(**given):
+    eager = NativeKokoro(tiny_kokoro(torch.float32), 1)
     item = ModelInput((5, 6, 7), np.full((1, 2 * TINY.style), 0.1, np.float32), 1.0)
     with capture_logs() as logs:
-        native = recorded(plain, (32,), item, lambda: Recorder(**given))
-    return native is plain, [line["reason"] for line in logs]
+        native = captured(eager, (32,), item, lambda: Recorder(**given))
+    return native is eager, [line["event"] for line in logs]
 
 
-def test_shapes_are_recorded_and_heard():
-    assert recording() == (False, [])
+def test_shapes_are_captured_and_tested():
+    assert capturing() == (False, [])
 
 
-@pytest.mark.parametrize("part", ["tokens", "sound"])
-def test_where_nothing_can_be_recorded_it_speaks_as_before(part):
-    assert recording(fault=part) == (True, ["operation not permitted when stream is capturing"])
+def fallback(reason):
+    return [f"Kokoro could not be captured ({reason}), so it runs eagerly and more slowly."]
 
 
-def test_a_recording_that_says_another_thing_is_not_used():
-    assert recording(gain=-1.0) == (True, ["its speech is not what it should be"])
+@pytest.mark.parametrize("part", ["encode", "decode"])
+def test_where_nothing_can_be_captured_it_runs_eagerly(part):
+    assert capturing(fault=part) == (True, fallback("operation not permitted when stream is capturing"))
+
+
+def test_a_graph_that_gives_other_samples_is_not_used():
+    assert capturing(gain=-1.0) == (True, fallback("its speech is not what it should be"))
 
 
 def test_lengths_of_graphs_are_in_frames_each_once():
-    assert lengths_of([2.0, 1.0, 0.001, 1.001]) == (1, 40, 80)
+    assert graph_frames([2.0, 1.0, 0.001, 1.001]) == (1, 40, 80)
 
 
 def kernel(error=0.0):
-    """The plain norm in the place of a kernel, off by so much."""
+    """PyTorch's norm in place of a kernel, off by so much."""
 
-    def bent(rows, style, ends, eps, bend):
+    def activated(rows, style, ends, eps, activation):
         norm = AdaIN(1, rows.shape[1])
         norm.scale_and_shift = lambda _: style.chunk(2, dim=1)
-        return norm.bent(rows, style, Boxed(ends, rows.shape[2]), bend) + error
+        return norm.activated(rows, style, StaticRagged(ends, rows.shape[2]), activation) + error
 
-    return bent
+    return activated
 
 
 def fused(network):
@@ -218,14 +223,14 @@ def fused(network):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_norms_are_given_a_kernel_that_is_right(dtype):
     network = tiny_kokoro(dtype)
-    give_kernel(network, kernel())
+    use_kernel(network, kernel())
     assert fused(network) == {True}
 
 
 def test_norms_keep_off_a_kernel_that_errs_or_fails():
     network = tiny_kokoro(torch.float32)
     with capture_logs() as logs:
-        give_kernel(network, kernel(error=0.01))
-        give_kernel(network, lambda *_: 1 / 0)
+        use_kernel(network, kernel(error=0.01))
+        use_kernel(network, lambda *_: 1 / 0)
     assert fused(network) == {False}
     assert ["off by" in logs[0]["reason"], logs[1]["reason"]] == [True, "division by zero"]

@@ -1,4 +1,4 @@
-"""Kokoro in PyTorch through the engine: exact batches, recorded shapes, chunks ahead. The weights are seeded."""
+"""Kokoro in PyTorch through the engine: exact batches, captured shapes, lookahead. The weights are seeded."""
 
 import asyncio
 import threading
@@ -14,11 +14,11 @@ torch = pytest.importorskip("torch")
 from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 from polyvox.engines.base import SupportsWarning  # noqa: E402
-from polyvox.engines.kokoro.batches import Batches  # noqa: E402
-from polyvox.engines.kokoro.call import Call, ModelInput  # noqa: E402
+from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis  # noqa: E402
+from polyvox.engines.kokoro.chunking import Break, PhonemeChunk  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
-from polyvox.engines.kokoro.native import LOUDER, NativeKokoro, Shapes, line_of, noise_seed  # noqa: E402
-from polyvox.engines.kokoro.plan import Break, Chunk  # noqa: E402
+from polyvox.engines.kokoro.native import GAIN, GraphShapes, NativeKokoro, noise_seed, styled_tokens  # noqa: E402
+from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
 from polyvox.text.spoken import SpokenWord  # noqa: E402
 from polyvox.types import Span, Utterance  # noqa: E402
@@ -26,7 +26,7 @@ from polyvox.types import Span, Utterance  # noqa: E402
 pytestmark = pytest.mark.anyio
 
 ROUNDING = 1e-6
-"""Of the loudest sample; in company, sums are taken in another order, of numbers in double precision."""
+"""Of the loudest sample; in a batch, double-precision sums are taken in another order."""
 TEXTS = (
     "Yes.",
     "No, no.",
@@ -42,46 +42,46 @@ TOKENS = (12, 24)
 SETTINGS = {"first_chunk_phonemes": 10, "max_chunk_phonemes": 20}
 
 
-class Held(NativeKokoro):
-    """Plans nothing before it is let through."""
+class GatedKokoro(NativeKokoro):
+    """Predicts nothing while its gate is closed."""
 
     def __init__(self, *given):
         super().__init__(*given)
-        self.passage = threading.Event()
-        self.passage.set()
+        self.gate = threading.Event()
+        self.gate.set()
 
-    def plan(self, items):
-        assert self.passage.wait(60)
-        return super().plan(items)
+    def predict_durations(self, items):
+        assert self.gate.wait(60)
+        return super().predict_durations(items)
 
 
 @dataclass
 class Running:
-    """An engine, the sizes of its batches, what its shapes were recorded by, and a hold on its network."""
+    """An engine, the sizes of its batches, the recorder of its shapes, and its network and synthesis."""
 
     engine: KokoroEngine
     sizes: dict
     replay: Fixed
-    network: Held
-    synthesis: Batches
+    network: GatedKokoro
+    synthesis: BatchedSynthesis
 
     async def gathered(self, waiting, speech):
-        """Whatever `speech` gives, once so many chunks wait for the network beside the one that it holds."""
-        self.network.passage.clear()
+        """The result of `speech`, once so many chunks wait for the network beside the one that it holds."""
+        self.network.gate.clear()
         task = asyncio.create_task(speech)
         async with asyncio.timeout(60):
-            while len(self.synthesis._plan) < waiting:  # noqa: ASYNC110
+            while len(self.synthesis._predict) < waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
-        self.network.passage.set()
+        self.network.gate.set()
         return await task
 
 
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
     engine, replay, sizes = KokoroEngine(load_settings(**SETTINGS)), Fixed(), defaultdict(list)
-    network = Held(tiny_kokoro(), batch, None if lengths is None else Shapes(replay, lengths, TOKENS))
-    network.warm()
-    synthesis = Batches(network, lambda report: sizes[report.stage].append(report.size))
+    network = GatedKokoro(tiny_kokoro(), batch, None if lengths is None else GraphShapes(replay, lengths, TOKENS))
+    network.capture()
+    synthesis = BatchedSynthesis(network, lambda report: sizes[report.stage].append(report.size))
     await engine.start_with(synthesis, tiny_voices(folder))
     sizes.clear()
     try:
@@ -107,15 +107,15 @@ def joined(chunks):
     return np.concatenate([chunk.pcm for chunk in chunks])
 
 
-def alike(ours, theirs):
+def close_to(ours, theirs):
     assert [(chunk.start, chunk.end, chunk.text, chunk.words) for chunk in ours] == [
         (chunk.start, chunk.end, chunk.text, chunk.words) for chunk in theirs
     ]
     return np.abs(joined(ours) - joined(theirs)).max() <= ROUNDING * np.abs(joined(theirs)).max()
 
 
-@pytest.mark.parametrize("lengths", [None, (32,)], ids=["as they come", "recorded"])
-async def test_a_request_beside_seven_others_is_spoken_as_alone(tmp_path, lengths):
+@pytest.mark.parametrize("lengths", [None, (32,)], ids=["eager", "captured"])
+async def test_a_request_in_a_batch_of_eight_sounds_as_alone(tmp_path, lengths):
     async with running(tmp_path, batch=1) as one:
         alone = [
             await speak(one.engine, text, "am_adam" if index % 2 else "af_heart", speed=0.8 + index / 10)
@@ -126,54 +126,59 @@ async def test_a_request_beside_seven_others_is_spoken_as_alone(tmp_path, length
     assert max(eight.sizes["kokoro-plan"]) >= 7
     assert max(eight.sizes["kokoro-sound"]) >= 3
     assert len({len(joined(chunks)) for chunks in alone}) == 8
-    assert all(alike(*pair) for pair in zip(together, alone, strict=True))
+    assert all(close_to(*pair) for pair in zip(together, alone, strict=True))
 
 
-async def test_shapes_are_recorded_before_the_first_caller_and_never_after(tmp_path):
+async def test_shapes_are_captured_before_the_first_request_and_never_after(tmp_path):
     async with running(tmp_path, batch=4, lengths=(8, 16)) as four:
-        recorded = four.replay.recorded
+        captured = four.replay.recorded
         await speak_all(four.engine)
-        assert four.replay.recorded == recorded == 2 * 3 + 2 * 3, (
-            "two lengths in frames and two in tokens, of one, two and four lines each"
+        assert four.replay.recorded == captured == 2 * 3 + 2 * 3, (
+            "two lengths in frames and two in tokens, of one, two and four rows each"
         )
 
 
-async def test_a_line_longer_than_all_shapes_is_spoken_as_it_comes(tmp_path):
+async def test_a_chunk_longer_than_all_shapes_runs_eagerly(tmp_path):
     async with running(tmp_path, batch=1) as plain:
         expected = await speak(plain.engine, TEXTS[5])
-    async with running(tmp_path, batch=2, lengths=(4,)) as recorded:
-        assert alike(await speak(recorded.engine, TEXTS[5]), expected)
-        assert {shape for shape in recorded.replay.shapes if shape[0] == "sound"} == {("sound", 1, 4), ("sound", 2, 4)}
+    async with running(tmp_path, batch=2, lengths=(4,)) as captured:
+        assert close_to(await speak(captured.engine, TEXTS[5]), expected)
+        assert {shape for shape in captured.replay.shapes if shape[0] == "decode"} == {
+            ("decode", 1, 4),
+            ("decode", 2, 4),
+        }
 
 
 async def test_sentences_of_one_request_share_batches_on_an_idle_machine(tmp_path):
     async with running(tmp_path, batch=1) as plain:
         one_by_one = await speak(plain.engine, PARAGRAPH)
     async with running(tmp_path) as idle:
-        ahead = await idle.gathered(Batches.ahead - 1, speak(idle.engine, PARAGRAPH))
-    assert len(ahead) > Batches.ahead
-    assert idle.sizes["kokoro-plan"][:2] == [1, Batches.ahead - 1], "the first chunk goes at once, the next together"
+        ahead = await idle.gathered(BatchedSynthesis.lookahead - 1, speak(idle.engine, PARAGRAPH))
+    assert len(ahead) > BatchedSynthesis.lookahead
+    assert idle.sizes["kokoro-plan"][:2] == [1, BatchedSynthesis.lookahead - 1], (
+        "the first chunk goes at once, the next together"
+    )
     assert max(idle.sizes["kokoro-sound"]) > 1
-    assert alike(ahead, one_by_one)
+    assert close_to(ahead, one_by_one)
 
 
-def call_of(phonemes):
-    chunk = Chunk((SpokenWord("", phonemes, Span(0, 1), False),), Break.COMMA)
-    return Call(chunk, ModelInput(tuple(chunk.ids), np.full((1, 256), 0.1, np.float32), 1.0))
+def request_of(phonemes):
+    chunk = PhonemeChunk((SpokenWord("", phonemes, Span(0, 1), False),), Break.COMMA)
+    return SynthesisRequest(chunk, ModelInput(tuple(chunk.ids), np.full((1, 256), 0.1, np.float32), 1.0))
 
 
 async def test_a_chunk_is_trimmed_before_all_waiting_texts_are_read():
-    synthesis = Batches(NativeKokoro(tiny_kokoro(), 1), None)
+    synthesis = BatchedSynthesis(NativeKokoro(tiny_kokoro(), 1), None)
     gates = [threading.Event() for _ in range(3)]
 
-    def plan(gate):
+    def requests(gate):
         assert gate.wait(60)
-        yield call_of("nˈO.")
+        yield request_of("nˈO.")
 
     async with asyncio.timeout(60):
-        reads = asyncio.gather(*(synthesis.read(plan(gate)) for gate in gates))
-        spoken = asyncio.create_task(synthesis.speak(call_of("wˈA."), 0.0))
-        while not len(synthesis._finish):  # noqa: ASYNC110
+        reads = asyncio.gather(*(synthesis.next_request(requests(gate)) for gate in gates))
+        spoken = asyncio.create_task(synthesis.synthesize(request_of("wˈA."), 0.0))
+        while not len(synthesis._render):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         for gate in gates[:2]:
             gate.set()
@@ -189,7 +194,7 @@ async def test_the_same_request_gives_the_same_samples_whatever_came_before_it(t
         first = await speak(it.engine, TEXTS[1])
         await speak(it.engine, TEXTS[3])
         torch.manual_seed(5)
-        assert alike(await speak(it.engine, TEXTS[1]), first)
+        assert close_to(await speak(it.engine, TEXTS[1]), first)
 
 
 async def test_a_pause_alone_takes_no_batch(tmp_path):
@@ -218,18 +223,18 @@ def test_noise_follows_from_words_voice_and_speed():
 
 def test_samples_are_as_loud_as_those_of_the_quantised_graph():
     native = NativeKokoro(tiny_kokoro(), 1)
-    (planned,) = native.plan([item(9)])
-    (pcm,) = native.sound([planned])
-    noise = torch.empty(planned.tokens.noise_shape)
+    (timed,) = native.predict_durations([item(9)])
+    (pcm,) = native.decode([timed])
+    noise = torch.empty(timed.tokens.noise_shape)
     noise.normal_(generator=torch.Generator().manual_seed(noise_seed(item(9))))
     with torch.inference_mode():
-        (samples,) = native.network.sound(native.network.plan([line_of(item(9))]), [noise])
-    np.testing.assert_allclose(pcm, LOUDER * samples.numpy(), atol=ROUNDING * np.abs(pcm).max())
-    assert planned.durations.sum() * 600 == len(pcm)
-    assert len(planned.durations) == 9 + 2
+        (samples,) = native.network.decode(native.network.predict_prosody([styled_tokens(item(9))]), [noise])
+    np.testing.assert_allclose(pcm, GAIN * samples.numpy(), atol=ROUNDING * np.abs(pcm).max())
+    assert timed.durations.sum() * 600 == len(pcm)
+    assert len(timed.durations) == 9 + 2
 
 
-def test_long_lines_share_a_call_with_fewer_others():
+def test_long_chunks_are_decoded_in_smaller_batches():
     native = NativeKokoro(tiny_kokoro(), 32)
     assert [native.room(bucket) for bucket in (32, 80, 560, 4096)] == [32, 24, 3, 1]
 
@@ -238,7 +243,7 @@ def test_long_lines_share_a_call_with_fewer_others():
 def test_sixteen_bits_change_neither_lengths_nor_the_type_of_the_samples(dtype):
     exact, narrow = NativeKokoro(tiny_kokoro(torch.float32), 2), NativeKokoro(tiny_kokoro(dtype), 2)
     items = [item(9), item(30, speed=1.2)]
-    ours, theirs = ([native.sound([planned]) for planned in native.plan(items)] for native in (narrow, exact))
+    ours, theirs = ([native.decode([timed]) for timed in native.predict_durations(items)] for native in (narrow, exact))
     for (one,), (other,) in zip(ours, theirs, strict=True):
         assert one.dtype == np.float32
         assert len(one) == len(other)

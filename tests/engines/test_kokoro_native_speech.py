@@ -5,9 +5,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.native_loading import load_anywhere
+from polyvox.engines.kokoro.request import ModelInput
+from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.installation import load_settings
 from polyvox.types import Utterance
@@ -64,11 +65,12 @@ async def test_it_is_as_long_and_as_loud_and_times_the_same_words(both):
 
 async def test_two_words_at_once_sound_as_one_at_a_time(installed):
     bundle = installed("kokoro")
-    native, _ = load_anywhere(load_settings(kokoro_device="cpu", kokoro_batch=2), bundle)
+    settings = load_settings(kokoro_device="cpu", kokoro_batch=2).section(KokoroSettings)
+    native, _ = load_anywhere(settings, bundle)
     styles = np.fromfile(bundle.file("voices/af_heart.bin"), dtype="<f4").reshape(510, 1, 256)
     items = [ModelInput(ids, styles[len(ids) - 1], 1.0) for ids in ((56, 31, 4), (52, 156, 47, 61, 4))]
-    together = native.sound(native.plan(items))
+    together = native.decode(native.predict_durations(items))
     assert len(together[0]) != len(together[1])
     for one, item in zip(together, items, strict=True):
-        (alone,) = native.sound(native.plan([item]))
+        (alone,) = native.decode(native.predict_durations([item]))
         np.testing.assert_allclose(one, alone, atol=ROUNDING)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from polyvox.engines.kokoro.call import ModelOutput
-from polyvox.engines.kokoro.plan import Break, Chunk
+from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.render import LEAD_IN_SAMPLES, LEAD_OUT_SAMPLES, SAMPLE_RATE, render
-from polyvox.engines.kokoro.timing import FRAME_SAMPLES, LEAD_SAMPLES, heard_words, word_timings
+from polyvox.engines.kokoro.request import ModelOutput
+from polyvox.engines.kokoro.timing import FRAME_SAMPLES, LEAD_SAMPLES, align_words, word_timings
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import Span
 
@@ -18,7 +18,7 @@ def quiet(frames):
 
 
 # "Hi $5": one phoneme a frame pair; the padding, the space and the full stop have frames of their own.
-CHUNK = Chunk(
+CHUNK = PhonemeChunk(
     (
         SpokenWord("Hi", "hI", Span(0, 2), True),
         SpokenWord("five", "fIv", Span(3, 5), True),
@@ -33,20 +33,20 @@ DURATIONS = np.array([10, 2, 2, 2, 2, 2, 2, 2, 2, 12, 2, 1])
 
 def test_words_take_their_phonemes_and_half_of_the_space_between():
     pcm = loud(int(DURATIONS.sum()))
-    first, _ = heard_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
+    first, _ = align_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
     assert first.samples == Span(10 * FRAME_SAMPLES - LEAD_SAMPLES, 15 * FRAME_SAMPLES - LEAD_SAMPLES)
 
 
 def test_words_of_one_source_are_one():
     pcm = loud(int(DURATIONS.sum()))
-    heard = heard_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
-    timings = word_timings(heard, "Hi $5.", first_sample=0, sample_rate=SAMPLE_RATE)
+    aligned = align_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
+    timings = word_timings(aligned, "Hi $5.", first_sample=0, sample_rate=SAMPLE_RATE)
     assert [timing.word for timing in timings] == ["Hi", "$5"]
 
 
 def test_the_silence_that_the_model_counts_to_the_last_phoneme_is_not_the_words():
     pcm = np.concatenate((quiet(10), loud(18), quiet(13)))
-    *_, last = heard_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
+    *_, last = align_words(CHUNK, DURATIONS, pcm, SAMPLE_RATE)
     assert last.samples.end == pytest.approx(28 * FRAME_SAMPLES, abs=240)
 
 

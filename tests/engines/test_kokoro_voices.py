@@ -12,13 +12,13 @@ def styles(tmp_path):
     rng = np.random.default_rng(0)
     for voice in voices.catalogue():
         rng.standard_normal((510, 1, 256)).astype("<f4").tofile(tmp_path / f"{voice.id}.bin")
-    return voices.VoiceBook(tmp_path, voices.catalogue())
+    return voices.VoiceTable(tmp_path, voices.catalogue())
 
 
 def test_there_are_54_voices_in_nine_languages():
-    book = voices.catalogue()
-    assert len(book) == len({voice.id for voice in book}) == 54
-    assert {voice.language for voice in book} == set(voices.LANGUAGES.values())
+    catalogue = voices.catalogue()
+    assert len(catalogue) == len({voice.id for voice in catalogue}) == 54
+    assert {voice.language for voice in catalogue} == set(voices.LANGUAGES.values())
 
 
 def test_a_mix_is_the_weighted_mean_of_its_voices(styles):
@@ -41,5 +41,5 @@ def test_a_voice_speaks_its_own_language_and_a_mix_that_of_its_first():
     assert voices.language_of("zf_xiaobei") == "zh"
 
 
-def test_the_text_room_writes_only_symbols_the_model_knows():
+def test_phonemizers_write_only_symbols_in_the_vocabulary():
     assert set(ALPHABET) <= set(IDS)

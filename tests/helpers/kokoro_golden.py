@@ -1,7 +1,7 @@
 """The original's tensors, and our model with the weights that they were computed with.
 
 Most of Kokoro's widths are fixed, so its weights are too large for a file: each is drawn from its name, as it was for
-the original. What exact batches need no original for is tested on a tiny model.
+the original. What needs no original, such as exact batches, is tested on a tiny model.
 """
 
 import json
@@ -18,7 +18,7 @@ from torch import Tensor
 from polyvox.models.kokoro.albert import AlbertConfig
 from polyvox.models.kokoro.decoder import DecoderConfig
 from polyvox.models.kokoro.istftnet import IstftNetConfig
-from polyvox.models.kokoro.model import Kokoro, KokoroConfig, Line, load_kokoro
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig, StyledTokens, load_kokoro
 from polyvox.models.loading import load
 
 FOLDER = Path(__file__).parents[1] / "golden" / "kokoro"
@@ -31,7 +31,7 @@ TINY = KokoroConfig(
     style=8,
     layers=2,
     max_frames=12,
-    decoder=DecoderConfig(width=24, reminder=4, blocks=2, generator=IstftNetConfig(channels=16)),
+    decoder=DecoderConfig(width=24, text_residual=4, blocks=2, generator=IstftNetConfig(channels=16)),
 )
 
 
@@ -52,7 +52,7 @@ def kokoro() -> Kokoro:
     state["predictor.duration_proj.linear_layer.bias"].fill_(-2.6)
     state["predictor.F0_proj.weight"] *= 60
     state["predictor.F0_proj.bias"].fill_(120.0)
-    return load_kokoro(KokoroConfig(), state, planning=torch.float32)
+    return load_kokoro(KokoroConfig(), state, prosody_dtype=torch.float32)
 
 
 @cache
@@ -85,9 +85,9 @@ def golden_noise(frames: int) -> Tensor:
     return torch.from_numpy(np.random.RandomState(1000).standard_normal((frames * 600, 9)).astype(np.float32))
 
 
-def golden_line(speed: float = 1.0) -> Line:
+def golden_tokens(speed: float = 1.0) -> StyledTokens:
     whole = golden("whole")
-    return Line(whole["input_ids"][0].tolist(), whole["ref_s"][0], speed)
+    return StyledTokens(whole["input_ids"][0].tolist(), whole["ref_s"][0], speed)
 
 
 def far(ours: Tensor, theirs: Tensor) -> float:

@@ -1,4 +1,4 @@
-"""Fits that follow a script, for tests of everything around them."""
+"""A scripted fit runner, for tests of everything around fits."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -21,7 +21,7 @@ def style(base: str = "low", model: str = "tone") -> FittedStyle:
 
 
 class ScriptedFits:
-    """Takes a step whenever it may, then ends with a style or an error; `open` counts fits under way."""
+    """Takes a step, waits for `go`, then ends with a style or an error; `open` counts running fits."""
 
     def __init__(self, *, waiting: bool = False, error: PolyvoxError | None = None) -> None:
         self.go = asyncio.Event()

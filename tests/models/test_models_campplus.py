@@ -1,4 +1,4 @@
-"""CAM++ in PyTorch against its graph, and the way from samples to it against the one in NumPy."""
+"""CAM++ in PyTorch against its ONNX graph, and its front end against the one in NumPy."""
 
 import platform
 from pathlib import Path
@@ -17,7 +17,7 @@ from polyvox.bundles.onnx_graphs.campplus import campplus_graph
 from polyvox.bundles.validate import Bundle
 from polyvox.errors import BundleError
 from polyvox.models.listeners.campplus import CampPlus, CampPlusConfig, load_campplus
-from polyvox.models.listeners.hearing import Fbank, Resampler
+from polyvox.models.listeners.fbank import Fbank, Resampler
 from polyvox.models.loading import WeightsError
 from polyvox.voices.similarity import SpeakerEncoder
 
@@ -43,14 +43,14 @@ def untrained(folder) -> CampPlus:
 
 
 @pytest.mark.parametrize("seconds", [0.6, 2.0, 4.7])
-def test_it_hears_what_its_graph_hears(folder, untrained, seconds):
+def test_it_embeds_as_its_graph_does(folder, untrained, seconds):
     graph = SpeakerEncoder(Bundle(manifest_named("campplus"), folder))
     pcm = noise(seconds)
-    heard = untrained(Fbank(RATE)(torch.from_numpy(pcm)[None]))[0]
-    np.testing.assert_allclose(heard.numpy(), graph.embed(pcm, RATE), atol=1e-4)
+    embedding = untrained(Fbank(RATE)(torch.from_numpy(pcm)[None]))[0]
+    np.testing.assert_allclose(embedding.numpy(), graph.embed(pcm, RATE), atol=1e-4)
 
 
-def test_recordings_of_one_length_are_heard_together_as_alone(untrained):
+def test_recordings_of_one_length_embed_together_as_alone(untrained):
     pcm = torch.from_numpy(np.stack((noise(1.0, 1), noise(1.0, 2))))
     fbank = Fbank(RATE)
     together = untrained(fbank(pcm))
@@ -58,7 +58,7 @@ def test_recordings_of_one_length_are_heard_together_as_alone(untrained):
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
 
 
-def test_energies_are_kaldis_with_their_mean_removed():
+def test_features_are_kaldis_with_their_mean_removed():
     pcm = noise(1.0)
     wanted = kaldi_fbank(pcm, RATE)
     np.testing.assert_allclose(
@@ -66,7 +66,7 @@ def test_energies_are_kaldis_with_their_mean_removed():
     )
 
 
-def test_a_lower_rate_keeps_what_it_can_hold_and_drops_the_rest():
+def test_resampling_keeps_what_is_below_nyquist_and_drops_the_rest():
     time = np.arange(24_000, dtype=np.float32) / 24_000
     low, high = np.sin(2 * np.pi * 1_000 * time), np.sin(2 * np.pi * 9_500 * time)
     resampler = Resampler(24_000, RATE)
@@ -76,7 +76,7 @@ def test_a_lower_rate_keeps_what_it_can_hold_and_drops_the_rest():
     np.testing.assert_allclose(kept[inner], resampled(low, 24_000, RATE)[inner], atol=5e-3)
 
 
-def test_the_border_of_the_lower_rate_is_where_recordings_have_it():
+def test_the_cutoff_is_that_of_the_resampler_of_recordings():
     pcm = 0.1 * np.random.default_rng(0).standard_normal(24_000).astype(np.float32)
     inner = slice(500, -500)
     ours = Resampler(24_000, RATE)(torch.from_numpy(pcm)[None])[0].numpy()[inner]
@@ -107,11 +107,11 @@ def reader() -> torch.Tensor:
 
 
 @pytest.mark.slow
-def test_the_real_network_hears_a_reader_as_its_graph_does(installed, reader):
+def test_the_real_network_embeds_a_reader_as_its_graph_does(installed, reader):
     bundle = installed("campplus")
     network = load_campplus(CampPlusConfig(), read_campplus(bundle.file("model.onnx")))
-    heard = network(Fbank(RATE)(reader[None]))[0]
-    np.testing.assert_allclose(heard.numpy(), SpeakerEncoder(bundle).embed(reader.numpy(), RATE), atol=1e-4)
+    embedding = network(Fbank(RATE)(reader[None]))[0]
+    np.testing.assert_allclose(embedding.numpy(), SpeakerEncoder(bundle).embed(reader.numpy(), RATE), atol=1e-4)
 
 
 @pytest.mark.slow
@@ -121,16 +121,16 @@ def test_a_step_along_the_gradient_makes_one_recording_more_like_another(install
     aim = network(fbank(reader[None]))
     pcm = torch.from_numpy(noise(1.0))[None].requires_grad_()
     before = (network(fbank(pcm)) * aim).sum()
-    (slope,) = torch.autograd.grad(before, pcm)
-    after = (network(fbank(pcm + 0.1 * slope / slope.norm())) * aim).sum()
+    (gradient,) = torch.autograd.grad(before, pcm)
+    after = (network(fbank(pcm + 0.1 * gradient / gradient.norm())) * aim).sum()
     assert after > before + 1e-3
 
 
 @pytest.mark.slow
-def test_its_slopes_are_the_same_every_time(installed):
-    """A fit that takes many steps makes much of little. To the last bit where that has been seen."""
-    chance = 0.0 if platform.machine() == "x86_64" else 1e-5
+def test_its_gradients_are_deterministic(installed):
+    """A fit of many steps amplifies small differences. Bit-identical where that has been observed."""
+    tolerance = 0.0 if platform.machine() == "x86_64" else 1e-5
     network = load_campplus(CampPlusConfig(), read_campplus(installed("campplus").file("model.onnx")))
     features = torch.randn(1, 298, 80, generator=torch.Generator().manual_seed(0)).requires_grad_()
     first, *others = (torch.autograd.grad(network(features).sum(), features)[0] for _ in range(12))
-    assert max((slopes - first).abs().max() / first.abs().max() for slopes in others) <= chance
+    assert max((gradient - first).abs().max() / first.abs().max() for gradient in others) <= tolerance

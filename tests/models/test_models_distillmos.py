@@ -1,4 +1,4 @@
-"""Distill-MOS in PyTorch against its graph."""
+"""Distill-MOS in PyTorch against its ONNX graph."""
 
 from pathlib import Path
 
@@ -29,20 +29,20 @@ def network(installed):
     return load_distillmos(DistillMosConfig(), read_distillmos(installed("distillmos").file("model.onnx")))
 
 
-def test_its_opinion_is_that_of_its_graph(installed, network, reader):
+def test_its_score_is_that_of_its_graph(installed, network, reader):
     graph = distillmos.DistillMos(installed("distillmos"))
     whole = np.resize(reader, WINDOW)
     for pcm, tolerance in ((whole, 0.01), (reader, 0.03), (reader[:16_000], 0.03)):
-        opinion = float(network(torch.from_numpy(pcm)[None])[0])
-        assert opinion == pytest.approx(graph.score(pcm, 16_000), abs=tolerance)
+        score = float(network(torch.from_numpy(pcm)[None])[0])
+        assert score == pytest.approx(graph.score(pcm, 16_000), abs=tolerance)
 
 
-def test_a_step_along_the_gradient_improves_the_opinion_of_noisy_speech(network, reader):
+def test_a_step_along_the_gradient_improves_the_score_of_noisy_speech(network, reader):
     noise = 0.02 * torch.randn(len(reader), generator=torch.Generator().manual_seed(0))
     pcm = (torch.from_numpy(reader) + noise)[None].requires_grad_()
     before = network(pcm)[0]
-    (slope,) = torch.autograd.grad(before, pcm)
-    assert network(pcm + 0.01 * slope / slope.norm())[0] > before
+    (gradient,) = torch.autograd.grad(before, pcm)
+    assert network(pcm + 0.01 * gradient / gradient.norm())[0] > before
 
 
 def test_another_networks_graph_is_refused(installed):

@@ -11,20 +11,20 @@ import torch
 from helpers.kokoro_golden import (
     far,
     golden,
-    golden_line,
     golden_noise,
+    golden_tokens,
     kokoro,
     released_shapes,
     spectral_distance,
 )
 from polyvox.models.kokoro.model import KokoroConfig, load_kokoro
-from polyvox.models.kokoro.ragged import Ragged, through_lstm
+from polyvox.models.kokoro.ragged import Ragged, run_lstm
 from polyvox.models.loading import WeightsError
 
 pytestmark = pytest.mark.slow
 TOLERANCE = 1e-4
 EVERY = 8
-"""Of the long stages every eighth moment is kept."""
+"""Of the long stages every eighth frame is kept."""
 CPU = torch.device("cpu")
 
 
@@ -32,7 +32,7 @@ def lengths_of(rows):
     return Ragged([rows.shape[-1]], CPU)
 
 
-def test_tokens_in_the_light_of_all_others():
+def test_albert_encodes_tokens():
     whole, model = golden("whole"), kokoro()
     rows = model.bert(whole["input_ids"], lengths_of(whole["input_ids"]))
     assert far(rows, whole["mid.bert"]) < TOLERANCE
@@ -42,40 +42,40 @@ def test_tokens_in_the_light_of_all_others():
 def test_durations():
     whole, predictor = golden("whole"), kokoro().predictor
     ragged = lengths_of(whole["input_ids"])
-    rows = predictor.tokens(whole["mid.bert_encoder"], whole["ref_s"][:, 128:], ragged)
+    rows = predictor.encode(whole["mid.bert_encoder"], whole["ref_s"][:, 128:], ragged)
     assert far(rows, whole["mid.predictor.text_encoder"]) < TOLERANCE
-    inner = through_lstm(predictor.lstm, rows, ragged)
+    inner = run_lstm(predictor.lstm, rows, ragged)
     assert far(inner, whole["mid.predictor.lstm"]) < TOLERANCE
     assert far(predictor.duration_proj(inner), whole["mid.duration_logits"]) < TOLERANCE
 
 
 @pytest.mark.parametrize(("speed", "durations"), [(1.0, "pred_dur"), (1.25, "pred_dur_at_1.25")])
 def test_frames_of_each_token_at_a_speed(speed, durations):
-    assert torch.equal(kokoro().plan([golden_line(speed)])[0].durations, golden("whole")[durations])
+    assert torch.equal(kokoro().predict_prosody([golden_tokens(speed)])[0].durations, golden("whole")[durations])
 
 
 def test_pitch_and_energy():
     whole, model = golden("whole"), kokoro()
     frames = Ragged([int(whole["pred_dur"].sum())], CPU)
     rows = whole["mid.predictor.text_encoder"].repeat_interleave(whole["pred_dur"], dim=1)
-    shared = through_lstm(model.predictor.shared, rows, frames)
+    shared = run_lstm(model.predictor.shared, rows, frames)
     assert far(shared[:, ::EVERY], whole["mid.predictor.shared"]) < TOLERANCE
-    prosody = model.plan([golden_line()])[0]
+    prosody = model.predict_prosody([golden_tokens()])[0]
     assert far(prosody.pitch, whole["mid.F0"][0, 0]) < TOLERANCE * 100, "of about 200 Hz"
     assert far(prosody.energy, whole["mid.N"][0, 0]) < TOLERANCE
 
 
-def test_text_for_the_decoder():
+def test_text_encoder():
     whole = golden("whole")
     rows = kokoro().text_encoder(whole["input_ids"], lengths_of(whole["input_ids"]))
     assert far(rows, whole["mid.text_encoder"]) < TOLERANCE
     expanded = whole["mid.text_encoder"][0].repeat_interleave(whole["pred_dur"], dim=1)
-    assert far(kokoro().plan([golden_line()])[0].text, expanded) < TOLERANCE
+    assert far(kokoro().predict_prosody([golden_tokens()])[0].text, expanded) < TOLERANCE
 
 
 def test_features_of_the_decoder():
     whole, decoder = golden("whole"), kokoro().decoder
-    prosody = kokoro().plan([golden_line()])[0]
+    prosody = kokoro().predict_prosody([golden_tokens()])[0]
     frames = Ragged([prosody.frames], CPU)
     encoded = []
     with decoder.encode.register_forward_hook(lambda *call: encoded.append(call[-1])):
@@ -110,17 +110,17 @@ def test_spectra_of_the_source():
 def test_samples_of_the_same_source():
     staged, generator = golden("staged"), kokoro().decoder.generator
     doubled = lengths_of(staged["asr"]).scaled(2)
-    spectra = generator.filtered(staged["gen_x"], staged["har"], staged["style"], doubled)
-    assert far(generator.sounded(spectra, doubled)[0], staged["audio"]) < 1e-5
+    spectra = generator.output_spectra(staged["gen_x"], staged["har"], staged["style"], doubled)
+    assert far(generator.istft(spectra, doubled)[0], staged["audio"]) < 1e-5
 
 
 def test_the_whole_sounds_as_the_original():
     model, whole = kokoro(), golden("whole")
-    prosody = model.plan([golden_line()])[0]
-    samples = model.sound([prosody], [golden_noise(prosody.frames)])[0]
+    prosody = model.predict_prosody([golden_tokens()])[0]
+    samples = model.decode([prosody], [golden_noise(prosody.frames)])[0]
     assert spectral_distance(samples, whole["audio"]) < 2.0
-    other = model.sound([prosody], [torch.randn(prosody.noise_shape, generator=torch.Generator().manual_seed(1))])[0]
-    assert spectral_distance(other, whole["audio"]) > 6.0, "as far as another breath takes it"
+    other = model.decode([prosody], [torch.randn(prosody.noise_shape, generator=torch.Generator().manual_seed(1))])[0]
+    assert spectral_distance(other, whole["audio"]) > 6.0, "as far as other noise takes it"
 
 
 def as_released(name):

@@ -8,11 +8,11 @@ import torch
 from helpers.kokoro_golden import far
 from helpers.unquantised_graph import unquantised
 from polyvox.bundles.kokoro_weights import read_kokoro
-from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel
+from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import BundleError
-from polyvox.models.kokoro.model import KokoroConfig, Line, load_kokoro
+from polyvox.models.kokoro.model import KokoroConfig, StyledTokens, load_kokoro
 from polyvox.models.kokoro.ragged import Ragged
 
 PARTS = ("bert", "bert_encoder", "predictor", "text_encoder", "decoder")
@@ -24,7 +24,7 @@ INNER = {
     "source": "/decoder/decoder/generator/Concat_3_output_0",
     "spectra": "/decoder/decoder/generator/conv_post/Conv_output_0",
 }
-LOUDER = 1.5
+GAIN = 1.5
 """The graph adds overlapping windows up without dividing by the sum of their squares."""
 
 
@@ -69,19 +69,19 @@ def recovered(bundle):
     return load_kokoro(KokoroConfig(), read_kokoro(bundle.file("model.onnx")))
 
 
-def call(bundle, phonemes, voice="af_heart"):
+def model_input(bundle, phonemes, voice="af_heart"):
     styles = np.fromfile(bundle.file(f"voices/{voice}.bin"), dtype=np.float32).reshape(510, 1, 256)
     return ModelInput(tuple(IDS[symbol] for symbol in phonemes), styles[len(phonemes) - 1], 1.0)
 
 
-def colour(samples):
+def mean_spectrum(samples):
     """The mean spectrum of all samples, in decibels."""
     spectra = torch.stft(samples, 512, 128, window=torch.hann_window(512), return_complex=True)
     return 10 * torch.log10(spectra.abs().square().mean(dim=1) + 1e-6)
 
 
-def line(item):
-    return Line([0, *item.ids, 0], torch.from_numpy(item.style[0]), item.speed)
+def tokens(item):
+    return StyledTokens([0, *item.ids, 0], torch.from_numpy(item.style[0]), item.speed)
 
 
 @pytest.mark.slow
@@ -91,12 +91,12 @@ def test_the_graph_computes_the_same_once_it_rounds_nothing_between_layers(bundl
     options.intra_op_num_threads, options.log_severity_level = 1, 3
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     graph = onnxruntime.InferenceSession(unquantised(bundle.file("model.onnx"), tuple(INNER.values())), options)
-    item = call(bundle, SENTENCES[1])
+    item = model_input(bundle, SENTENCES[1])
     ids, speed = np.array([[0, *item.ids, 0]]), np.array([item.speed], dtype=np.float32)
     names = ("durations", "waveform", *INNER.values())
     results = graph.run(names, {"input_ids": ids, "style": item.style, "speed": speed})
     durations, waveform, pitch, energy, features, source, spectra = map(torch.from_numpy, results)
-    (ours,) = recovered.plan([line(item)])
+    (ours,) = recovered.predict_prosody([tokens(item)])
     assert torch.equal(ours.durations, durations.flatten().long())
     assert far(ours.pitch, pitch[0, 0]) < 5e-3, "of about 200 Hz"
     assert far(ours.energy, energy[0, 0]) < 1e-4
@@ -104,10 +104,10 @@ def test_the_graph_computes_the_same_once_it_rounds_nothing_between_layers(bundl
     made = recovered.decoder.features(ours.text[None], pitch[0], energy[0], style, frames)
     assert far(made, features) < 1e-5 * features.abs().max()
     generator, doubled = recovered.decoder.generator, frames.scaled(2)
-    assert far(generator.filtered(features, source, style, doubled), spectra) < 1e-5 * spectra.abs().max()
-    samples = generator.sounded(spectra, doubled)[0]
+    assert far(generator.output_spectra(features, source, style, doubled), spectra) < 1e-5 * spectra.abs().max()
+    samples = generator.istft(spectra, doubled)[0]
     inner = slice(100, -100)
-    assert far(LOUDER * samples[inner], waveform.flatten()[inner]) < 1e-5
+    assert far(GAIN * samples[inner], waveform.flatten()[inner]) < 1e-5
 
 
 @pytest.mark.slow
@@ -115,13 +115,15 @@ def test_the_graph_computes_the_same_once_it_rounds_nothing_between_layers(bundl
 def test_the_graph_as_it_is_speaks_nearly_the_same(bundle, recovered):
     """It rounds what is between its layers to 8 bits, which moves a few durations by a frame."""
     graph = KokoroModel(bundle.file("model.onnx"), 1)
-    items = [call(bundle, phonemes) for phonemes in SENTENCES]
-    plan = recovered.plan([line(item) for item in items])
-    chance = torch.Generator().manual_seed(0)
-    spoken = recovered.sound(plan, [torch.randn(prosody.noise_shape, generator=chance) for prosody in plan])
-    for item, prosody, samples in zip(items, plan, spoken, strict=True):
+    items = [model_input(bundle, phonemes) for phonemes in SENTENCES]
+    prosodies = recovered.predict_prosody([tokens(item) for item in items])
+    generator = torch.Generator().manual_seed(0)
+    spoken = recovered.decode(
+        prosodies, [torch.randn(prosody.noise_shape, generator=generator) for prosody in prosodies]
+    )
+    for item, prosody, samples in zip(items, prosodies, spoken, strict=True):
         theirs = graph.run(item)
         assert np.abs(prosody.durations.numpy() - theirs.durations).max() <= 1
         assert abs(prosody.frames - theirs.durations.sum()) <= 0.05 * prosody.frames
-        difference = colour(LOUDER * samples) - colour(torch.from_numpy(theirs.pcm))
+        difference = mean_spectrum(GAIN * samples) - mean_spectrum(torch.from_numpy(theirs.pcm))
         assert difference.square().mean().sqrt() < 2.5

@@ -1,4 +1,4 @@
-"""A fit's own process: gone at once when it is not wanted any more, and when the server is killed."""
+"""A fit's worker process: gone at once when the fit is closed, and when the server is killed."""
 
 import asyncio
 import os
@@ -13,9 +13,9 @@ import pytest
 
 from helpers.fakes import tone_settings
 from helpers.serving import wait_for
-from polyvox.engines.kokoro import fit_child
+from polyvox.engines.kokoro.fitting import worker
 from polyvox.errors import BundleError
-from polyvox.service.fit_worker import FitStep, fitted_in_child
+from polyvox.service.fit_worker import FitStep, fit_in_process
 
 NOISE = np.random.default_rng(0).uniform(-0.1, 0.1, 24_000).astype(np.float32)
 
@@ -24,11 +24,11 @@ import asyncio, sys
 from pathlib import Path
 import numpy as np
 from polyvox.installation import load_settings
-from polyvox.service.fit_worker import fitted_in_child
+from polyvox.service.fit_worker import fit_in_process
 
 async def fit():
     pcm = np.random.default_rng(0).uniform(-0.1, 0.1, 24_000).astype(np.float32)
-    async for step in fitted_in_child(load_settings(models_dir=Path(sys.argv[1]), fit_threads=1), pcm, 24_000, 0):
+    async for step in fit_in_process(load_settings(models_dir=Path(sys.argv[1]), fit_threads=1), pcm, 24_000, 0):
         print(step, flush=True)
 
 asyncio.run(fit())
@@ -36,7 +36,7 @@ asyncio.run(fit())
 
 
 def fits_of(parent: int) -> list[int]:
-    """The living processes of fits that a process has started."""
+    """The running workers that a process has started."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -44,7 +44,7 @@ def fits_of(parent: int) -> list[int]:
             command = (path / "cmdline").read_text()
         except OSError:
             continue
-        if int(started_by) == parent and state != "Z" and fit_child.__name__ in command:
+        if int(started_by) == parent and state != "Z" and worker.__name__ in command:
             found.append(int(path.name))
     return found
 
@@ -59,8 +59,8 @@ def alive(pid: int) -> bool:
 async def steps_of(settings, wanted: int) -> list[FitStep]:
     """The first steps of a fit that is then closed."""
     steps: list[FitStep] = []
-    async with aclosing(fitted_in_child(settings, NOISE, 24_000, 0)) as told:
-        async for step in told:
+    async with aclosing(fit_in_process(settings, NOISE, 24_000, 0)) as progress:
+        async for step in progress:
             steps.append(step)
             if len(steps) == wanted:
                 break
@@ -68,7 +68,7 @@ async def steps_of(settings, wanted: int) -> list[FitStep]:
 
 
 @pytest.mark.anyio
-async def test_models_that_are_missing_are_told(tmp_path):
+async def test_missing_models_are_an_error(tmp_path):
     with pytest.raises(BundleError, match="polyvox pull"):
         await steps_of(tone_settings(models_dir=tmp_path), 1)
     assert fits_of(os.getpid()) == []
@@ -76,7 +76,7 @@ async def test_models_that_are_missing_are_told(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.anyio
-async def test_a_fit_that_is_closed_or_cancelled_ends_its_process(models_dir, installed):
+async def test_a_fit_that_is_closed_or_cancelled_ends_its_worker(models_dir, installed):
     installed("campplus")
     settings = tone_settings(models_dir=models_dir, fit_threads=1)
     (start,) = await steps_of(settings, 1)
@@ -105,10 +105,10 @@ def test_a_fit_ends_when_its_server_is_killed(models_dir, installed, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_that_is_printed_in_the_child_stands_among_its_answers():
+def test_what_is_printed_in_the_worker_does_not_mix_with_its_answers():
     code = (
-        "from polyvox.engines.kokoro.fit_child import answers_alone\n"
-        "answers = answers_alone(); print('a remark', flush=True); answers.write(b'an answer'); answers.flush()"
+        "from polyvox.engines.kokoro.fitting.worker import exclusive_output\n"
+        "answers = exclusive_output(); print('a remark', flush=True); answers.write(b'an answer'); answers.flush()"
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=True, timeout=60)
     assert (done.stdout, done.stderr) == (b"an answer", b"a remark\n")

@@ -1,4 +1,4 @@
-"""Fits as jobs: one at a time, each its owner's, over at once when cancelled, and nothing left of those that fail."""
+"""Fits as jobs: one at a time, private to their owner, cancelled at once, and nothing left of those that fail."""
 
 import asyncio
 from dataclasses import replace
@@ -21,6 +21,7 @@ from polyvox.errors import (
     UnavailableError,
 )
 from polyvox.service import fitting
+from polyvox.service.fit_worker import FitStep
 from polyvox.service.fitting import FitState, FittingService, check_possible
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import PreparedVoice, Utterance
@@ -68,13 +69,27 @@ async def test_a_fit_ends_as_a_registered_voice_with_its_style_and_consent(studi
     np.testing.assert_array_equal(fitted_style(found.report).offset, OFFSET)
 
 
-async def test_the_log_shows_how_far_a_fit_is(studio):
-    fits = fits_of(studio, ScriptedFits())
+async def test_the_log_has_the_start_the_progress_and_the_end_of_a_fit(studio):
     with capture_logs() as logs:
+        fits = fits_of(studio, ScriptedFits())
         job = await begun(fits)
         await fits.finished(job, lambda job: None, every=0.01)
-    (line,) = [line for line in logs if line["event"] == "fitting"]
-    assert (line["fit"], line["step"], line["steps"], line["similarity"]) == (job.id, 1, 4, 0.3)
+    lines = [line for line in logs if line.get("fit") == job.id]
+    assert [line["event"] for line in lines] == ["fit started", "fitting", "fit done"]
+    assert [lines[1][key] for key in ("log_level", "step", "steps", "similarity")] == ["info", 1, 4, 0.3]
+    assert lines[2]["similarity"] == 0.6
+
+
+async def test_the_log_has_a_line_for_each_tenth_of_a_long_fit(studio):
+    async def hundred_steps(settings, pcm, rate, seed):
+        for step in range(101):
+            yield FitStep(step, 100, 0.5)
+        yield style()
+
+    with capture_logs() as logs:
+        fits = FittingService(studio.speech.settings, studio.voices, hundred_steps, check=lambda settings: None)
+        await fits.finished(await begun(fits), lambda job: None, every=0.01)
+    assert [line["step"] for line in logs if line["event"] == "fitting"] == list(range(10, 101, 10))
 
 
 async def test_without_consent_nothing_is_fitted(studio):
@@ -111,7 +126,7 @@ async def test_a_name_that_is_taken_meanwhile_fails_the_fit(studio):
     assert job.state is FitState.FAILED
 
 
-async def test_fits_run_one_after_the_other_and_no_more_wait_than_may(studio):
+async def test_fits_run_one_after_the_other_and_the_queue_is_bounded(studio):
     script = ScriptedFits(waiting=True)
     fits = fits_of(studio, script)
     first, second = await begun(fits, "Anna"), await begun(fits, "Berta")
@@ -148,7 +163,7 @@ async def test_cancelling_what_is_done_changes_nothing(studio):
     assert await voices_of(studio) == ["Anna"]
 
 
-async def test_fits_are_their_owners_alone(studio):
+async def test_fits_are_private_to_their_owner(studio):
     fits = fits_of(studio, ScriptedFits(waiting=True))
     job = await begun(fits)
     for stranger in ("other key", SHARED_OWNER):
@@ -162,7 +177,7 @@ async def test_fits_are_their_owners_alone(studio):
     assert job.state is FitState.CANCELLED
 
 
-async def test_an_error_of_the_fit_is_told_and_leaves_nothing(studio):
+async def test_an_error_of_the_fit_is_raised_and_leaves_nothing(studio):
     fits = fits_of(studio, ScriptedFits(error=PromptError("Too noisy.")))
     job = await begun(fits)
     with pytest.raises(PromptError, match="Too noisy"):
@@ -170,7 +185,7 @@ async def test_an_error_of_the_fit_is_told_and_leaves_nothing(studio):
     assert (job.state, await voices_of(studio)) == (FitState.FAILED, [])
 
 
-async def test_jobs_that_are_long_over_are_forgotten(studio, monkeypatch):
+async def test_old_jobs_are_forgotten(studio, monkeypatch):
     monkeypatch.setattr(fitting, "_KEPT_JOBS", 1)
     fits = fits_of(studio, ScriptedFits())
     first = await begun(fits, "Anna")

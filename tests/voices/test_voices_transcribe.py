@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from helpers.speech import align_words
 from polyvox.bundles.validate import Bundle, open_bundle
-from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel
+from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import AudioDecodeError
 from polyvox.evaluate.wer import word_error_rate

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from helpers.vowels import vowels
 from polyvox.bundles.validate import open_bundle
-from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.model import KokoroModel
+from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.types import Pcm, Span
 from polyvox.voices import vad

@@ -1,4 +1,4 @@
-"""Voices fitted to recordings: `/v1/voices/fit`."""
+"""`/v1/voices/fit`: fit a voice to a recording."""
 
 from typing import Annotated, Any
 
@@ -25,7 +25,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "There is no such fit of yours."},
     409: {"model": ErrorBody, "description": "You have a voice of this name already."},
     413: {"model": ErrorBody, "description": "The recording is over its limit."},
-    429: {"model": ErrorBody, "description": "As many fits as may wait do."},
+    429: {"model": ErrorBody, "description": "The queue of fits is full."},
     503: {"model": ErrorBody, "description": "PyTorch or a model is not installed; the message names the remedy."},
 }
 
@@ -51,7 +51,7 @@ class NewFit(VoiceChanges):
 
 @router.post("", status_code=202, responses=_ERRORS, openapi_extra=json_or_form(NewFit, "audio"))
 async def fit_voice(request: Request, service: Service, fits: Fits, owner: Owner) -> dict[str, Any]:
-    """Have a voice of Kokoro's fitted to a recording. The answer comes at once; ask for the fit by its id."""
+    """Start fitting a Kokoro voice to a recording. The answer comes at once; poll the fit by its id."""
     fields = await read_fields(request, "audio")
     body = fields.parsed(NewFit)
     reference = await recording_of(body.audio, fields.file, service.settings.prompt_max_bytes)
@@ -60,19 +60,19 @@ async def fit_voice(request: Request, service: Service, fits: Fits, owner: Owner
 
 @router.get("")
 async def list_fits(fits: Fits, owner: Owner) -> dict[str, Any]:
-    """Your fits, the newest first; those that are long over are forgotten."""
+    """Your fits, the newest first; old ones are forgotten."""
     return {"object": "list", "data": [_shown(job) for job in fits.jobs(owner)]}
 
 
 @router.get("/{fit_id}", responses={404: _ERRORS[404]})
 async def get_fit(fit_id: str, fits: Fits, owner: Owner) -> dict[str, Any]:
-    """How far a fit has come, and the voice when it is done."""
+    """The progress of a fit, and the voice when it is done."""
     return _shown(fits.get(fit_id, owner))
 
 
 @router.delete("/{fit_id}", responses={404: _ERRORS[404]})
 async def cancel_fit(fit_id: str, fits: Fits, owner: Owner) -> dict[str, Any]:
-    """End a fit; nothing of it is kept. One that is over stays as it is, and so does its voice."""
+    """Cancel a fit; nothing of it is kept. A finished one and its voice stay as they are."""
     return _shown(await fits.cancel(fit_id, owner))
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
-from polyvox.engines.kokoro.call import ModelInput
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.model import KokoroModel
+from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.types import Utterance
@@ -37,7 +37,7 @@ def planned_calls(settings: Settings, text: str) -> list[ModelInput]:
         await engine.start()
         try:
             utterance = Utterance(text, settings.default_voice)
-            return [step.input for step in engine.plan(utterance) if step.input.ids]
+            return [step.input for step in engine.requests(utterance) if step.input.ids]
         finally:
             await engine.close()
 

@@ -1,4 +1,4 @@
-"""A fit in a process of its own, seen from the server: its steps as they come, and its end whenever it is wanted."""
+"""Run one fit in a worker process: yields its steps as they come, and kills it whenever it is closed."""
 
 import asyncio
 import json
@@ -23,16 +23,16 @@ from polyvox.voices.fitted import KEY, FittedStyle, fitted_style
 
 _log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-_LONGEST_LINE = 65_536
-# A killed process is as good as gone, but one with gigabytes takes a moment on a busy machine.
-_ENDING_SECONDS = 5.0
-# Nothing else of this server's environment, where keys may be.
+_MAX_LINE_BYTES = 65_536
+# A killed process with gigabytes of memory takes a moment to go on a busy machine.
+_EXIT_SECONDS = 5.0
+# Nothing else of the server's environment, which may hold keys.
 _ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HOME")
 
 
 @dataclass(frozen=True, slots=True)
 class FitStep:
-    """A step that is done, of how many, and how alike its sentences were; step 0 is the start, when all is loaded."""
+    """A finished step, of how many, and the similarity of its sentences; step 0 is the start, when all is loaded."""
 
     step: int
     steps: int
@@ -40,15 +40,15 @@ class FitStep:
 
 
 def installed_fitting() -> VoiceFitting:
-    """The way of fitting that this installation has."""
+    """The installed engine's way to fit a voice; `UnavailableError` where no engine has one."""
     found = next(Catalog.installed().fittings(), None)
     if found is None:
-        raise UnavailableError("No engine here can fit a voice to a recording.")
+        raise UnavailableError("No installed engine can fit a voice to a recording.")
     return found
 
 
-async def fitted_in_child(settings: Settings, pcm: Pcm, rate: int, seed: int) -> AsyncGenerator[FitStep | FittedStyle]:
-    """The steps of one fit, and last its style. The process is gone when this is closed."""
+async def fit_in_process(settings: Settings, pcm: Pcm, rate: int, seed: int) -> AsyncGenerator[FitStep | FittedStyle]:
+    """Yield the steps of one fit, and last its style. The process is gone when this generator is closed."""
     request = FitRequest(
         models_dir=str(settings.models_dir.absolute()),
         sample_rate=rate,
@@ -57,35 +57,35 @@ async def fitted_in_child(settings: Settings, pcm: Pcm, rate: int, seed: int) ->
         seed=seed,
         threads=settings.fit_threads,
     )
-    async with _child(settings) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
+    async with _worker(settings) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
         try:
-            child.stdin.write(request.packed(pcm))
-            await child.stdin.drain()
-            while line := await child.stdout.readline():
-                yield _news(json.loads(line))
+            worker.stdin.write(request.packed(pcm))
+            await worker.stdin.drain()
+            while line := await worker.stdout.readline():
+                yield _parsed(json.loads(line))
         except (OSError, ValueError) as error:
             raise EngineError("The fit broke off; the server's log has the cause.") from error
 
 
-def _news(told: Mapping[str, Any]) -> FitStep | FittedStyle:
-    if "error" in told:
-        raise (BundleError if told["missing"] else PromptError)(told["error"])
-    if "style" in told:
-        style = fitted_style({KEY: told["style"]})
+def _parsed(message: Mapping[str, Any]) -> FitStep | FittedStyle:
+    if "error" in message:
+        raise (BundleError if message["missing"] else PromptError)(message["error"])
+    if "style" in message:
+        style = fitted_style({KEY: message["style"]})
         assert style is not None
         return style
-    return FitStep(told["step"], told["steps"], told["similarity"])
+    return FitStep(message["step"], message["steps"], message["similarity"])
 
 
 @asynccontextmanager
-async def _child(settings: Settings) -> AsyncIterator[Process]:
-    """A process that waits for its recording. It is gone when the block is left."""
+async def _worker(settings: Settings) -> AsyncIterator[Process]:
+    """Start a worker that waits for its recording; it is gone when the block is left."""
     kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     threads = {"OMP_NUM_THREADS": str(settings.fit_threads)} if settings.fit_threads else {}
     try:
-        child = await asyncio.create_subprocess_exec(
+        worker = await asyncio.create_subprocess_exec(
             sys.executable,
             "-I",
             "-m",
@@ -94,25 +94,25 @@ async def _child(settings: Settings) -> AsyncIterator[Process]:
             stdout=PIPE,
             cwd="/",
             env={**kept, **threads},
-            limit=_LONGEST_LINE,
+            limit=_MAX_LINE_BYTES,
             start_new_session=True,
         )
     except OSError as error:
         raise UnavailableError(f"The process for the fit cannot be started: {error.strerror}.") from error
     try:
-        yield child
+        yield worker
     finally:
-        await asyncio.shield(_end(child))
+        await asyncio.shield(_kill(worker))
 
 
-async def _end(child: Process) -> None:
-    assert child.stdin is not None
-    if child.returncode is None:
+async def _kill(worker: Process) -> None:
+    assert worker.stdin is not None
+    if worker.returncode is None:
         with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-    child.stdin.close()
+            os.killpg(worker.pid, signal.SIGKILL)
+    worker.stdin.close()
     try:
-        async with asyncio.timeout(_ENDING_SECONDS):
-            await child.wait()
+        async with asyncio.timeout(_EXIT_SECONDS):
+            await worker.wait()
     except TimeoutError:
-        _log.error("a fit left its process running", child=child.pid)
+        _log.error("fit worker still running", pid=worker.pid)

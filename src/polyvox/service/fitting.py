@@ -1,4 +1,4 @@
-"""Voices that are fitted to recordings: one at a time, each in a process of its own that can be ended at any moment."""
+"""Fit voices to recordings as jobs: one at a time, each in a worker process that can be killed at any moment."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ from polyvox.errors import (
     UnavailableError,
     install_hint,
 )
-from polyvox.service.fit_worker import FitStep, fitted_in_child, installed_fitting
+from polyvox.service.fit_worker import FitStep, fit_in_process, installed_fitting
 from polyvox.service.voices import Transcribe, VoiceService
 from polyvox.types import Pcm
 from polyvox.voices.fitted import FittedStyle
@@ -37,7 +37,7 @@ _KEPT_JOBS = 100
 
 
 def check_possible(settings: Settings) -> None:
-    """Raise the typed error if nothing could be fitted here at all."""
+    """Raise the typed error where this installation cannot fit voices at all."""
     if find_spec("torch") is None:
         raise UnavailableError(f"Fitting a voice needs PyTorch; install it with: {install_hint('torch')}")
     for name in installed_fitting().bundles:
@@ -45,7 +45,7 @@ def check_possible(settings: Settings) -> None:
 
 
 class FitState(StrEnum):
-    """Where a fit stands. The last three are final."""
+    """The state of a fit. The last three are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -56,9 +56,9 @@ class FitState(StrEnum):
 
 @dataclass(slots=True)
 class FitJob:
-    """One fit. `similarity` is that of the last step's sentences, and at the end that of sentences never fitted to.
+    """One fit. `similarity` is that of the last step's sentences, and at the end that of held-out sentences.
 
-    How many `steps` there are is known when it has begun, and until then 0.
+    `steps` is 0 until the worker has started and knows how many there will be.
     """
 
     id: str
@@ -84,46 +84,46 @@ def _tenth(progress: FitStep | FitJob) -> int:
     return 10 * progress.step // progress.steps if progress.steps else 0
 
 
-class Fitting(Protocol):
-    """Whoever fits a style to a recording, step by step, and ends with it; `fit_worker.fitted_in_child` does."""
+class FitRunner(Protocol):
+    """Fits a style to a recording: yields its steps, and last the style. `fit_worker.fit_in_process` is one."""
 
     def __call__(self, settings: Settings, pcm: Pcm, rate: int, seed: int) -> AsyncGenerator[FitStep | FittedStyle]: ...
 
 
 class FittingService:
-    """The fits of one server. They live in memory: what a server has not finished when it ends was never there."""
+    """The fits of one server. They live in memory: a server that stops drops its unfinished fits."""
 
     def __init__(
         self,
         settings: Settings,
         voices: VoiceService,
-        fitting: Fitting = fitted_in_child,
+        run: FitRunner = fit_in_process,
         check: Callable[[Settings], None] = check_possible,
     ) -> None:
         self._settings = settings
         self._voices = voices
-        self._fitting = fitting
+        self._run_fit = run
         self._check = check
         self._jobs: dict[str, FitJob] = {}
-        self._turn = asyncio.Lock()
+        self._running = asyncio.Lock()
 
     async def close(self) -> None:
-        """End what is under way; nothing of it is kept."""
+        """Cancel all unfinished fits."""
         for job in list(self._jobs.values()):
-            await self._end(job)
+            await self._cancel(job)
 
     async def start(
         self, reference: InlineVoice | UrlVoice, details: VoiceDetails, owner: str, *, seed: int = 0
     ) -> FitJob:
-        """Check a recording and queue its fit; whatever can be refused is refused here."""
+        """Check a recording and queue its fit; raises whatever can be refused before it runs."""
         if not details.consent:
             raise InvalidRequestError(
                 "A voice is fitted only with the speaker's consent; say so with 'consent'.", field="consent"
             )
         await asyncio.to_thread(self._check, self._settings)
-        self._check_room()
+        self._check_queue()
         taken = await self._voices.take(reference, details, owner)
-        self._check_room()
+        self._check_queue()
         assert details.name is not None
         job = FitJob(f"fit_{uuid4().hex}", owner, details.name)
         self._jobs[job.id] = job
@@ -138,7 +138,7 @@ class FittingService:
         """A fit of this owner's."""
         job = self._jobs.get(job_id)
         if job is None or job.owner != owner:
-            raise NotFoundError("There is no fit of this id; it may be long over.", field="id")
+            raise NotFoundError("There is no fit of this id; old ones are forgotten.", field="id")
         return job
 
     def jobs(self, owner: str) -> list[FitJob]:
@@ -146,18 +146,18 @@ class FittingService:
         return [job for job in reversed(self._jobs.values()) if job.owner == owner]
 
     async def cancel(self, job_id: str, owner: str) -> FitJob:
-        """End a fit, at once and without a trace; one that is over stays as it is."""
+        """Cancel a fit at once; nothing of it is kept. A finished one stays as it is."""
         job = self.get(job_id, owner)
-        await self._end(job)
+        await self._cancel(job)
         return job
 
-    async def finished(self, job: FitJob, told: Callable[[FitJob], None], every: float = 0.2) -> VoiceRecord:
-        """Wait for a fit, telling of it now and then; its error where it fails."""
+    async def finished(self, job: FitJob, on_progress: Callable[[FitJob], None], every: float = 0.2) -> VoiceRecord:
+        """Wait for a fit, and call back every so many seconds; raises the fit's error where it fails."""
         assert job.task is not None
         while not job.over:
-            told(job)
+            on_progress(job)
             await asyncio.wait([job.task], timeout=every)
-        told(job)
+        on_progress(job)
         if job.error is not None:
             raise job.error
         if job.voice is None:
@@ -175,38 +175,40 @@ class FittingService:
     ) -> None:
         began = time.monotonic()
         try:
-            async with self._turn:
+            async with self._running:
                 job.state = FitState.RUNNING
-                style = await self._fitted(job, pcm, rate, seed)
+                log.info("fit started", fit=job.id, recording_seconds=round(len(pcm) / rate, 1))
+                style = await self._fit(job, pcm, rate, seed)
             registered = await self._voices.register(
                 reference, details, job.owner, transcribe=Transcribe.NONE, fitted=style
             )
             job.voice, job.warnings = registered.record, registered.warnings
             job.similarity = style.similarity
             job.state = FitState.DONE
-            log.info("voice fitted", fit=job.id, seconds=round(time.monotonic() - began, 1), alike=style.similarity)
+            log.info("fit done", fit=job.id, seconds=round(time.monotonic() - began, 1), similarity=style.similarity)
         except asyncio.CancelledError:
             job.state = FitState.CANCELLED
+            log.info("fit cancelled", fit=job.id, step=job.step)
             raise
         except PolyvoxError as error:
             job.error, job.state = error, FitState.FAILED
-            log.warning("voice not fitted", fit=job.id, reason=error.message)
+            log.warning("fit failed", fit=job.id, reason=error.message)
         except Exception:
             job.error = EngineError(f"The fit failed; the server's log has the cause under {job.id}.")
             job.state = FitState.FAILED
-            log.exception("voice not fitted", fit=job.id)
+            log.exception("fit failed", fit=job.id)
 
-    async def _fitted(self, job: FitJob, pcm: Pcm, rate: int, seed: int) -> FittedStyle:
-        async with aclosing(self._fitting(self._settings, pcm, rate, seed)) as told:
-            async for news in told:
-                if isinstance(news, FittedStyle):
-                    return news
-                if _tenth(news) > _tenth(job):
-                    log.info("fitting", fit=job.id, step=news.step, steps=news.steps, similarity=news.similarity)
-                job.step, job.steps, job.similarity = news.step, news.steps, news.similarity
+    async def _fit(self, job: FitJob, pcm: Pcm, rate: int, seed: int) -> FittedStyle:
+        async with aclosing(self._run_fit(self._settings, pcm, rate, seed)) as progress:
+            async for event in progress:
+                if isinstance(event, FittedStyle):
+                    return event
+                if _tenth(event) > _tenth(job):
+                    log.info("fitting", fit=job.id, step=event.step, steps=event.steps, similarity=event.similarity)
+                job.step, job.steps, job.similarity = event.step, event.steps, event.similarity
         raise EngineError("The fit ended without a result; the server's log has the cause.")
 
-    async def _end(self, job: FitJob) -> None:
+    async def _cancel(self, job: FitJob) -> None:
         if job.over or job.task is None:
             return
         job.task.cancel()
@@ -214,9 +216,9 @@ class FittingService:
         if not job.over:  # it was cancelled before it had begun
             job.state = FitState.CANCELLED
 
-    def _check_room(self) -> None:
+    def _check_queue(self) -> None:
         if sum(not job.over for job in self._jobs.values()) >= self._settings.max_fits:
-            raise OverloadedError("As many fits as may wait do; try again later.", retry_after=_RETRY_SECONDS)
+            raise OverloadedError("The queue of fits is full; try again later.", retry_after=_RETRY_SECONDS)
 
     def _forget_oldest(self) -> None:
         over = [job.id for job in self._jobs.values() if job.over]

@@ -1,1 +1,1 @@
-"""What engines do alike, once."""
+"""Parts that engines share: chunk progress, player clock, seeds, capture fall-back, tuning, fit protocol."""

@@ -1,6 +1,6 @@
-"""What a process that fits a voice reads: one line of JSON, then samples.
+"""Protocol of a worker process that fits a voice: it reads one line of JSON, then samples, from standard input.
 
-It answers in lines of JSON: `{"step", "steps", "similarity"}` after each step, and last `{"style"}` or `{"error",
+It writes lines of JSON: `{"step", "steps", "similarity"}` after each step, and last `{"style"}` or `{"error",
 "missing"}`.
 """
 
@@ -12,9 +12,9 @@ from polyvox.types import Pcm
 
 @dataclass(frozen=True, slots=True)
 class FitRequest:
-    """What is to be fitted and how; `samples` float32 samples follow.
+    """The request line; `samples` float32 samples follow it.
 
-    0 `steps` are as many as suit the device, and 0 `threads` one for each core.
+    0 `steps`: as many as suit the device; 0 `threads`: one for each core.
     """
 
     models_dir: str
@@ -25,5 +25,5 @@ class FitRequest:
     threads: int
 
     def packed(self, pcm: Pcm) -> bytes:
-        """The request as the process reads it."""
+        """Request and samples as bytes for the worker."""
         return json.dumps(asdict(self)).encode() + b"\n" + pcm.astype("<f4").tobytes()

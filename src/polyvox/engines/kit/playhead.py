@@ -1,5 +1,6 @@
 """The clock of a listener: when the next chunk of an utterance has to be there."""
 
+from collections import deque
 from collections.abc import Callable
 
 
@@ -7,15 +8,30 @@ class Playhead:
     """Plays the first chunk when it arrives, and every later one right behind the one before it, or late.
 
     `due` is when the player runs dry: the deadline of the next chunk, on the given clock. It orders work in a `Stage`.
+    Chunks that are requested before those in front of them have arrived count with their expected durations.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._started = False
-        self.due = clock()
+        self._dry = clock()
+        self._expected: deque[float] = deque()
+
+    @property
+    def due(self) -> float:
+        """When everything that has arrived or is expected will have been played."""
+        return self._dry + sum(self._expected)
+
+    def expect(self, seconds: float) -> float:
+        """Add a chunk that is requested ahead and should play for so many seconds; returns its deadline."""
+        due = self.due
+        self._expected.append(seconds)
+        return due
 
     def push(self, seconds: float) -> None:
-        """Add a chunk that has arrived and plays for so many seconds."""
+        """Add a chunk that has arrived and plays for so many seconds, in place of the oldest expected one."""
+        if self._expected:
+            self._expected.popleft()
         now = self._clock()
-        self.due = (max(self.due, now) if self._started else now) + seconds
+        self._dry = (max(self._dry, now) if self._started else now) + seconds
         self._started = True

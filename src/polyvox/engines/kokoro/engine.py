@@ -1,4 +1,4 @@
-"""Kokoro-82M: 54 voices, spoken chunk by chunk."""
+"""Kokoro-82M as an engine: 54 built-in voices, synthesised chunk by chunk."""
 
 import asyncio
 import hashlib
@@ -12,16 +12,17 @@ import structlog
 
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
-from polyvox.engines.kokoro import voices as book
-from polyvox.engines.kokoro.ahead import Told, told_in_order
-from polyvox.engines.kokoro.call import Call, ModelInput
+from polyvox.engines.kit.progress import ChunkLedger
+from polyvox.engines.kokoro.chunking import Break, PhonemeChunk, split_chunks
 from polyvox.engines.kokoro.loading import load_network
-from polyvox.engines.kokoro.plan import Break, Chunk, cut
+from polyvox.engines.kokoro.lookahead import CompletedRequest, synthesize_in_order
 from polyvox.engines.kokoro.render import SAMPLE_RATE
+from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.synthesis import Synthesis
+from polyvox.engines.kokoro.synthesis import KokoroSynthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
+from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VoiceTable, catalogue, language_of
 from polyvox.errors import EngineError, InvalidRequestError, TextError, UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.text.phoneme_frontend import PhonemeFrontends
@@ -32,7 +33,6 @@ from polyvox.types import (
     ChunkPolicy,
     NormalizationOptions,
     PreparedVoice,
-    Span,
     Utterance,
     Voice,
     VoicePrompt,
@@ -41,34 +41,32 @@ from polyvox.voices.mixing import MixTerm
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-LANGUAGES = frozenset(book.LANGUAGES.values())
-
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """What exists between `start` and `close`."""
+    """State between `start` and `close`."""
 
-    styles: book.VoiceBook
-    synthesis: Synthesis
+    voices: VoiceTable
+    synthesis: KokoroSynthesis
 
 
 class KokoroEngine:
     """Kokoro on ONNX Runtime, or in PyTorch where a GPU or the settings call for it."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        own = settings.section(KokoroSettings)
+        self._models_dir = settings.models_dir
+        self._settings = own = settings.section(KokoroSettings)
         self._policy = ChunkPolicy(own.first_chunk_phonemes, own.chunk_growth, own.max_chunk_phonemes)
         self._readers = PhonemeFrontends(espeak=settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
         self.warning = ""
-        """What is not as the settings wish: say, that the GPU failed."""
+        """Why the engine does not run as its settings ask, such as a GPU that failed; empty where it does."""
 
     name = "kokoro"
-    voices: Sequence[Voice] = book.catalogue()
+    voices: Sequence[Voice] = catalogue()
     capabilities = Capabilities(
-        languages=LANGUAGES,
+        languages=LANGUAGE_TAGS,
         sample_rate=SAMPLE_RATE,
         native_speed=True,
         word_timings=True,
@@ -80,16 +78,16 @@ class KokoroEngine:
         self._observer = observer
 
     async def start(self) -> None:
-        bundle = await asyncio.to_thread(open_bundle, "kokoro", self._settings.models_dir)
-        styles = await asyncio.to_thread(book.VoiceBook, bundle.folder / "voices", self.voices)
+        bundle = await asyncio.to_thread(open_bundle, "kokoro", self._models_dir)
+        voices = await asyncio.to_thread(VoiceTable, bundle.folder / "voices", self.voices)
         network = await asyncio.to_thread(load_network, self._settings, bundle)
         self.warning = network.warning
         log.info("kokoro loaded", runs_on=network.runs_on)
-        await self.start_with(network.synthesis(self._observer), styles)
+        await self.start_with(network.synthesis(self._observer), voices)
 
-    async def start_with(self, synthesis: Synthesis, styles: book.VoiceBook) -> None:
-        """As `start`, with a network and voices that are loaded already."""
-        self._loaded = _Loaded(styles, synthesis)
+    async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
+        """Start with a network and voices that are loaded already."""
+        self._loaded = _Loaded(voices, synthesis)
         async for _ in self.speak(Utterance("Ready.", "af_heart")):
             continue
 
@@ -106,43 +104,43 @@ class KokoroEngine:
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         loaded = self._started()
-        plan = self.plan(utterance)
-        place = _Place(self._policy)
-        chunks = told_in_order(lambda: loaded.synthesis.read(plan), loaded.synthesis)
+        requests = self.requests(utterance)
+        ledger = ChunkLedger(SAMPLE_RATE, self._policy)
+        chunks = synthesize_in_order(lambda: loaded.synthesis.next_request(requests), loaded.synthesis)
         async with aclosing(chunks):
-            async for told in chunks:
-                yield place.next(told, utterance)
-        if place.index == 0:
+            async for chunk in chunks:
+                yield _audio_chunk(ledger, chunk, utterance)
+        if ledger.index == 0:
             raise TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
 
-    def plan(self, utterance: Utterance) -> Iterator[Call]:
-        """The model calls an utterance takes, in order."""
+    def requests(self, utterance: Utterance) -> Iterator[SynthesisRequest]:
+        """The synthesis requests of an utterance, in order."""
         own = utterance.prepared
-        style = self._started().styles.style(utterance.voice) if own is None else own.arrays["style"]
+        pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
         reader = self._readers.frontend(self._language(utterance))
-        for chunk in cut(reader.read(utterance.text, utterance.normalization), self._policy):
+        for chunk in split_chunks(reader.read(utterance.text, utterance.normalization), self._policy):
             ids = chunk.ids
-            yield Call(chunk, ModelInput(tuple(ids), style[max(0, len(ids) - 1)], utterance.speed))
+            yield SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed))
 
     def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
-        """The phonemes of a text, uncut, as the model's alphabet writes them, and their ids."""
+        """The phonemes of a whole text in the model's alphabet, and their ids."""
         sentences = self._readers.frontend(_known(language)).read(text, NormalizationOptions())
         words = [word for sentence in sentences for word in sentence.words if isinstance(word, SpokenWord)]
-        phonemes = Chunk(tuple(words), Break.SENTENCE).phonemes
+        phonemes = PhonemeChunk(tuple(words), Break.SENTENCE).phonemes
         return phonemes, [IDS[symbol] for symbol in phonemes]
 
     def mixed_voice(self, expression: str) -> npt.NDArray[np.float32]:
-        return self._started().styles.style(expression)
+        return self._started().voices.style(expression)
 
     def voice_from_style(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
-        style = self._started().styles.blend(mix) + offset
+        style = self._started().voices.blend(mix) + offset
         arrays = {"style": style, "language": np.array(_nearest(language))}
         return PreparedVoice(self.name, hashlib.sha256(style.tobytes()).hexdigest(), arrays)
 
     def _language(self, utterance: Utterance) -> str:
         own = utterance.prepared
-        spoken_by_voice = book.language_of(utterance.voice) if own is None else str(own.arrays["language"])
-        return _known(utterance.language) if utterance.language else spoken_by_voice
+        native = language_of(utterance.voice) if own is None else str(own.arrays["language"])
+        return _known(utterance.language) if utterance.language else native
 
     def _started(self) -> _Loaded:
         if self._loaded is None:
@@ -150,46 +148,32 @@ class KokoroEngine:
         return self._loaded
 
 
-@dataclass(slots=True)
-class _Place:
-    """How far an utterance has come: chunks, samples and tokens, cut by one policy."""
-
-    policy: ChunkPolicy
-    index: int = 0
-    samples: int = 0
-    tokens: int = 0
-
-    def next(self, told: Told, utterance: Utterance) -> AudioChunk:
-        chunk, rendered = told.call.chunk, told.spoken.rendered
-        tokens = Span(self.tokens, self.tokens + len(chunk.phonemes))
-        result = AudioChunk(
-            pcm=rendered.pcm,
-            sample_rate=SAMPLE_RATE,
-            index=self.index,
-            start=self.samples,
-            text=utterance.text[chunk.span.start : chunk.span.end] if chunk.span else "",
-            span=chunk.span,
-            words=word_timings(
-                rendered.words, utterance.text, first_sample=self.samples - rendered.trimmed, sample_rate=SAMPLE_RATE
-            ),
-            tokens=tokens,
-            wall_seconds=told.wall_seconds,
-            device_seconds=told.spoken.seconds,
-            policy=self.policy,
-        )
-        self.index, self.samples, self.tokens = self.index + 1, result.end, tokens.end
-        return result
+def _audio_chunk(ledger: ChunkLedger, done: CompletedRequest, utterance: Utterance) -> AudioChunk:
+    chunk, rendered = done.request.chunk, done.result.rendered
+    return ledger.chunk(
+        rendered.pcm,
+        text=utterance.text[chunk.span.start : chunk.span.end] if chunk.span else "",
+        span=chunk.span,
+        words=word_timings(
+            rendered.words, utterance.text, first_sample=ledger.samples - rendered.trimmed, sample_rate=SAMPLE_RATE
+        ),
+        tokens=len(chunk.phonemes),
+        wall_seconds=done.wall_seconds,
+        device_seconds=done.result.device_seconds,
+    )
 
 
 def _nearest(language: str) -> str:
     """The language itself, one of its regions, or American English."""
-    same = (known for known in sorted(LANGUAGES, reverse=True) if known.partition("-")[0] == language.partition("-")[0])
-    return language if language in LANGUAGES else next(same, "en-us")
+    same = (
+        known for known in sorted(LANGUAGE_TAGS, reverse=True) if known.partition("-")[0] == language.partition("-")[0]
+    )
+    return language if language in LANGUAGE_TAGS else next(same, "en-us")
 
 
 def _known(language: str) -> str:
-    if language not in LANGUAGES:
+    if language not in LANGUAGE_TAGS:
         raise InvalidRequestError(
-            f"Kokoro does not speak {language!r}; it speaks {', '.join(sorted(LANGUAGES))}.", field="language"
+            f"Kokoro does not speak {language!r}; it speaks {', '.join(sorted(LANGUAGE_TAGS))}.", field="language"
         )
     return language

@@ -1,4 +1,4 @@
-"""Which of its networks Kokoro speaks with: the graph on ONNX Runtime, or its twin in PyTorch."""
+"""Choose and load Kokoro's network: the ONNX graph on ONNX Runtime, or the same network in PyTorch."""
 
 import ctypes
 from collections.abc import Callable
@@ -6,63 +6,54 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import structlog
-
 from polyvox.bundles.validate import Bundle
-from polyvox.config import Settings
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.synthesis import OneByOne, Synthesis
-from polyvox.errors import UnavailableError
+from polyvox.engines.kokoro.synthesis import KokoroSynthesis, SerialSynthesis
+from polyvox.errors import UnavailableError, install_hint
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.stage import Observer
 
 if TYPE_CHECKING:
     from polyvox.engines.kokoro.native import NativeKokoro
 
-log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
 _DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """A network in memory: how calls get to it, where it runs in words, and what is not as the settings wish."""
+class LoadedNetwork:
+    """A network in memory, its device in words, and a warning where that is not what the settings ask for."""
 
-    synthesis: Callable[[Observer | None], Synthesis]
+    synthesis: Callable[[Observer | None], KokoroSynthesis]
     runs_on: str
     warning: str = ""
 
 
-def load_network(settings: Settings, bundle: Bundle) -> Network:
-    """Load what the settings and the machine call for; this takes a while."""
-    executor = settings.section(KokoroSettings).executor
+def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
+    """Load what the settings ask for and the machine supports; blocks for seconds."""
+    executor = settings.executor
     if executor == "onnx" or (executor == "auto" and not _gpu_expected(settings)):
         return _on_onnx_runtime(settings, bundle)
     if find_spec("torch") is None:
-        raise UnavailableError("Kokoro needs PyTorch to run natively; install it with `pip install 'polyvox[torch]'`.")
+        raise UnavailableError(f"Kokoro needs PyTorch to run natively; install it with: {install_hint('torch')}")
     from polyvox.engines.kokoro.native_loading import load_anywhere, load_on_gpu
 
     if executor == "native":
         return _native(*load_anywhere(settings, bundle))
-    trial = load_on_gpu(settings, bundle)
-    if trial.models is not None:
-        return _native(trial.models)
-    warning = ""
-    if trial.fault:
-        warning = f"{trial.fault}, so Kokoro runs on ONNX Runtime on the CPU; check driver and PyTorch build."
-        log.warning(warning)
-    return _on_onnx_runtime(settings, bundle, warning)
+    attempt = load_on_gpu(settings, bundle)
+    if attempt.models is not None:
+        return _native(attempt.models)
+    return _on_onnx_runtime(settings, bundle, attempt.warn("Kokoro runs on ONNX Runtime on the CPU"))
 
 
-def _gpu_expected(settings: Settings) -> bool:
-    """Whether it is worth while to import PyTorch, which takes seconds, and ask it for a GPU."""
-    if settings.section(KokoroSettings).device == "cpu" or find_spec("torch") is None:
+def _gpu_expected(settings: KokoroSettings) -> bool:
+    """Whether a GPU is likely enough to import PyTorch, which takes seconds, and ask for one."""
+    if settings.device == "cpu" or find_spec("torch") is None:
         return False
-    return settings.section(KokoroSettings).device == "cuda" or any(map(_loads, _DRIVERS))
+    return settings.device == "cuda" or any(map(_can_load, _DRIVERS))
 
 
-def _loads(library: str) -> bool:
+def _can_load(library: str) -> bool:
     try:
         ctypes.CDLL(library)
     except OSError:
@@ -70,13 +61,15 @@ def _loads(library: str) -> bool:
     return True
 
 
-def _on_onnx_runtime(settings: Settings, bundle: Bundle, warning: str = "") -> Network:
-    workers = settings.section(KokoroSettings).workers
-    model = KokoroModel(bundle.file("model.onnx"), settings.section(KokoroSettings).threads or share_of_cores(workers))
-    return Network(lambda observer: OneByOne(model.run, workers, observer), "ONNX Runtime on the CPU", warning)
+def _on_onnx_runtime(settings: KokoroSettings, bundle: Bundle, warning: str = "") -> LoadedNetwork:
+    workers = settings.workers
+    model = KokoroModel(bundle.file("model.onnx"), settings.threads or share_of_cores(workers))
+    return LoadedNetwork(
+        lambda observer: SerialSynthesis(model.run, workers, observer), "ONNX Runtime on the CPU", warning
+    )
 
 
-def _native(network: "NativeKokoro", warning: str = "") -> Network:
-    from polyvox.engines.kokoro.batches import Batches
+def _native(network: "NativeKokoro", warning: str = "") -> LoadedNetwork:
+    from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis
 
-    return Network(lambda observer: Batches(network, observer), network.runs_on, warning)
+    return LoadedNetwork(lambda observer: BatchedSynthesis(network, observer), network.runs_on, warning)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
-from polyvox.engines.kokoro.call import ModelInput, ModelOutput
+from polyvox.engines.kokoro.request import ModelInput, ModelOutput
 from polyvox.engines.kokoro.vocabulary import PADDING
 from polyvox.runtime.executors.ort import OrtGraph
 
 
 class KokoroModel:
-    """The quantised graph. It has no random node: the same input gives the same samples."""
+    """The quantised ONNX graph. It has no random node: the same input gives the same samples."""
 
     def __init__(self, path: Path, threads: int) -> None:
         self._graph = OrtGraph(path, threads)

@@ -1,4 +1,4 @@
-"""Kokoro's network in PyTorch on one device: rows of different lengths in one call, each as if it were alone."""
+"""Kokoro's network in PyTorch on one device: batches of any lengths, in which no row depends on the others."""
 
 import hashlib
 import struct
@@ -12,173 +12,178 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from polyvox.engines.kokoro.call import ModelInput
+from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import PADDING
-from polyvox.models.kokoro.model import FRAME, HARMONICS, Kokoro, Line, Tokens
-from polyvox.models.kokoro.ragged import Boxed
+from polyvox.models.kokoro.model import FRAME, HARMONICS, EncodedTokens, Kokoro, StyledTokens
+from polyvox.models.kokoro.ragged import StaticRagged
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 from polyvox.types import Pcm
 
-LOUDER = 1.5
-"""The quantised graph's samples are so much louder than the network's; all of Kokoro's speech is as loud as that."""
+GAIN = 1.5
+"""Gain of the quantised ONNX graph over this network; both executors must be equally loud."""
 FRAMES_PER_CALL = 1_920
-"""Frames that one call sounds at most, padding included; it bounds memory, and how long others wait."""
+"""Most frames that one call decodes, padding included; it bounds memory, and how long others wait."""
 GPU_BATCH, CPU_BATCH = 32, 1
-"""Chunks in one call where the settings leave it open. A CPU computes no faster for having more."""
+"""Default batch sizes. A CPU is no faster for a larger one."""
 _SHORTEST = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Shapes:
-    """The numbers of tokens for which understanding, and of frames for which sounding, are recorded by `replay`."""
+class GraphShapes:
+    """The padded numbers of frames and of tokens for which decoding and encoding are captured by `replay`."""
 
     replay: Replay
-    lengths: tuple[int, ...]
+    frames: tuple[int, ...]
     tokens: tuple[int, ...] = (32, 48, 64, 96, 128, 192, 256)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Planned:
-    """An input and its tokens, their durations also where the device is not asked for them."""
+class TimedInput:
+    """An input and its encoded tokens, and their durations also on the host."""
 
     item: ModelInput
-    tokens: Tokens
+    tokens: EncodedTokens
     durations: npt.NDArray[np.int64]
 
 
 class NativeKokoro:
     """The network as an engine calls it, from one thread.
 
-    Lines longer than any that was recorded, and all lines where nothing is, are spoken as they come.
+    Inputs longer than any captured shape, and all inputs where nothing is captured, run eagerly.
     """
 
-    def __init__(self, network: Kokoro, batch: int, shapes: Shapes | None = None) -> None:
+    def __init__(self, network: Kokoro, batch: int, shapes: GraphShapes | None = None) -> None:
         self.network = network
         self.device = network.bert_encoder.weight.device
-        self.dtype = network.decoder.reminder.weight.dtype
+        self.dtype = network.decoder.text_residual.weight.dtype
         self.batch = batch
         self._shapes = shapes
-        self._chance = torch.Generator(self.device)
+        self._generator = torch.Generator(self.device)
 
     @property
     def runs_on(self) -> str:
         """Where it runs, in words."""
         return f"PyTorch on {self.device.type} in {str(self.dtype).removeprefix('torch.')}"
 
-    def bucket(self, planned: Planned) -> int:
-        """Lines with the same are sounded together: they have about the same length, and at most this one."""
-        frames = planned.tokens.frames
-        if self._shapes is not None and frames <= self._shapes.lengths[-1]:
-            return bucket_for(frames, self._shapes.lengths)
+    def bucket(self, timed: TimedInput) -> int:
+        """The padded length of an input in frames; inputs of one bucket are decoded together."""
+        frames = timed.tokens.frames
+        if self._shapes is not None and frames <= self._shapes.frames[-1]:
+            return bucket_for(frames, self._shapes.frames)
         return max(_SHORTEST, 1 << (frames - 1).bit_length())
 
     def room(self, bucket: Hashable) -> int:
-        """How many lines of a bucket one call sounds at most."""
+        """The largest batch of a bucket."""
         assert isinstance(bucket, int)
         return max(1, min(self.batch, FRAMES_PER_CALL // bucket))
 
-    def plan(self, items: Sequence[ModelInput]) -> list[Planned]:
-        """How long each input will be."""
-        lines = [line_of(item) for item in items]
-        with torch.inference_mode(), self._exactly():
-            tokens = self._understood(lines)
-        return [Planned(item, *each) for item, each in zip(items, tokens, strict=True)]
+    def predict_durations(self, items: Sequence[ModelInput]) -> list[TimedInput]:
+        """Encode the inputs and predict how long each will be."""
+        tokens = [styled_tokens(item) for item in items]
+        with torch.inference_mode(), self._deterministic():
+            encoded = self._encode(tokens)
+        return [TimedInput(item, *each) for item, each in zip(items, encoded, strict=True)]
 
-    def sound(self, planned: Sequence[Planned]) -> list[Pcm]:
-        """The samples of each line; all are of one bucket, and no more than it has room for."""
-        with torch.inference_mode(), self._exactly():
-            rows = self._samples(planned)
-        return [row[: each.tokens.frames * FRAME] for row, each in zip(rows, planned, strict=True)]
+    def decode(self, timed: Sequence[TimedInput]) -> list[Pcm]:
+        """The samples of each input; all are of one bucket, and no more than it has room for."""
+        with torch.inference_mode(), self._deterministic():
+            rows = self._samples(timed)
+        return [row[: each.tokens.frames * FRAME] for row, each in zip(rows, timed, strict=True)]
 
-    def warm(self) -> None:
-        """Record every shape."""
+    def capture(self) -> None:
+        """Capture every shape."""
         if self._shapes is None:
             return
-        with torch.inference_mode(), self._exactly():
+        with torch.inference_mode(), self._deterministic():
             for count in self._shapes.tokens:
                 for rows in buckets(self.batch):
-                    self._told(self._shapes, self._page(rows, count))
-            for length in self._shapes.lengths:
+                    self._replay_encoder(self._shapes, self._token_batch(rows, count))
+            for length in self._shapes.frames:
                 for rows in buckets(self.room(length)):
-                    self._spoken(self._shapes, self._box(rows, length))
+                    self._replay_decoder(self._shapes, self._frame_batch(rows, length))
 
-    def _understood(self, lines: Sequence[Line]) -> list[tuple[Tokens, npt.NDArray[np.int64]]]:
-        longest = max(len(line.ids) for line in lines)
+    def _encode(self, tokens: Sequence[StyledTokens]) -> list[tuple[EncodedTokens, npt.NDArray[np.int64]]]:
+        longest = max(len(each.ids) for each in tokens)
         if self._shapes is None or longest > self._shapes.tokens[-1]:
-            return [(tokens, tokens.told[:, -1].long().cpu().numpy()) for tokens in self.network.understood(lines)]
-        page = self._page(bucket_for(len(lines), buckets(self.batch)), bucket_for(longest, self._shapes.tokens), lines)
-        # The next call will write over it.
-        told = self._told(self._shapes, page)[: len(lines)].clone()
-        # In one piece: each crossing waits for the device.
-        frames = told[:, :, -1].long().cpu().numpy()
-        durations = [row[: len(line.ids)] for row, line in zip(frames, lines, strict=True)]
+            eager = self.network.predict_durations(tokens)
+            return [(encoded, encoded.encoding[:, -1].long().cpu().numpy()) for encoded in eager]
+        rows, padded = bucket_for(len(tokens), buckets(self.batch)), bucket_for(longest, self._shapes.tokens)
+        batch = self._token_batch(rows, padded, tokens)
+        # The next replay will overwrite it.
+        encoding = self._replay_encoder(self._shapes, batch)[: len(tokens)].clone()
+        # All rows in one copy: each waits for the device.
+        frames = encoding[:, :, -1].long().cpu().numpy()
+        durations = [row[: len(each.ids)] for row, each in zip(frames, tokens, strict=True)]
         return [
-            (Tokens(told[row, : len(own)], page.style[row], int(own.sum())), own) for row, own in enumerate(durations)
+            (EncodedTokens(encoding[row, : len(own)], batch.style[row], int(own.sum())), own)
+            for row, own in enumerate(durations)
         ]
 
-    def _samples(self, planned: Sequence[Planned]) -> Sequence[Pcm]:
-        longest = max(each.tokens.frames for each in planned)
-        if self._shapes is None or longest > self._shapes.lengths[-1]:
-            noise = [torch.empty(each.tokens.noise_shape, device=self.device) for each in planned]
-            for rows, each in zip(noise, planned, strict=True):
-                self._breathe(rows, each.item)
-            plan = self.network.intoned([each.tokens for each in planned])
-            return [(row.float() * LOUDER).cpu().numpy() for row in self.network.sound(plan, noise)]
-        length = bucket_for(longest, self._shapes.lengths)
-        box = self._box(bucket_for(len(planned), buckets(self.room(length))), length, planned)
-        samples: npt.NDArray[np.float32] = (self._spoken(self._shapes, box)[: len(planned)] * LOUDER).cpu().numpy()
+    def _samples(self, timed: Sequence[TimedInput]) -> Sequence[Pcm]:
+        longest = max(each.tokens.frames for each in timed)
+        if self._shapes is None or longest > self._shapes.frames[-1]:
+            noise = [torch.empty(each.tokens.noise_shape, device=self.device) for each in timed]
+            for rows, each in zip(noise, timed, strict=True):
+                self._fill_noise(rows, each.item)
+            prosody = self.network.predict_contours([each.tokens for each in timed])
+            return [(row.float() * GAIN).cpu().numpy() for row in self.network.decode(prosody, noise)]
+        length = bucket_for(longest, self._shapes.frames)
+        batch = self._frame_batch(bucket_for(len(timed), buckets(self.room(length))), length, timed)
+        replayed = self._replay_decoder(self._shapes, batch)
+        samples: npt.NDArray[np.float32] = (replayed[: len(timed)] * GAIN).cpu().numpy()
         return list(samples)
 
-    def _told(self, shapes: Shapes, page: "_Page") -> Tensor:
-        return shapes.replay(("tokens", *page.ids.shape), self._understand, page.tensors)
+    def _replay_encoder(self, shapes: GraphShapes, batch: "_TokenBatch") -> Tensor:
+        return shapes.replay(("encode", *batch.ids.shape), self._encode_batch, batch.tensors)
 
-    def _spoken(self, shapes: Shapes, box: "_Box") -> Tensor:
-        return shapes.replay(("sound", *box.told.shape[:2]), self._speak, box.tensors)
+    def _replay_decoder(self, shapes: GraphShapes, batch: "_FrameBatch") -> Tensor:
+        return shapes.replay(("decode", *batch.encoding.shape[:2]), self._decode_batch, batch.tensors)
 
-    def _understand(self, ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor) -> Tensor:
-        """What is recorded first: the tokens of a page."""
-        return self.network.told(ids, style, speeds, Boxed(ends, ids.shape[1]))
+    def _encode_batch(self, ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor) -> Tensor:
+        """The first captured graph: ids to encoded tokens."""
+        return self.network.encode(ids, style, speeds, StaticRagged(ends, ids.shape[1]))
 
-    def _speak(self, ends: Tensor, told: Tensor, style: Tensor, noise: Tensor) -> Tensor:
-        """What is recorded then: the samples of a box."""
-        frames = Boxed(ends, told.shape[1])
-        colour = style.chunk(2, dim=1)[0]
-        return self.network.sounded(*self.network.contoured(told, style, frames), colour, noise, frames).float()
+    def _decode_batch(self, ends: Tensor, encoding: Tensor, style: Tensor, noise: Tensor) -> Tensor:
+        """The second captured graph: encoded tokens to samples."""
+        frames = StaticRagged(ends, encoding.shape[1])
+        acoustic = style.chunk(2, dim=1)[0]
+        features = self.network.frame_features(encoding, style, frames)
+        return self.network.waveform(*features, acoustic, noise, frames).float()
 
-    def _page(self, rows: int, count: int, lines: Sequence[Line] = ()) -> "_Page":
-        """Lines of one token, which nobody hears, after those that are given."""
+    def _token_batch(self, rows: int, count: int, tokens: Sequence[StyledTokens] = ()) -> "_TokenBatch":
+        """Pad to `count` tokens, and with dummy rows of one token."""
         ids = torch.zeros(rows, count, dtype=torch.long)
         ends, speeds = torch.ones(rows, dtype=torch.long), torch.ones(rows)
         style = torch.zeros(rows, 2 * self.network.config.style)
-        for row, line in enumerate(lines):
-            ids[row, : len(line.ids)] = torch.tensor(line.ids)
-            ends[row], speeds[row], style[row] = len(line.ids), line.speed, line.style
+        for row, each in enumerate(tokens):
+            ids[row, : len(each.ids)] = torch.tensor(each.ids)
+            ends[row], speeds[row], style[row] = len(each.ids), each.speed, each.style
         exact = style.to(self.device, self.network.bert_encoder.weight.dtype)
-        return _Page(ends.to(self.device), ids.to(self.device), exact, speeds.to(self.device))
+        return _TokenBatch(ends.to(self.device), ids.to(self.device), exact, speeds.to(self.device))
 
-    def _box(self, rows: int, length: int, planned: Sequence[Planned] = ()) -> "_Box":
-        """Lines of one silent frame, which nobody hears, after those given; none has more tokens than frames."""
+    def _frame_batch(self, rows: int, length: int, timed: Sequence[TimedInput] = ()) -> "_FrameBatch":
+        """Pad to `length` frames, and with dummy rows of one silent frame; no input has more tokens than frames."""
         config, exact = self.network.config, self.network.bert_encoder.weight.dtype
-        ends = torch.tensor([each.tokens.frames for each in planned] + [1] * (rows - len(planned)))
-        told = torch.zeros(rows, length, config.told, dtype=exact, device=self.device)
+        ends = torch.tensor([each.tokens.frames for each in timed] + [1] * (rows - len(timed)))
+        encoding = torch.zeros(rows, length, config.encoding, dtype=exact, device=self.device)
         style = torch.zeros(rows, 2 * config.style, dtype=exact, device=self.device)
         noise = torch.zeros(rows, length * FRAME, HARMONICS, device=self.device)
-        if planned:
-            lines = pad_sequence([each.tokens.told for each in planned], batch_first=True)
-            told[: len(planned), : lines.shape[1]] = lines
-            style[: len(planned)] = torch.stack([each.tokens.style for each in planned])
-        for row, each in zip(noise.unbind(), planned, strict=False):
-            self._breathe(row[: each.tokens.frames * FRAME], each.item)
-        return _Box(ends.to(self.device), told, style, noise)
+        if timed:
+            padded = pad_sequence([each.tokens.encoding for each in timed], batch_first=True)
+            encoding[: len(timed), : padded.shape[1]] = padded
+            style[: len(timed)] = torch.stack([each.tokens.style for each in timed])
+        for row, each in zip(noise.unbind(), timed, strict=False):
+            self._fill_noise(row[: each.tokens.frames * FRAME], each.item)
+        return _FrameBatch(ends.to(self.device), encoding, style, noise)
 
-    def _breathe(self, noise: Tensor, item: ModelInput) -> None:
-        """Fill in the noise of an input: always the same on one kind of device."""
-        noise.normal_(generator=self._chance.manual_seed(noise_seed(item)))
+    def _fill_noise(self, noise: Tensor, item: ModelInput) -> None:
+        """Draw the noise of an input: always the same on one kind of device."""
+        noise.normal_(generator=self._generator.manual_seed(noise_seed(item)))
 
-    def _exactly(self) -> AbstractContextManager[None]:
-        """On a GPU, the same sums in the same order every time, and single precision where it is asked for.
+    def _deterministic(self) -> AbstractContextManager[None]:
+        """On a GPU, deterministic algorithms, and no TF32 in place of single precision.
 
-        The library's defaults allow neither. They hold for the process, so they are set for a call only.
+        PyTorch's defaults allow neither. They hold for the process, so they are set for a call only.
         """
         if self.device.type == "cpu":
             return nullcontext()
@@ -189,8 +194,8 @@ class NativeKokoro:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Page:
-    """Lines of tokens one below the other in tensors whose shapes do not follow from the lines."""
+class _TokenBatch:
+    """Inputs of the encoder in tensors of a captured shape."""
 
     ends: Tensor
     ids: Tensor
@@ -203,26 +208,26 @@ class _Page:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Box:
-    """What is known of lines before they are sounded, in tensors whose shapes do not follow from the lines."""
+class _FrameBatch:
+    """Inputs of the decoder in tensors of a captured shape."""
 
     ends: Tensor
-    told: Tensor
+    encoding: Tensor
     style: Tensor
     noise: Tensor
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        return self.ends, self.told, self.style, self.noise
+        return self.ends, self.encoding, self.style, self.noise
 
 
-def line_of(item: ModelInput) -> Line:
+def styled_tokens(item: ModelInput) -> StyledTokens:
     """An input as the network takes it."""
-    return Line((PADDING, *item.ids, PADDING), torch.tensor(item.style).flatten(), item.speed)
+    return StyledTokens((PADDING, *item.ids, PADDING), torch.tensor(item.style).flatten(), item.speed)
 
 
 def noise_seed(item: ModelInput) -> int:
-    """The same for the same words in the same voice at the same speed, whenever and beside whatever they are said."""
+    """The seed of an input's noise: a hash of its ids, style and speed, so that its samples depend on nothing else."""
     content = hashlib.blake2b(struct.pack("<d", item.speed), digest_size=8)
     content.update(np.array(item.ids, "<i4").tobytes())
     content.update(item.style.astype("<f4").tobytes())

@@ -1,4 +1,4 @@
-"""From the model's raw output to a chunk that joins its neighbours without click, gap or doubled silence."""
+"""Trim, fade and pad the network's output so that chunks join without click, gap or doubled silence."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from polyvox.audio.edges import speech_span, with_faded_edges
 from polyvox.audio.pcm import silence
-from polyvox.engines.kokoro.call import ModelOutput
-from polyvox.engines.kokoro.plan import Chunk
-from polyvox.engines.kokoro.timing import HeardWord, heard_words
+from polyvox.engines.kokoro.chunking import PhonemeChunk
+from polyvox.engines.kokoro.request import ModelOutput
+from polyvox.engines.kokoro.timing import AlignedWord, align_words
 from polyvox.types import Pcm
 
 SAMPLE_RATE = 24_000
@@ -19,21 +19,21 @@ FADE_SAMPLES = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
-    """Samples of one chunk, its pause included, and its words; `trimmed` raw samples were cut off in front."""
+class RenderedChunk:
+    """Samples of one chunk with its pause, and its words; `trimmed` samples were cut off in front."""
 
     pcm: Pcm
     trimmed: int
-    words: tuple[HeardWord, ...]
+    words: tuple[AlignedWord, ...]
 
 
-def render(chunk: Chunk, output: ModelOutput, speed: float) -> Rendered:
-    """Trim the model's silence, fade the edges and set the pause that the text asks for."""
+def render(chunk: PhonemeChunk, output: ModelOutput, speed: float) -> RenderedChunk:
+    """Trim the network's silence, fade the edges and add the pause that the text asks for."""
     speech = speech_span(output.pcm, SAMPLE_RATE)
     start = max(0, speech.start - LEAD_IN_SAMPLES)
     end = min(len(output.pcm), speech.end + LEAD_OUT_SAMPLES)
     kept = with_faded_edges(output.pcm[start:end], FADE_SAMPLES, FADE_SAMPLES)
     edges = (LEAD_IN_SAMPLES + LEAD_OUT_SAMPLES) / SAMPLE_RATE
     gap = silence(max(0.0, chunk.pause(speed) - edges), SAMPLE_RATE)
-    words = heard_words(chunk, output.durations, output.pcm, SAMPLE_RATE)
-    return Rendered(np.concatenate((kept, gap)), start, tuple(words))
+    words = align_words(chunk, output.durations, output.pcm, SAMPLE_RATE)
+    return RenderedChunk(np.concatenate((kept, gap)), start, tuple(words))

@@ -1,9 +1,9 @@
-"""Kokoro as the server knows it before it is loaded."""
+"""Kokoro's `EngineSpec`."""
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.voices import LANGUAGES
+from polyvox.engines.kokoro.voices import LANGUAGE_TAGS
 from polyvox.engines.spec import EngineSpec, VoiceFitting
 
 
@@ -14,7 +14,7 @@ def _make(settings: Settings) -> Engine:
 
 
 def _uses_gpu(settings: Settings) -> bool:
-    """ONNX Runtime runs it on the CPU; PyTorch is imported for it only where that is asked for."""
+    """ONNX Runtime runs it on the CPU; only `native` asks for PyTorch in every process."""
     return settings.section(KokoroSettings).executor == "native"
 
 
@@ -22,10 +22,10 @@ KOKORO = EngineSpec(
     family="kokoro",
     title="Kokoro",
     models={"kokoro": _make},
-    languages={"kokoro": frozenset(LANGUAGES.values())},
+    languages={"kokoro": LANGUAGE_TAGS},
     settings=KokoroSettings,
     uses_gpu=_uses_gpu,
     threads_field="threads",
     device_field="device",
-    fitting=VoiceFitting("kokoro", worker="polyvox.engines.kokoro.fit_child", bundles=("kokoro", "campplus")),
+    fitting=VoiceFitting("kokoro", worker="polyvox.engines.kokoro.fitting.worker", bundles=("kokoro", "campplus")),
 )

@@ -1,4 +1,4 @@
-"""From calls to chunks that can be heard: what runs the network is one of several."""
+"""From requests to audible chunks: the interface to a network, and its implementation for ONNX Runtime."""
 
 import asyncio
 import time
@@ -8,53 +8,53 @@ from functools import partial
 from typing import Protocol
 
 from polyvox.audio.pcm import silence
-from polyvox.engines.kokoro.call import Call, ModelInput, ModelOutput
-from polyvox.engines.kokoro.render import SAMPLE_RATE, Rendered, render
+from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk, render
+from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """One chunk as it came out, and the seconds the device spent on it."""
+class SynthesisResult:
+    """One rendered chunk, and the seconds the device spent on it."""
 
-    rendered: Rendered
-    seconds: float
+    rendered: RenderedChunk
+    device_seconds: float
 
 
-class Synthesis(Protocol):
-    """Calls of many sessions to one network, each answered as if it were alone."""
+class KokoroSynthesis(Protocol):
+    """A network shared by many sessions; a result does not depend on the requests beside it."""
 
     @property
-    def ahead(self) -> int:
-        """How many chunks of one utterance may be under way at once."""
+    def lookahead(self) -> int:
+        """How many chunks of one utterance may be in flight at once."""
 
-    async def read(self, plan: Iterator[Call]) -> Call | None:
-        """The next call of an utterance's plan, off the event loop; None at its end."""
+    async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
+        """The next request of an utterance, made off the event loop; None at its end."""
 
-    async def speak(self, call: Call, due: float) -> Spoken:
-        """The call's chunk, by the time its player runs dry if the device can do it."""
+    async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
+        """The request's chunk, by the time its player runs dry if the device can do it."""
 
     async def close(self) -> None:
         """Release network and threads."""
 
 
-class OneByOne:
-    """A network that takes one row: calls run one by one on each of `workers` threads, the most urgent first."""
+class SerialSynthesis:
+    """A network of batch size 1: requests run one by one on each of `workers` threads, the most urgent first."""
 
-    ahead = 1
+    lookahead = 1
 
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
         self._device = DeviceExecutor("kokoro", workers)
         work = partial(_synthesize_all, run)
-        self._stage = Stage[Call, Spoken]("kokoro", work, executor=self._device, observer=observer)
+        self._stage = Stage[SynthesisRequest, SynthesisResult]("kokoro", work, executor=self._device, observer=observer)
         self._text = DeviceExecutor("kokoro-text", 1)
 
-    async def read(self, plan: Iterator[Call]) -> Call | None:
-        return await self._text.run(lambda: next(plan, None))
+    async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
+        return await self._text.run(lambda: next(requests, None))
 
-    async def speak(self, call: Call, due: float) -> Spoken:
-        return await self._stage(call, due=due)
+    async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
+        return await self._stage(request, due=due)
 
     async def close(self) -> None:
         await self._stage.close()
@@ -62,16 +62,19 @@ class OneByOne:
             await asyncio.to_thread(executor.close)
 
 
-def paused(call: Call) -> Rendered:
-    """A call without ids: the pause alone."""
-    return Rendered(silence(call.chunk.pause(call.input.speed), SAMPLE_RATE), 0, ())
+def render_pause(request: SynthesisRequest) -> RenderedChunk:
+    """The chunk of a request without ids: silence."""
+    return RenderedChunk(silence(request.chunk.pause(request.input.speed), SAMPLE_RATE), 0, ())
 
 
-def _synthesize_all(run: Callable[[ModelInput], ModelOutput], calls: list[Call]) -> list[Spoken]:
-    return [_synthesize(run, call) for call in calls]
+def _synthesize_all(
+    run: Callable[[ModelInput], ModelOutput], requests: list[SynthesisRequest]
+) -> list[SynthesisResult]:
+    return [_synthesize(run, request) for request in requests]
 
 
-def _synthesize(run: Callable[[ModelInput], ModelOutput], call: Call) -> Spoken:
+def _synthesize(run: Callable[[ModelInput], ModelOutput], request: SynthesisRequest) -> SynthesisResult:
     started = time.perf_counter()
-    rendered = render(call.chunk, run(call.input), call.input.speed) if call.input.ids else paused(call)
-    return Spoken(rendered, time.perf_counter() - started)
+    given = request.input
+    rendered = render(request.chunk, run(given), given.speed) if given.ids else render_pause(request)
+    return SynthesisResult(rendered, time.perf_counter() - started)

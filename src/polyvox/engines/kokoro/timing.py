@@ -1,4 +1,4 @@
-"""When each word is heard, from the durations that the model itself predicts."""
+"""Word timings from the durations that the network predicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,28 +7,28 @@ import numpy as np
 import numpy.typing as npt
 
 from polyvox.audio.edges import speech_span
-from polyvox.engines.kokoro.plan import Chunk
+from polyvox.engines.kokoro.chunking import PhonemeChunk
 from polyvox.types import Pcm, Span, WordTiming
 
 FRAME_SAMPLES = 600
-# Words are heard three frames before those that the model counts for them; forced alignment of three voices agrees.
+# Words are heard three frames before their predicted ones; forced alignment of three voices agrees.
 LEAD_SAMPLES = 3 * FRAME_SAMPLES
-# The model counts the silence after a word as part of the word's last phoneme; a longer quiet end than this is cut off.
+# A word's last phoneme is predicted with the silence after it; a quiet end longer than this is cut off.
 QUIET_END_SAMPLES = 1_440
 
 
 @dataclass(frozen=True, slots=True)
-class HeardWord:
-    """A stretch of the caller's text and the samples of the model's untrimmed output in which it is heard."""
+class AlignedWord:
+    """A span of the caller's text, and the samples of the network's untrimmed output in which it is spoken."""
 
     span: Span
     samples: Span
 
 
-def heard_words(chunk: Chunk, durations: npt.NDArray[np.int64], pcm: Pcm, sample_rate: int) -> list[HeardWord]:
-    """Each word's own phonemes and half of each space beside it; words of one source, as in "$5", are one."""
+def align_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64], pcm: Pcm, sample_rate: int) -> list[AlignedWord]:
+    """Each word has its own phonemes and half of each space beside it; words of one span, as of "$5", are one."""
     edges = np.concatenate(([0], np.cumsum(durations))) * FRAME_SAMPLES - LEAD_SAMPLES
-    words: list[HeardWord] = []
+    words: list[AlignedWord] = []
     position = 1
     spaced = False
     for word in chunk.words:
@@ -39,14 +39,14 @@ def heard_words(chunk: Chunk, durations: npt.NDArray[np.int64], pcm: Pcm, sample
             samples = _without_quiet_end(Span(max(0, int(start)), max(0, int(end))), pcm, sample_rate)
             if words and words[-1].span == word.span:
                 samples = words.pop().samples.cover(samples)
-            words.append(HeardWord(word.span, samples))
+            words.append(AlignedWord(word.span, samples))
         spaced = word.space
         position = last + word.space
     return words
 
 
 def word_timings(
-    heard: Sequence[HeardWord], text: str, *, first_sample: int, sample_rate: int
+    aligned: Sequence[AlignedWord], text: str, *, first_sample: int, sample_rate: int
 ) -> tuple[WordTiming, ...]:
     """Timings in seconds of the utterance, given where the untrimmed output's first sample would stand in it."""
     return tuple(
@@ -56,7 +56,7 @@ def word_timings(
             (word.samples.end + first_sample) / sample_rate,
             word.span,
         )
-        for word in heard
+        for word in aligned
     )
 
 

@@ -1,4 +1,4 @@
-"""Kokoro's alphabet: which id each phoneme symbol has."""
+"""Kokoro's vocabulary: the token id of each phoneme symbol."""
 
 from types import MappingProxyType
 

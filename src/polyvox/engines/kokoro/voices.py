@@ -1,4 +1,4 @@
-"""Kokoro's built-in voices and their blends."""
+"""Kokoro's built-in voices and their mixes."""
 
 import difflib
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from polyvox.errors import UnknownVoiceError
 from polyvox.types import Voice
 from polyvox.voices.mixing import MixTerm, parse_mix
 
-Style = npt.NDArray[np.float32]
-"""A voice: float32 [510, 1, 256], one row for each number of phonemes."""
+VoicePack = npt.NDArray[np.float32]
+"""The style vectors of a voice: float32 [510, 1, 256], one for each number of phonemes."""
 
 LANGUAGES = MappingProxyType(
     {
@@ -28,6 +28,7 @@ LANGUAGES = MappingProxyType(
         "z": "zh",
     }
 )
+LANGUAGE_TAGS = frozenset(LANGUAGES.values())
 _GENDERS = {"f": "female", "m": "male"}
 _NAMES = {
     "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
@@ -48,7 +49,7 @@ _NAMES = {
     "zf": "xiaobei xiaoni xiaoxiao xiaoyi",
     "zm": "yunjian yunxi yunxia yunyang",
 }
-# OpenAI's voice names, so that its clients speak without being changed.
+# OpenAI's voice names, so that its clients work unchanged.
 _ALIASES = {
     "alloy": "af_alloy",
     "ash": "am_michael",
@@ -75,24 +76,24 @@ def catalogue() -> tuple[Voice, ...]:
     )
 
 
-class VoiceBook:
-    """The styles of an installed bundle, read once; mixes are computed from them."""
+class VoiceTable:
+    """The voice packs of an installed bundle, read once; mixes are computed from them."""
 
     def __init__(self, folder: Path, voices: Sequence[Voice]) -> None:
-        self._styles = {
+        self._packs = {
             voice.id: np.fromfile(folder / f"{voice.id}.bin", dtype="<f4").reshape(510, 1, 256) for voice in voices
         }
 
-    def style(self, expression: str) -> Style:
-        """The style that a voice name or a mix expression stands for."""
+    def style(self, expression: str) -> VoicePack:
+        """The voice pack of a voice name or a mix expression."""
         return self.blend(parse_mix(expression))
 
-    def blend(self, mix: Sequence[MixTerm]) -> Style:
-        """The style of a mix."""
+    def blend(self, mix: Sequence[MixTerm]) -> VoicePack:
+        """The voice pack of a mix: the weighted mean of its voices."""
         parts = resolved(mix)
         if len(parts) == 1:
-            return self._styles[parts[0].voice]
-        mixed = sum((np.float32(part.share) * self._styles[part.voice] for part in parts), np.float32(0))
+            return self._packs[parts[0].voice]
+        mixed = sum((np.float32(part.share) * self._packs[part.voice] for part in parts), np.float32(0))
         return np.asarray(mixed, dtype=np.float32)
 
 
@@ -112,7 +113,7 @@ def resolved(mix: Sequence[MixTerm]) -> tuple[MixTerm, ...]:
 
 
 def language_of(expression: str) -> str:
-    """The language that a voice speaks unless told otherwise; of a mix, that of its first voice."""
+    """The language of a voice; of a mix, that of its first voice."""
     return LANGUAGES[parse(expression)[0].voice[0]]
 
 

@@ -1,1 +1,1 @@
-"""Kokoro: text encoder, ALBERT, prosody, iSTFTNet decoder."""
+"""Kokoro-82M: ALBERT, text encoder, prosody predictor and iSTFTNet decoder."""

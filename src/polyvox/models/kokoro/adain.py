@@ -1,4 +1,4 @@
-"""Norms whose scale and shift come from a style, and StyleTTS 2's residual blocks around them."""
+"""Adaptive norms (AdaIN, adaptive layer norm) and the AdaIN residual block of StyleTTS 2."""
 
 import math
 from typing import Protocol
@@ -11,11 +11,11 @@ from polyvox.models.kokoro.ragged import Ragged
 from polyvox.models.loading import StateDict
 
 _EPS = 1e-5
-_LEAK = 0.2
+_SLOPE = 0.2
 
 
 class StyledNorm(nn.Module):
-    """What the two norms share: a style [batch, width] as scale and shift [batch, channels] each."""
+    """Base of the adaptive norms: maps a style [batch, width] to scale and shift, [batch, channels] each."""
 
     def __init__(self, style: int, channels: int) -> None:
         super().__init__()
@@ -27,49 +27,51 @@ class StyledNorm(nn.Module):
 
 
 class NormKernel(Protocol):
-    """`AdaIN` and what bends its result, in one pass over the device's memory."""
+    """A fused kernel for `AdaIN.activated`: norm and activation in one pass over the device's memory."""
 
-    def __call__(self, rows: Tensor, style: Tensor, ends: Tensor, eps: float, bend: "Tensor | float") -> Tensor:
-        """What `AdaIN` makes of rows that end at `ends`, by scales beside shifts [batch, 2 channels].
+    def __call__(self, rows: Tensor, style: Tensor, ends: Tensor, eps: float, activation: "Tensor | float") -> Tensor:
+        """Normalise rows that end at `ends` with `style`, scales beside shifts [batch, 2 channels], and activate them.
 
-        Then it is bent by a leaky rectifier of this slope, or by a snake of these rates, one for each channel.
+        The activation is a leaky ReLU of this slope, or a snake with these alphas, one for each channel.
         """
 
 
 class AdaIN(StyledNorm):
-    """Each channel normed over its row's own time, [batch, channels, time]; zeros beyond the row's end."""
+    """Adaptive instance norm over each row's own length, [batch, channels, time]; zeros beyond the row's end."""
 
     eps = _EPS
     kernel: NormKernel | None = None
 
-    def bent(self, rows: Tensor, style: Tensor, ragged: Ragged, bend: Tensor | float) -> Tensor:
-        """The same, then through a snake of the rates `bend`, or a leaky rectifier of the slope `bend`."""
+    def activated(self, rows: Tensor, style: Tensor, ragged: Ragged, activation: Tensor | float) -> Tensor:
+        """`forward`, then a snake with these alphas, or a leaky ReLU of this slope."""
         if self.kernel is not None:
-            return self.kernel(rows, self.fc(style), ragged.ends, self.eps, bend)
+            return self.kernel(rows, self.fc(style), ragged.ends, self.eps, activation)
         normed = self(rows, style, ragged)
-        return snake(normed, bend) if isinstance(bend, Tensor) else functional.leaky_relu(normed, bend)
+        if isinstance(activation, Tensor):
+            return snake(normed, activation)
+        return functional.leaky_relu(normed, activation)
 
     def forward(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
         scale, shift = self.scale_and_shift(style)
         if ragged.mask is None:
-            # All channels of all rows stand side by side, so that one call of the fused norm serves the batch.
-            side_by_side = rows.reshape(1, -1, rows.shape[2])
-            normed = functional.instance_norm(side_by_side, weight=scale.flatten(), bias=shift.flatten(), eps=_EPS)
+            # All channels of all rows as one row, so that one call of the fused norm serves the batch.
+            flattened = rows.reshape(1, -1, rows.shape[2])
+            normed = functional.instance_norm(flattened, weight=scale.flatten(), bias=shift.flatten(), eps=_EPS)
             return normed.view_as(rows)
         exact = rows.to(torch.promote_types(rows.dtype, torch.float32))
         count = ragged.ends[:, None, None]
         centred = ragged.masked(exact - ragged.masked(exact).sum(dim=2, keepdim=True) / count)
-        spread = torch.rsqrt(centred.square().sum(dim=2, keepdim=True) / count + _EPS)
-        return ragged.masked(torch.addcmul(shift[:, :, None], centred, spread * scale[:, :, None])).to(rows.dtype)
+        inverse_std = torch.rsqrt(centred.square().sum(dim=2, keepdim=True) / count + _EPS)
+        return ragged.masked(torch.addcmul(shift[:, :, None], centred, inverse_std * scale[:, :, None])).to(rows.dtype)
 
 
-def snake(rows: Tensor, rate: Tensor) -> Tensor:
-    """Adds a squared sine, whose rate is learned, to each sample; zero stays zero."""
-    return rows + (rows * rate).sin().square() / rate
+def snake(rows: Tensor, alpha: Tensor) -> Tensor:
+    """Snake activation, x + sin(alpha x)^2 / alpha, with a learned alpha for each channel."""
+    return rows + (rows * alpha).sin().square() / alpha
 
 
 class AdaLayerNorm(StyledNorm):
-    """Each moment normed over its channels, [batch, time, channels]."""
+    """Adaptive layer norm over channels, [batch, time, channels]."""
 
     def forward(self, rows: Tensor, style: Tensor) -> Tensor:
         scale, shift = self.scale_and_shift(style)
@@ -78,10 +80,10 @@ class AdaLayerNorm(StyledNorm):
 
 
 def fold_styled_norms(state: StateDict) -> dict[str, Tensor]:
-    """Published norms as `StyledNorm` takes them.
+    """Fold published norms into the one linear layer that `StyledNorm` has.
 
-    As published, the map of the style gives what the scale exceeds 1 by, and an instance norm may carry a scale and a
-    shift of its own (released files leave them out: they are 1 and 0). All of it is linear in the style.
+    As published, that layer gives the scale minus 1, and an instance norm may carry an affine transform of its own
+    (released files leave it out: it is the identity). All of it is linear in the style.
     """
     folded = dict(state)
     for name in [name for name in folded if name.endswith(".fc.bias")]:
@@ -92,16 +94,16 @@ def fold_styled_norms(state: StateDict) -> dict[str, Tensor]:
         scale_bias, shift_bias = folded[name].chunk(2)
         gain = folded.pop(f"{base}norm.weight", torch.ones_like(scale_bias))
         offset = folded.pop(f"{base}norm.bias", torch.zeros_like(scale_bias))
-        exceeding = scale_bias + 1
+        full_scale = scale_bias + 1
         folded[f"{base}fc.weight"] = torch.cat((scale * gain[:, None], shift + scale * offset[:, None]))
-        folded[name] = torch.cat((exceeding * gain, shift_bias + exceeding * offset))
+        folded[name] = torch.cat((full_scale * gain, shift_bias + full_scale * offset))
     return folded
 
 
 class AdainBlock(nn.Module):
-    """Two styled convolutions beside a shorter way; it may double the rate."""
+    """StyleTTS 2's residual block: two convolutions with AdaIN and a shortcut; it may upsample by 2."""
 
-    def __init__(self, inputs: int, outputs: int, style: int, *, doubling: bool = False) -> None:
+    def __init__(self, inputs: int, outputs: int, style: int, *, upsample: bool = False) -> None:
         super().__init__()
         self.norm1 = AdaIN(style, inputs)
         self.conv1 = nn.Conv1d(inputs, outputs, 3, padding=1)
@@ -110,21 +112,21 @@ class AdainBlock(nn.Module):
         self.conv1x1 = nn.Conv1d(inputs, outputs, 1, bias=False) if inputs != outputs else None
         self.pool = (
             nn.ConvTranspose1d(inputs, inputs, 3, stride=2, padding=1, output_padding=1, groups=inputs)
-            if doubling
+            if upsample
             else None
         )
 
     def forward(self, rows: Tensor, style: Tensor, before: Ragged) -> Tensor:
         """[batch, inputs, time] as [batch, outputs, time], or twice the time."""
         after = before if self.pool is None else before.scaled(2)
-        inner = self.norm1.bent(rows, style, before, _LEAK)
+        inner = self.norm1.activated(rows, style, before, _SLOPE)
         if self.pool is not None:
             inner = after.masked(self.pool(inner))
-        inner = self.norm2.bent(self.conv1(inner), style, after, _LEAK)
-        out: Tensor = (self.conv2(inner) + self._shorter(rows)) / math.sqrt(2)
+        inner = self.norm2.activated(self.conv1(inner), style, after, _SLOPE)
+        out: Tensor = (self.conv2(inner) + self._shortcut(rows)) / math.sqrt(2)
         return out
 
-    def _shorter(self, rows: Tensor) -> Tensor:
-        # Pointwise, so the convolution may come before the doubling and costs half.
+    def _shortcut(self, rows: Tensor) -> Tensor:
+        # Pointwise, so the convolution may come before upsampling and costs half.
         rows = rows if self.conv1x1 is None else self.conv1x1(rows)
         return rows if self.pool is None else rows.repeat_interleave(2, dim=2)

@@ -1,4 +1,4 @@
-"""ALBERT's encoder: one transformer layer, run many times over the tokens of a text."""
+"""ALBERT encoder: one transformer layer, applied many times."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,12 @@ from polyvox.models.lookup import lookup
 _EPS = 1e-12
 NAMES = (
     (r"^encoder\.albert_layer_groups\.0\.albert_layers\.0\.", "layer."),
-    (r"^encoder\.embedding_hidden_mapping_in\.", "widen."),
+    (r"^encoder\.embedding_hidden_mapping_in\.", "embedding_proj."),
     (r"^embeddings\.(word|position)_embeddings\.", r"\1."),
-    (r"^embeddings\.token_type_embeddings\.", "kind."),
+    (r"^embeddings\.token_type_embeddings\.", "token_type."),
     (r"^embeddings\.LayerNorm\.", "norm."),
 )
-"""Published names to those of `Albert`."""
+"""Regular expressions that rename published weights to those of `Albert`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +35,25 @@ class AlbertConfig:
 
 
 class Albert(nn.Module):
-    """Tokens in the light of all others."""
+    """Token ids to contextual embeddings."""
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
         self.config = config
         self.word = lookup(config.tokens, config.embedding)
         self.position = lookup(config.positions, config.embedding)
-        self.kind = lookup(2, config.embedding)
+        self.token_type = lookup(2, config.embedding)
         self.norm = nn.LayerNorm(config.embedding, eps=_EPS)
-        self.widen = nn.Linear(config.embedding, config.hidden)
+        self.embedding_proj = nn.Linear(config.embedding, config.hidden)
         self.layer = _Layer(config)
 
     def forward(self, ids: Tensor, ragged: Ragged) -> Tensor:
-        """Ids [batch, time] as [batch, time, hidden]."""
-        places = torch.arange(ids.shape[1], device=ids.device)
-        rows = self.widen(self.norm(self.word(ids) + self.position(places) + self.kind.weight[0]))
-        keys = None if ragged.mask is None else ragged.mask[:, None].bool()
+        """Ids [batch, time] to [batch, time, hidden]."""
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        rows = self.embedding_proj(self.norm(self.word(ids) + self.position(positions) + self.token_type.weight[0]))
+        mask = None if ragged.mask is None else ragged.mask[:, None].bool()
         for _ in range(self.config.layers):
-            rows = self.layer(rows, keys)
+            rows = self.layer(rows, mask)
         out: Tensor = rows
         return out
 
@@ -66,8 +66,8 @@ class _Layer(nn.Module):
         self.ffn_output = nn.Linear(config.feed_forward, config.hidden)
         self.full_layer_layer_norm = nn.LayerNorm(config.hidden, eps=_EPS)
 
-    def forward(self, rows: Tensor, keys: Tensor | None) -> Tensor:
-        rows = self.attention(rows, keys)
+    def forward(self, rows: Tensor, mask: Tensor | None) -> Tensor:
+        rows = self.attention(rows, mask)
         inner = functional.gelu(self.ffn(rows), approximate="tanh")
         out: Tensor = self.full_layer_layer_norm(rows + self.ffn_output(inner))
         return out
@@ -80,7 +80,7 @@ class _Attention(nn.Module):
         self.query, self.key, self.value, self.dense = (nn.Linear(config.hidden, config.hidden) for _ in range(4))
         self.LayerNorm = nn.LayerNorm(config.hidden, eps=_EPS)
 
-    def forward(self, rows: Tensor, keys: Tensor | None) -> Tensor:
+    def forward(self, rows: Tensor, mask: Tensor | None) -> Tensor:
         query, key, value = (split_heads(part(rows), self.heads) for part in (self.query, self.key, self.value))
-        out: Tensor = self.LayerNorm(rows + self.dense(merge_heads(attend(query, key, value, keys))))
+        out: Tensor = self.LayerNorm(rows + self.dense(merge_heads(attend(query, key, value, mask))))
         return out

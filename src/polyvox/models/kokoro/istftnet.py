@@ -1,4 +1,4 @@
-"""ISTFTNet: features and a harmonic source to samples, by way of short spectra, in the colour of a style."""
+"""ISTFTNet: style-conditioned vocoder from features and a harmonic source to samples, by an inverse STFT."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from polyvox.models.kokoro.adain import AdaIN
 from polyvox.models.kokoro.ragged import Ragged
 from polyvox.models.spectrum import istft_frames, overlap_add, squared_window, stft
 
-_LEAK = 0.1
+_SLOPE = 0.1
 _FLOOR = 1e-11
 _ROUNDING = 1e-6
 
@@ -34,12 +34,12 @@ class IstftNetConfig:
 
     @property
     def frame(self) -> int:
-        """Samples for each feature."""
+        """Samples per feature."""
         return math.prod(self.rates) * self.hop
 
 
 class IstftNet(nn.Module):
-    """Features at 80 a second; the source's spectra join in at every rate."""
+    """Features at 80 Hz to samples; the source's spectra are added after each upsampling."""
 
     def __init__(self, config: IstftNetConfig, style: int) -> None:
         super().__init__()
@@ -64,38 +64,38 @@ class IstftNet(nn.Module):
         self.conv_post = nn.Conv1d(widths[-1], config.fft + 2, 7, padding=3)
 
     def forward(self, rows: Tensor, style: Tensor, pitch: Tensor, noise: Tensor, ragged: Ragged) -> Tensor:
-        """Samples [batch, time * frame] of features [batch, channels, time] and pitch [batch, time].
+        """Features [batch, channels, time] and pitch [batch, time] to samples [batch, time * frame].
 
-        `noise` [batch, time * frame, harmonics] is standard normal. Beyond a row's end the result means nothing.
+        `noise` [batch, time * frame, harmonics] is standard normal. Beyond a row's end the result is undefined.
         """
         spectra = self.excitation(pitch, noise, ragged)
-        return self.sounded(self.filtered(rows, spectra.to(rows.dtype), style, ragged), ragged)
+        return self.istft(self.output_spectra(rows, spectra.to(rows.dtype), style, ragged), ragged)
 
     @torch.no_grad()
     def excitation(self, pitch: Tensor, noise: Tensor, ragged: Ragged) -> Tensor:
-        """The source's spectra, magnitudes over phases, [batch, fft + 2, time * frame / hop + 1], in full precision.
+        """Spectra of the source, magnitudes over phases, [batch, fft + 2, time * frame / hop + 1], in full precision.
 
-        Without pitch beyond a row's end the phases stand still there, as they do behind a row that is alone. What lies
-        as low as rounding is taken for nothing: the spectra of mirrored ends, for one, are real, and the sign of what
-        is left of their imaginary parts would decide between half a turn forward and half a turn back. As in the
-        original, nothing is learned through phases.
+        Pitch is zero beyond a row's end, so the phases stand still there, as behind a row that is alone. Values at the
+        level of rounding are set to zero: the spectra of reflected ends, for one, are real, and the sign of the rest of
+        their imaginary parts would decide between phases of pi and -pi. As in the original, no gradient passes through
+        phases.
         """
         config = self.config
         pitch = pitch if ragged.mask is None else pitch * ragged.mask[:, 0]
         source = self.source(pitch, self.source.cycles(pitch), noise.to(self.source.mix.weight.dtype))
-        mirrored = _mirrored(source, config.fft // 2, ragged.scaled(config.frame))
-        spectra = stft(mirrored, config.fft, config.hop)
+        padded = _reflect_padded(source, config.fft // 2, ragged.scaled(config.frame))
+        spectra = stft(padded, config.fft, config.hop)
         audible = spectra.abs() > _ROUNDING * spectra.abs().amax(dim=1, keepdim=True)
         real, imaginary = spectra.where(audible, 0.0).chunk(2, dim=1)
         return torch.cat((torch.hypot(real, imaginary), torch.atan2(imaginary, real)), dim=1)
 
-    def filtered(self, rows: Tensor, spectra: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
-        """Logarithms of magnitudes over angles, [batch, fft + 2, n], for as many of the source's `spectra`."""
+    def output_spectra(self, rows: Tensor, spectra: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
+        """Log magnitudes over angles, [batch, fft + 2, n], for the source's `spectra` of the same length."""
         config = self.config
         spectra = ragged.scaled(config.frame // config.hop, 1).masked(spectra)
         for stage, up in enumerate(self.ups):
             last = stage == len(self.ups) - 1
-            rows = up(functional.leaky_relu(ragged.masked(rows), _LEAK))
+            rows = up(functional.leaky_relu(ragged.masked(rows), _SLOPE))
             ragged = ragged.scaled(config.rates[stage], int(last))
             if last:
                 rows = torch.cat((rows[:, :, 1:2], rows), dim=2)
@@ -106,8 +106,8 @@ class IstftNet(nn.Module):
         out: Tensor = self.conv_post(ragged.masked(functional.leaky_relu(rows)).to(self.conv_post.weight.dtype))
         return out
 
-    def sounded(self, spectra: Tensor, ragged: Ragged) -> Tensor:
-        """What `filtered` gives as samples; where windows overlap, the sum is divided by that of their squares."""
+    def istft(self, spectra: Tensor, ragged: Ragged) -> Tensor:
+        """Samples of what `output_spectra` gives: overlap-add, divided by the sum of the squared windows."""
         config = self.config
         magnitude, phase = spectra.chunk(2, dim=1)
         frames = istft_frames(magnitude.exp(), phase.sin(), config.fft)
@@ -120,7 +120,7 @@ class IstftNet(nn.Module):
 
 
 class _ResBlock(nn.Module):
-    """Pairs of convolutions, the first of each ever wider apart, before each a styled norm and a snake."""
+    """Pairs of convolutions, the first of each with a growing dilation, each behind AdaIN and a snake."""
 
     def __init__(self, width: int, kernel: int, dilations: tuple[int, ...], style: int) -> None:
         super().__init__()
@@ -135,11 +135,11 @@ class _ResBlock(nn.Module):
         self.alpha2 = nn.ParameterList(torch.empty(1, width, 1) for _ in dilations)
 
     def forward(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
-        for first, second, before, between, rate1, rate2 in zip(
+        for first, second, norm1, norm2, alpha1, alpha2 in zip(
             self.convs1, self.convs2, self.adain1, self.adain2, self.alpha1, self.alpha2, strict=True
         ):
-            inner = first(before.bent(rows, style, ragged, rate1))
-            rows = rows + second(between.bent(inner, style, ragged, rate2))
+            inner = first(norm1.activated(rows, style, ragged, alpha1))
+            rows = rows + second(norm2.activated(inner, style, ragged, alpha2))
         return rows
 
 
@@ -149,10 +149,10 @@ def _down(inputs: int, outputs: int, stride: int) -> nn.Conv1d:
     return nn.Conv1d(inputs, outputs, 2 * stride, stride=stride, padding=(stride + 1) // 2)
 
 
-def _mirrored(samples: Tensor, reach: int, ragged: Ragged) -> Tensor:
-    """Samples [batch, time] with `reach` more at either end of each row, mirrored about its first and last sample."""
+def _reflect_padded(samples: Tensor, reach: int, ragged: Ragged) -> Tensor:
+    """Samples [batch, time] with `reach` more at either end of each row, by reflection."""
     if ragged.mask is None:
         return functional.pad(samples[:, None], (reach, reach), mode="reflect")[:, 0]
     last = ragged.ends[:, None] - 1
-    places = torch.arange(-reach, ragged.longest + reach, device=samples.device).abs()
-    return samples.gather(1, (last - (last - places).abs()).clamp(min=0))
+    positions = torch.arange(-reach, ragged.longest + reach, device=samples.device).abs()
+    return samples.gather(1, (last - (last - positions).abs()).clamp(min=0))

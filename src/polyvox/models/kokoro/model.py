@@ -1,4 +1,4 @@
-"""Kokoro-82M: phonemes and a style to durations, pitch, energy and samples; rows of a batch as if each were alone."""
+"""Kokoro-82M: phonemes and a style to durations, pitch, energy and samples; a row does not depend on its batch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from polyvox.models.kokoro import prosody as kokoro_prosody
 from polyvox.models.kokoro import text_encoder as kokoro_text
 from polyvox.models.kokoro.adain import fold_styled_norms
 from polyvox.models.kokoro.albert import Albert, AlbertConfig
-from polyvox.models.kokoro.decoder import Decoder, DecoderConfig
+from polyvox.models.kokoro.decoder import DecoderConfig, KokoroDecoder
 from polyvox.models.kokoro.prosody import ProsodyPredictor
-from polyvox.models.kokoro.ragged import Ragged, picked
+from polyvox.models.kokoro.ragged import Ragged, gather_rows
 from polyvox.models.kokoro.text_encoder import TextEncoder
 from polyvox.models.loading import Rules, StateDict, fold_weight_norm, load, renamed, under
 
@@ -30,10 +30,10 @@ _PARTS: Mapping[str, Rules] = {
     "text_encoder": kokoro_text.NAMES,
     "decoder": kokoro_decoder.NAMES,
 }
-# Published with ALBERT, and no part of Kokoro's arithmetic.
+# Published with ALBERT, and not used by Kokoro.
 _UNUSED = ("bert.pooler.", "bert.embeddings.position_ids")
-# Of the decoder, what stays as precise as the rest.
-_EXACT = ("generator.source.", "generator.conv_post.")
+# Parts of the decoder that keep the network's own precision.
+_FULL_PRECISION = ("generator.source.", "generator.conv_post.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class KokoroConfig:
     max_frames: int = 50
 
     @property
-    def told(self) -> int:
-        """What `Kokoro.told` says of each token: for the prosody, for the sound, and its duration."""
+    def encoding(self) -> int:
+        """Columns of `Kokoro.encode`: features for the prosody, features for the decoder, and the duration."""
         return self.width + self.style + self.width + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Token ids with the padding token at both ends, style [256] for them, and how fast to speak."""
+class StyledTokens:
+    """Token ids with the padding token at both ends, their style [256], and the speed."""
 
     ids: Sequence[int]
     style: Tensor
@@ -63,23 +63,23 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
-    """One line with its tokens understood: how long each is, and what prosody and sound will make of it."""
+class EncodedTokens:
+    """One sequence of tokens, encoded, with their durations."""
 
-    told: Tensor
-    """[ids, `KokoroConfig.told`], as `Kokoro.told` gives it."""
+    encoding: Tensor
+    """[ids, `KokoroConfig.encoding`], as `Kokoro.encode` gives it."""
     style: Tensor
     frames: int
 
     @property
     def noise_shape(self) -> tuple[int, int]:
-        """What `Kokoro.sound` takes as the noise of this line."""
+        """The shape of the noise that `Kokoro.decode` takes for it."""
         return self.frames * FRAME, HARMONICS
 
 
 @dataclass(frozen=True, slots=True)
 class Prosody:
-    """One line as it will be said: frames of each id, and over all frames text, pitch and energy."""
+    """Predicted prosody of one sequence: frames of each id, and over all frames text, pitch and energy."""
 
     durations: Tensor
     """[ids], whole numbers from 1."""
@@ -90,7 +90,7 @@ class Prosody:
     energy: Tensor
     """[2 frames]"""
     style: Tensor
-    """The half of the style that colours the sound."""
+    """The acoustic half of the style."""
 
     @property
     def frames(self) -> int:
@@ -98,12 +98,15 @@ class Prosody:
 
     @property
     def noise_shape(self) -> tuple[int, int]:
-        """What `Kokoro.sound` takes as the noise of this line."""
+        """The shape of the noise that `Kokoro.decode` takes for it."""
         return self.frames * FRAME, HARMONICS
 
 
 class Kokoro(nn.Module):
-    """Speaks in two steps: `plan` tells how long each line will be, `sound` gives its samples."""
+    """Synthesises in two steps: `predict_prosody` fixes the length of each sequence, `decode` gives its samples.
+
+    A style has two halves of one width: the acoustic style conditions the decoder, the prosodic one the predictor.
+    """
 
     def __init__(self, config: KokoroConfig) -> None:
         super().__init__()
@@ -112,91 +115,93 @@ class Kokoro(nn.Module):
         self.bert_encoder = nn.Linear(config.bert.hidden, config.width)
         self.predictor = ProsodyPredictor(config.width, config.style, config.layers, config.max_frames)
         self.text_encoder = TextEncoder(config.bert.tokens, config.width, config.layers)
-        self.decoder = Decoder(config.decoder, config.width, config.style)
+        self.decoder = KokoroDecoder(config.decoder, config.width, config.style)
 
-    def cast(self, planning: torch.dtype, sounding: torch.dtype) -> None:
-        """Puts what leads to durations and pitch, and the inner layers of the decoder, into these types.
+    def cast(self, prosody_dtype: torch.dtype, decoder_dtype: torch.dtype) -> None:
+        """Cast the layers that lead to durations and pitch, and the inner layers of the decoder.
 
-        The pitch adds up to phases, and a change of its last bit to a change of the sound; so where a line is to sound
-        the same in any company, it is planned in double precision. Nearly all time is spent on sounding, of which only
-        the phases at either end of the generator have no bit to spare.
+        Pitch adds up to phases, so a change of its last bit is a change of the sound: where a row must not depend on
+        its batch, prosody is predicted in double precision. The decoder takes nearly all the time; only the phases at
+        either end of its generator need full precision.
         """
         for part in (self.bert, self.bert_encoder, self.predictor):
-            part.to(planning)
+            part.to(prosody_dtype)
         for name, parameter in self.decoder.named_parameters():
-            if not name.startswith(_EXACT):
-                parameter.data = parameter.data.to(sounding)
+            if not name.startswith(_FULL_PRECISION):
+                parameter.data = parameter.data.to(decoder_dtype)
 
-    def plan(self, lines: Sequence[Line]) -> list[Prosody]:
-        """Durations, pitch and energy of each line."""
-        return self.intoned(self.understood(lines))
+    def predict_prosody(self, tokens: Sequence[StyledTokens]) -> list[Prosody]:
+        """Durations, pitch and energy of each sequence."""
+        return self.predict_contours(self.predict_durations(tokens))
 
-    def understood(self, lines: Sequence[Line]) -> list[Tokens]:
-        """How long each token of each line is: the first half of `plan`, after which all lengths are known."""
+    def predict_durations(self, tokens: Sequence[StyledTokens]) -> list[EncodedTokens]:
+        """The first half of `predict_prosody`, after which all lengths are known."""
         device, dtype = self.bert_encoder.weight.device, self.bert_encoder.weight.dtype
-        ids = _stacked([torch.tensor(line.ids, device=device) for line in lines])
-        style = torch.stack([line.style for line in lines]).to(device, dtype)
-        speeds = torch.tensor([line.speed for line in lines], device=device)
-        ragged = Ragged([len(line.ids) for line in lines], device)
-        told = self.told(ids, style, speeds, ragged)
-        frames = told[:, :, -1].sum(dim=1).tolist()
-        rows = [row[:length] for row, length in zip(told, ragged.lengths, strict=True)]
-        return [Tokens(row, own, int(count)) for row, own, count in zip(rows, style, frames, strict=True)]
+        ids = _padded([torch.tensor(each.ids, device=device) for each in tokens])
+        style = torch.stack([each.style for each in tokens]).to(device, dtype)
+        speeds = torch.tensor([each.speed for each in tokens], device=device)
+        ragged = Ragged([len(each.ids) for each in tokens], device)
+        encoding = self.encode(ids, style, speeds, ragged)
+        frames = encoding[:, :, -1].sum(dim=1).tolist()
+        rows = [row[:length] for row, length in zip(encoding, ragged.lengths, strict=True)]
+        return [EncodedTokens(row, own, int(count)) for row, own, count in zip(rows, style, frames, strict=True)]
 
-    def intoned(self, tokens: Sequence[Tokens]) -> list[Prosody]:
-        """The second half of `plan`: pitch and energy."""
-        frames = Ragged([line.frames for line in tokens], tokens[0].told.device)
-        style = torch.stack([line.style for line in tokens])
-        text, pitch, energy = self.contoured(_stacked([line.told for line in tokens]), style, frames)
+    def predict_contours(self, tokens: Sequence[EncodedTokens]) -> list[Prosody]:
+        """The second half of `predict_prosody`: pitch and energy."""
+        frames = Ragged([each.frames for each in tokens], tokens[0].encoding.device)
+        style = torch.stack([each.style for each in tokens])
+        text, pitch, energy = self.frame_features(_padded([each.encoding for each in tokens]), style, frames)
         doubled = frames.scaled(2)
-        durations = [line.told[:, -1].long() for line in tokens]
-        parts = durations, frames.cut(text), doubled.cut(pitch), doubled.cut(energy), style.chunk(2, dim=1)[0]
+        durations = [each.encoding[:, -1].long() for each in tokens]
+        parts = durations, frames.split(text), doubled.split(pitch), doubled.split(energy), style.chunk(2, dim=1)[0]
         return [Prosody(*part) for part in zip(*parts, strict=True)]
 
-    def told(self, ids: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
-        """Of each of ids [batch, time], side by side: what makes its prosody, what makes its sound, and its frames."""
-        return self.timed(*self.read(ids, ragged), style, speeds, ragged)
+    def encode(self, ids: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
+        """Encode ids [batch, time]: features for the prosody, features for the decoder, and frames, concatenated."""
+        return self.add_durations(*self.encode_text(ids, ragged), style, speeds, ragged)
 
-    def read(self, ids: Tensor, ragged: Ragged) -> tuple[Tensor, Tensor]:
-        """What ids [batch, time] mean, and how they sound, [batch, time, width] each, in whatever style."""
+    def encode_text(self, ids: Tensor, ragged: Ragged) -> tuple[Tensor, Tensor]:
+        """Outputs of ALBERT and of the text encoder for ids [batch, time], [batch, time, width] each; no style yet."""
         return self.bert_encoder(self.bert(ids, ragged)), self.text_encoder(ids, ragged).transpose(1, 2)
 
-    def timed(self, meaning: Tensor, sounds: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
-        """What `told` gives, of ids that have been read."""
-        manner = style.chunk(2, dim=1)[1]
-        rows = self.predictor.tokens(meaning, manner, ragged)
+    def add_durations(self, bert: Tensor, text: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
+        """`encode`, of what `encode_text` has given."""
+        prosodic = style.chunk(2, dim=1)[1]
+        rows = self.predictor.encode(bert, prosodic, ragged)
         unrounded = self.predictor.durations(rows, ragged) / speeds[:, None]
         durations = ragged.masked(unrounded.round().clamp(min=1)[:, None])
-        return torch.cat((rows, sounds, durations.transpose(1, 2)), dim=2)
+        return torch.cat((rows, text, durations.transpose(1, 2)), dim=2)
 
-    def contoured(self, told: Tensor, style: Tensor, frames: Ragged) -> tuple[Tensor, Tensor, Tensor]:
-        """Over all frames, text [batch, width, frames], pitch and energy [batch, 2 frames] of what `told` gives."""
+    def frame_features(self, encoding: Tensor, style: Tensor, frames: Ragged) -> tuple[Tensor, Tensor, Tensor]:
+        """Expand to frames: text [batch, width, frames], pitch and energy [batch, 2 frames] of what `encode` gives."""
         config = self.config
-        rows, text, durations = torch.split(told, [config.width + config.style, config.width, 1], dim=2)
+        rows, text, durations = torch.split(encoding, [config.width + config.style, config.width, 1], dim=2)
         tokens = _tokens_of_frames(durations[:, :, 0].long().cumsum(dim=1), frames.longest)
-        manner = style.chunk(2, dim=1)[1]
-        pitch, energy = self.predictor.contours(picked(rows, tokens).to(style.dtype), manner, frames)
-        spread = picked(text, tokens).to(self.text_encoder.embedding.weight.dtype)
-        return spread.transpose(1, 2), pitch, energy
+        prosodic = style.chunk(2, dim=1)[1]
+        pitch, energy = self.predictor.contours(gather_rows(rows, tokens).to(style.dtype), prosodic, frames)
+        expanded = gather_rows(text, tokens).to(self.text_encoder.embedding.weight.dtype)
+        return expanded.transpose(1, 2), pitch, energy
 
-    def sound(self, plan: Sequence[Prosody], noise: Sequence[Tensor]) -> list[Tensor]:
-        """The samples of each line, at 24 kHz.
+    def decode(self, prosody: Sequence[Prosody], noise: Sequence[Tensor]) -> list[Tensor]:
+        """The samples of each sequence, at 24 kHz.
 
-        The noise, `noise_shape` for each line, is the breath in the harmonic source: standard normal, from a generator
-        of the caller's. The random first phase that the original draws as well reaches none of its samples.
+        The noise of the harmonic source, `noise_shape` for each sequence, is standard normal, from the caller's own
+        generator. The random initial phase that the original draws as well has no effect on its samples.
         """
-        device = self.decoder.reminder.weight.device
-        frames = Ragged([prosody.frames for prosody in plan], device)
-        text = _stacked([prosody.text.T for prosody in plan]).transpose(1, 2)
-        pitch, energy = (_stacked(curves) for curves in zip(*((line.pitch, line.energy) for line in plan), strict=True))
-        style = torch.stack([prosody.style for prosody in plan])
-        return frames.scaled(FRAME).cut(self.sounded(text, pitch, energy, style, _stacked(noise).to(device), frames))
+        device = self.decoder.text_residual.weight.device
+        frames = Ragged([each.frames for each in prosody], device)
+        text = _padded([each.text.T for each in prosody]).transpose(1, 2)
+        pitch, energy = (
+            _padded(curves) for curves in zip(*((each.pitch, each.energy) for each in prosody), strict=True)
+        )
+        style = torch.stack([each.style for each in prosody])
+        return frames.scaled(FRAME).split(self.waveform(text, pitch, energy, style, _padded(noise).to(device), frames))
 
-    def sounded(
+    def waveform(
         self, text: Tensor, pitch: Tensor, energy: Tensor, style: Tensor, noise: Tensor, frames: Ragged
     ) -> Tensor:
-        """Samples [batch, 600 frames] of what `sound` takes, stacked; beyond a row's end they mean nothing."""
-        dtype = self.decoder.reminder.weight.dtype
+        """`decode` of one padded batch: samples [batch, 600 frames], undefined beyond a row's end."""
+        dtype = self.decoder.text_residual.weight.dtype
         style = style.to(dtype)
         rows = self.decoder.features(text.to(dtype), pitch, energy, style, frames)
         samples: Tensor = self.decoder.generator(rows, style, pitch, noise, frames.scaled(2))
@@ -204,12 +209,12 @@ class Kokoro(nn.Module):
 
 
 def _tokens_of_frames(ends: Tensor, frames: int) -> Tensor:
-    """Which token each frame belongs to, [batch, frames], where tokens end at `ends` [batch, tokens]."""
-    places = torch.arange(frames, device=ends.device).expand(len(ends), -1).contiguous()
-    return torch.searchsorted(ends, places, right=True).clamp(max=ends.shape[1] - 1)
+    """The token of each frame, [batch, frames], where tokens end at `ends` [batch, tokens]."""
+    positions = torch.arange(frames, device=ends.device).expand(len(ends), -1).contiguous()
+    return torch.searchsorted(ends, positions, right=True).clamp(max=ends.shape[1] - 1)
 
 
-def _stacked(rows: Sequence[Tensor]) -> Tensor:
+def _padded(rows: Sequence[Tensor]) -> Tensor:
     return pad_sequence(list(rows), batch_first=True)
 
 
@@ -217,15 +222,15 @@ def load_kokoro(
     config: KokoroConfig,
     state: StateDict,
     *,
-    planning: torch.dtype = torch.float64,
-    sounding: torch.dtype = torch.float32,
+    prosody_dtype: torch.dtype = torch.float64,
+    decoder_dtype: torch.dtype = torch.float32,
 ) -> Kokoro:
-    """The network of a published state dict whose names begin with those of its five parts; see `Kokoro.cast`."""
+    """Load a published state dict, whose names begin with those of its five parts; for the types see `Kokoro.cast`."""
     learned = {name: tensor for name, tensor in state.items() if not name.startswith(_UNUSED)}
     folded = fold_styled_norms(fold_weight_norm(learned))
     ours = {name: tensor for name, tensor in folded.items() if name.partition(".")[0] not in _PARTS}
     for part, rules in _PARTS.items():
         ours |= {f"{part}.{name}": tensor for name, tensor in renamed(rules, under(f"{part}.", folded)).items()}
     model = load(lambda: Kokoro(config), ours)
-    model.cast(planning, sounding)
+    model.cast(prosody_dtype, decoder_dtype)
     return model

@@ -1,4 +1,4 @@
-"""How Kokoro says it: frames for each token, then pitch and energy for each half frame."""
+"""Prosody predictor: a duration for each token, then pitch and energy for each half frame."""
 
 from typing import cast
 
@@ -6,14 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from polyvox.models.kokoro.adain import AdainBlock, AdaLayerNorm
-from polyvox.models.kokoro.ragged import Ragged, through_lstm
+from polyvox.models.kokoro.ragged import Ragged, run_lstm
 
 NAMES = ((r"^duration_proj\.linear_layer\.", "duration_proj."),)
-"""Published names to those of `ProsodyPredictor`."""
+"""Regular expressions that rename published weights to those of `ProsodyPredictor`."""
 
 
 class ProsodyPredictor(nn.Module):
-    """Durations of tokens; then, of what the durations make of the tokens, pitch and energy."""
+    """Durations of tokens; then pitch and energy of the tokens expanded to their durations."""
 
     def __init__(self, width: int, style: int, layers: int, max_frames: int) -> None:
         super().__init__()
@@ -26,19 +26,19 @@ class ProsodyPredictor(nn.Module):
         self.F0_proj = nn.Conv1d(width // 2, 1, 1)
         self.N_proj = nn.Conv1d(width // 2, 1, 1)
 
-    def tokens(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
-        """Tokens [batch, time, width] beside their style, [batch, time, width + style]."""
+    def encode(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
+        """Encode tokens [batch, time, width] with their style, to [batch, time, width + style]."""
         out: Tensor = self.text_encoder(rows, style, ragged)
         return out
 
     def durations(self, rows: Tensor, ragged: Ragged) -> Tensor:
-        """Frames of each of `tokens`' rows at normal speed, [batch, time], not yet whole numbers."""
-        logits = self.duration_proj(through_lstm(self.lstm, rows, ragged))
+        """Frames of each token that `encode` gives at speed 1, [batch, time], not yet rounded."""
+        logits = self.duration_proj(run_lstm(self.lstm, rows, ragged))
         return torch.sigmoid(logits.to(torch.promote_types(logits.dtype, torch.float32))).sum(dim=2)
 
     def contours(self, rows: Tensor, style: Tensor, ragged: Ragged) -> tuple[Tensor, Tensor]:
-        """Pitch in hertz and energy, [batch, 2 frames] each, of `tokens`' rows repeated to frames."""
-        shared = through_lstm(self.shared, rows, ragged).transpose(1, 2)
+        """Pitch in hertz and energy, [batch, 2 frames] each, of what `encode` gives, expanded to frames."""
+        shared = run_lstm(self.shared, rows, ragged).transpose(1, 2)
         pitch, energy = (self._contour(part, shared, style, ragged) for part in (self.F0, self.N))
         return self.F0_proj(pitch)[:, 0], self.N_proj(energy)[:, 0]
 
@@ -50,7 +50,7 @@ class ProsodyPredictor(nn.Module):
 
 
 class _StyledEncoder(nn.Module):
-    """LSTMs that see the style beside each token, each followed by a norm that the style shapes."""
+    """LSTMs over tokens concatenated with the style, each followed by an adaptive layer norm."""
 
     def __init__(self, width: int, style: int, layers: int) -> None:
         super().__init__()
@@ -59,10 +59,10 @@ class _StyledEncoder(nn.Module):
         )
 
     def forward(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
-        beside = style[:, None].expand(-1, rows.shape[1], -1)
+        expanded = style[:, None].expand(-1, rows.shape[1], -1)
         for lstm, norm in zip(self.lstms[::2], self.lstms[1::2], strict=True):
-            rows = norm(through_lstm(cast(nn.LSTM, lstm), torch.cat((rows, beside), dim=2), ragged), style)
-        return torch.cat((rows, beside), dim=2)
+            rows = norm(run_lstm(cast(nn.LSTM, lstm), torch.cat((rows, expanded), dim=2), ragged), style)
+        return torch.cat((rows, expanded), dim=2)
 
 
 def _lstm(inputs: int, outputs: int) -> nn.LSTM:
@@ -74,7 +74,7 @@ def _contour(width: int, style: int) -> nn.ModuleList:
     return nn.ModuleList(
         (
             AdainBlock(width, width, style),
-            AdainBlock(width, narrow, style, doubling=True),
+            AdainBlock(width, narrow, style, upsample=True),
             AdainBlock(narrow, narrow, style),
         )
     )

@@ -1,4 +1,4 @@
-"""Rows of different lengths in one batch, over [batch, channels, time]."""
+"""Batches of rows of different lengths, [batch, channels, time]: lengths, masks, and LSTMs over them."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -9,7 +9,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class Ragged:
-    """How long each row of a batch is."""
+    """The length of each row of a batch."""
 
     def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
         self.lengths = tuple(lengths)
@@ -18,7 +18,7 @@ class Ragged:
 
     @cached_property
     def mask(self) -> Tensor | None:
-        """[batch, 1, longest], 1 inside a row and 0 beyond its end; None where all rows are as long."""
+        """[batch, 1, longest], 1 inside a row and 0 beyond its end; None where all rows have one length."""
         if min(self.lengths) == self.longest:
             return None
         return (torch.arange(self.longest, device=self.device) < self.ends[:, None, None]).float()
@@ -29,43 +29,43 @@ class Ragged:
         return torch.tensor(self.lengths, device=self.device)
 
     def scaled(self, rate: int, more: int = 0) -> "Ragged":
-        """The lengths at `rate` times the rate, each with `more` samples on top."""
+        """The lengths after upsampling by `rate`, each with `more` samples on top."""
         return Ragged([length * rate + more for length in self.lengths], self.device)
 
     def masked(self, rows: Tensor) -> Tensor:
         """Zeros beyond each row's end, where a convolution of the row alone would see its zero padding."""
         return rows if self.mask is None else rows * self.mask.to(rows.dtype)
 
-    def cut(self, rows: Tensor) -> list[Tensor]:
-        """Each row, [..., time], at its own length."""
+    def split(self, rows: Tensor) -> list[Tensor]:
+        """Each row, [..., time], cut to its own length."""
         return [row[..., :length] for row, length in zip(rows, self.lengths, strict=True)]
 
 
-class Boxed(Ragged):
-    """Rows in a box at least as long as they are, which alone decides the shapes: where the rows end, a tensor tells.
+class StaticRagged(Ragged):
+    """Rows padded to a fixed length, which alone decides the shapes; where they end is known to a tensor only.
 
-    So the work on it can be recorded once and repeated for rows of other lengths.
+    So the work on them can be captured as a CUDA graph and replayed for rows of other lengths.
     """
 
-    def __init__(self, ends: Tensor, box: int) -> None:
+    def __init__(self, ends: Tensor, padded: int) -> None:
         self.ends = ends
-        self.longest = box
+        self.longest = padded
         self.device = ends.device
 
     @cached_property
     def mask(self) -> Tensor:
-        """[batch, 1, box], 1 inside a row and 0 beyond its end."""
+        """[batch, 1, padded length], 1 inside a row and 0 beyond its end."""
         return (torch.arange(self.longest, device=self.device) < self.ends[:, None, None]).float()
 
-    def scaled(self, rate: int, more: int = 0) -> "Boxed":
-        """The lengths and the box at `rate` times the rate, each with `more` samples on top."""
-        return Boxed(self.ends * rate + more, self.longest * rate + more)
+    def scaled(self, rate: int, more: int = 0) -> "StaticRagged":
+        """The lengths and the padded length after upsampling by `rate`, each with `more` samples on top."""
+        return StaticRagged(self.ends * rate + more, self.longest * rate + more)
 
 
-def through_lstm(lstm: nn.LSTM, rows: Tensor, ragged: Ragged) -> Tensor:
-    """[batch, time, inputs] as [batch, time, outputs]; the way back begins at each row's own end."""
-    if isinstance(ragged, Boxed):
-        return _through_lstm_in_box(lstm, rows, ragged)
+def run_lstm(lstm: nn.LSTM, rows: Tensor, ragged: Ragged) -> Tensor:
+    """Run over [batch, time, inputs]; the backward direction starts at each row's own end."""
+    if isinstance(ragged, StaticRagged):
+        return _run_lstm_static(lstm, rows, ragged)
     if ragged.mask is None:
         even: Tensor = lstm(rows)[0]
         return even
@@ -74,16 +74,16 @@ def through_lstm(lstm: nn.LSTM, rows: Tensor, ragged: Ragged) -> Tensor:
     return uneven
 
 
-def _through_lstm_in_box(lstm: nn.LSTM, rows: Tensor, box: Boxed) -> Tensor:
-    """The rows twice, at the beginning of the box for the way there, and at its end for the way back."""
-    places = torch.arange(box.longest, device=box.device)
-    free = box.longest - box.ends[:, None]
-    there, _ = lstm(torch.cat((rows, picked(rows, (places - free) % box.longest))))
-    ahead, back = there.chunk(2)
-    forward, backward = ahead[..., : lstm.hidden_size], back[..., lstm.hidden_size :]
-    return torch.cat((forward, picked(backward, (places + free) % box.longest)), dim=2)
+def _run_lstm_static(lstm: nn.LSTM, rows: Tensor, ragged: StaticRagged) -> Tensor:
+    """Run over the rows twice: padded behind for the forward direction, and in front for the backward one."""
+    positions = torch.arange(ragged.longest, device=ragged.device)
+    padding = ragged.longest - ragged.ends[:, None]
+    both, _ = lstm(torch.cat((rows, gather_rows(rows, (positions - padding) % ragged.longest))))
+    padded_behind, padded_in_front = both.chunk(2)
+    forward, backward = padded_behind[..., : lstm.hidden_size], padded_in_front[..., lstm.hidden_size :]
+    return torch.cat((forward, gather_rows(backward, (positions + padding) % ragged.longest)), dim=2)
 
 
-def picked(rows: Tensor, places: Tensor) -> Tensor:
-    """The rows [batch, time, width] at `places` [batch, n]."""
-    return rows.gather(1, places[:, :, None].expand(-1, -1, rows.shape[2]))
+def gather_rows(rows: Tensor, positions: Tensor) -> Tensor:
+    """Rows [batch, time, width] at `positions` [batch, n]."""
+    return rows.gather(1, positions[:, :, None].expand(-1, -1, rows.shape[2]))

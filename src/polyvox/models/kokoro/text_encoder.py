@@ -1,18 +1,18 @@
-"""Kokoro's text encoder: what is said, token by token, for the decoder."""
+"""Kokoro's text encoder: token ids to the decoder's text features."""
 
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.kokoro.ragged import Ragged, through_lstm
+from polyvox.models.kokoro.ragged import Ragged, run_lstm
 from polyvox.models.lookup import lookup
 
 _EPS = 1e-5
-_LEAK = 0.2
+_SLOPE = 0.2
 _KERNEL = 5
 
 
 class TextEncoder(nn.Module):
-    """Each token with its neighbours, then with all before and behind it."""
+    """Convolutions over neighbouring tokens, then a bidirectional LSTM."""
 
     def __init__(self, tokens: int, width: int, layers: int) -> None:
         super().__init__()
@@ -22,12 +22,12 @@ class TextEncoder(nn.Module):
         self.lstm = nn.LSTM(width, width // 2, batch_first=True, bidirectional=True)
 
     def forward(self, ids: Tensor, ragged: Ragged) -> Tensor:
-        """Ids [batch, time] as [batch, width, time]."""
+        """Ids [batch, time] to [batch, width, time]."""
         rows = self.embedding(ids).transpose(1, 2)
         for conv, norm in zip(self.convs, self.norms, strict=True):
             rows = norm(conv(ragged.masked(rows)).transpose(1, 2)).transpose(1, 2)
-            rows = functional.leaky_relu(rows, _LEAK)
-        return through_lstm(self.lstm, rows.transpose(1, 2), ragged).transpose(1, 2)
+            rows = functional.leaky_relu(rows, _SLOPE)
+        return run_lstm(self.lstm, rows.transpose(1, 2), ragged).transpose(1, 2)
 
 
 NAMES = (
@@ -35,4 +35,4 @@ NAMES = (
     (r"^cnn\.(\d+)\.1\.gamma$", r"norms.\1.weight"),
     (r"^cnn\.(\d+)\.1\.beta$", r"norms.\1.bias"),
 )
-"""Published names to those of `TextEncoder`."""
+"""Regular expressions that rename published weights to those of `TextEncoder`."""

@@ -1,7 +1,7 @@
-"""Distill-MOS as a network that gradients pass through, from samples to what listeners would say of them.
+"""Distill-MOS, a speech quality predictor, in PyTorch: differentiable, from samples to a mean opinion score (MOS).
 
-The bundle's graph computes the same, and is what opinions are measured with; this one exists to keep speech clear while
-something else about it is changed.
+The bundle's ONNX graph computes the same and measures scores; this one gives gradients, to keep speech clear while
+something else about it is optimised.
 """
 
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from polyvox.models.loading import Rules, StateDict, load, renamed
 from polyvox.models.spectrum import hann_like
 
 WINDOW = 122_880
-"""Samples of one opinion, at 16 kHz: 7.68 seconds."""
+"""Samples of one score, at 16 kHz: 7.68 seconds."""
 
 _FRAME, _HOP = 320, 160
 _COMPRESSION = 0.3
-# Not as low as in the graph: there the slope is steep, and nothing is heard.
+# Higher than in the ONNX graph: below it the gradient is steep and nothing is audible.
 _LEAST_MAGNITUDE = 1e-5
 _STRIDES = ((1, 1), (2, 1), (2, 1), (2, 1), (2, 1), (2, 2))
-_LEAK = 0.1
+_SLOPE = 0.1
 _EPS = 1e-5
-# Frames of silence behind speech that the convolutions see; what follows gives what the last of them gives.
+# Frames of silence behind speech that the convolutions run over; all later ones would give what the last of them gives.
 _MARGIN = 32
 _TRUNK = r"^model\.transformer_pool_attn\."
 _NAMES: Rules = (
     (r"^model\.cnn\.cnn\.(\d+)\.", r"convs.\1."),
     (_TRUNK + r"transformer\.transformer_encoder\.layers\.", "layers."),
     (_TRUNK + r"transformer\.linear_proj\.", "proj."),
-    (_TRUNK + r"transformer\.position_encoding\.pe$", "places"),
+    (_TRUNK + r"transformer\.position_encoding\.pe$", "positions"),
     (_TRUNK + r"transformer\.norm\.", "norm_between."),
     (_TRUNK, ""),
 )
@@ -48,8 +48,8 @@ class DistillMosConfig:
     heads: int = 8
 
 
-class DistillMos(nn.Module):
-    """Samples [batch, time] at 16 kHz, at most `WINDOW` of them, to opinions [batch] from 1 to 5."""
+class DistillMosNetwork(nn.Module):
+    """Samples [batch, time] at 16 kHz, at most `WINDOW` of them, to scores [batch] from 1 to 5."""
 
     def __init__(self, config: DistillMosConfig) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class DistillMos(nn.Module):
             }
         )
         self.proj = nn.Linear(config.features, config.width)
-        self.places = nn.Parameter(torch.empty(1, WINDOW // _HOP // 2, config.width))
+        self.positions = nn.Parameter(torch.empty(1, WINDOW // _HOP // 2, config.width))
         self.layers = nn.ModuleList(
             nn.TransformerEncoderLayer(config.width, config.heads, config.hidden, dropout=0.0, batch_first=True)
             for _ in range(config.layers)
@@ -78,20 +78,20 @@ class DistillMos(nn.Module):
 
     def forward(self, samples: Tensor) -> Tensor:
         rows = self._convolved(_compressed_spectrum(samples)).transpose(1, 2)
-        silent = self.places.shape[1] - rows.shape[1]
-        rows = torch.cat((rows, rows[:, -_MARGIN // 4 :][:, :1].expand(-1, silent, -1)), dim=1)
-        rows = self.proj(rows) + self.places
+        padding = self.positions.shape[1] - rows.shape[1]
+        rows = torch.cat((rows, rows[:, -_MARGIN // 4 :][:, :1].expand(-1, padding, -1)), dim=1)
+        rows = self.proj(rows) + self.positions
         for layer in self.layers:
             rows = layer(rows)
         rows = torch.addcmul(self.norm_trans["bias"], rows, self.norm_trans["weight"])
-        shares = self.pool["linear2"](self.pool["linear1"](rows).relu()).softmax(dim=1)
-        opinion: Tensor = self.pool["linear3"]((shares * rows).sum(dim=1))[:, 0]
-        return 1 + 4 * opinion.sigmoid()
+        weights = self.pool["linear2"](self.pool["linear1"](rows).relu()).softmax(dim=1)
+        logit: Tensor = self.pool["linear3"]((weights * rows).sum(dim=1))[:, 0]
+        return 1 + 4 * logit.sigmoid()
 
     def _convolved(self, spectrum: Tensor) -> Tensor:
-        """Channels and the few frequencies that are left, as one axis, for every other frame."""
+        """Convolve; channels and the few remaining frequencies become one axis, for every other frame."""
         for conv in self.convs.values():
-            spectrum = functional.leaky_relu(conv(spectrum), _LEAK)
+            spectrum = functional.leaky_relu(conv(spectrum), _SLOPE)
         return spectrum.flatten(1, 2)
 
 
@@ -109,20 +109,20 @@ def _compressed_spectrum(samples: Tensor) -> Tensor:
     return parts * power ** ((_COMPRESSION - 1) / 2)
 
 
-def load_distillmos(config: DistillMosConfig, state: StateDict) -> DistillMos:
-    """The network of a published state dict, its batch norms folded."""
+def load_distillmos(config: DistillMosConfig, state: StateDict) -> DistillMosNetwork:
+    """Load a published state dict, its batch norms folded."""
     ours = renamed(_NAMES, state)
-    first, second, last = (_line(ours, norm) for norm in ("norm_input", "norm_between", "norm_trans"))
+    first, second, last = (_scale_and_shift(ours, norm) for norm in ("norm_input", "norm_between", "norm_trans"))
     scale, shift = first[0] * second[0], first[1] * second[0] + second[1]
     learned = {name: tensor for name, tensor in ours.items() if not name.startswith("norm_")}
     weight, bias = learned["proj.weight"], learned["proj.bias"]
     learned |= {"proj.weight": weight * scale, "proj.bias": bias + weight @ shift}
     learned |= {"norm_trans.weight": last[0], "norm_trans.bias": last[1]}
-    return load(lambda: DistillMos(config), learned)
+    return load(lambda: DistillMosNetwork(config), learned)
 
 
-def _line(state: StateDict, norm: str) -> tuple[Tensor, Tensor]:
-    """A batch norm as the line it draws: scale and shift."""
+def _scale_and_shift(state: StateDict, norm: str) -> tuple[Tensor, Tensor]:
+    """A batch norm as scale and shift."""
     mean, variance = state[f"{norm}.running_mean"], state[f"{norm}.running_var"]
     scale = state[f"{norm}.weight"] * torch.rsqrt(variance + _EPS)
     return scale, state[f"{norm}.bias"] - mean * scale

@@ -1,6 +1,6 @@
-"""What is said while a voice is fitted and tried, in Kokoro's phonemes; an evaluation says none of it."""
+"""Sentences for fitting and validation, in Kokoro's phonemes; the evaluation uses none of them."""
 
-USUAL = (
+TRAINING = (
     "ˌI hæv nˈɛvəɹ tˈAstᵻd sˈup æz ɡˈʊd æz jˈɔɹz.",
     "ʃˌi lˈæft, pˈɪkt ˌʌp hɜɹ kˈOt ænd wˈɔkt ˈWt.",
     "ˌɪt tˈʊk ɐ mˈʌnθ tə lˈɜɹn ðæt sˈɔŋ bI hˈɑɹt.",
@@ -14,7 +14,7 @@ USUAL = (
     "plˈiz ˈæsk ðˌɛm tə mˈuv ðə piˈænO əwˈA fɹʌm ðə wˈɔl.",
     "bəhˈInd ðə bˈɑɹn ðɛɹ wʌz ɐ fˈild ʌv tˈɔl jˈɛlO kˈɔɹn.",
 )
-"""Three seconds each, as long as sentences mostly are; what is learned from shorter ones does for shorter ones."""
+"""Three seconds each, a usual length; a fit to shorter sentences does not generalise to longer ones."""
 
 LONG = (
     "ɡˈʊd ˈivnɪŋ, ænd wˈɛlkəm hˈOm.",
@@ -23,13 +23,13 @@ LONG = (
     "ði ˈOld mˈæp ʃˈOd ɐ pˈæθ θɹu ðə fˈɔɹəst, bˌʌt nˈObˌɑdi ɪn ðə vˈɪlɪʤ hæd wˈɔkt ɪt fɔɹ jˈɪɹz.",
     "ˈæftəɹ ðə lˈɔŋ mˈiTɪŋ, mˈOst ʌv ðə ɡˈɛsts stˈAd fɔɹ sˈʌpəɹ ænd tˈɔkt əbˈWt ðə wˈɛðəɹ ænd ðə hˈɑɹvəst.",
 )
-"""Of all lengths; only their pitch is planned, which is cheap."""
+"""Sentences of all lengths, for which only the pitch is predicted, which is cheap."""
 
-TRIAL = {
+VALIDATION = {
     "rain fell all night and the river rose by a foot": "ɹˈAn fˈɛl ˈɔl nˈIt, ænd ðə ɹˈɪvəɹ ɹˈOz bI ɐ fˈʊt.",
     "the gardener trimmed every hedge along the narrow path": "ðə ɡˈɑɹdᵊnəɹ tɹˈɪmd ˈɛvəɹi hˈɛʤ əlˈɔŋ ðə nˈɛɹO pˈæθ.",
     "could you lend me a pencil and a clean sheet of paper": "kˌʊd ju lˈɛnd mˌi ɐ pˈɛnsᵊl ænd ɐ klˈin ʃˈit ʌv pˈApəɹ?",
     "they sailed past the island just after sunrise": "ðˌA sˈAld pˈæst ði ˈIlənd ʤˈʌst ˈæftəɹ sˈʌnɹˌIz.",
     "my cousin keeps two horses and a very old goat": "mˌI kˈʌzᵊn kˈips tˈu hˈɔɹsᵻz ænd ɐ vˈɛɹi ˈOld ɡˈOt.",
 }
-"""What a fitted voice is judged by, and never fitted to: sentences and their phonemes."""
+"""Held-out sentences and their phonemes."""

@@ -1,4 +1,4 @@
-"""Speech as CAM++ hears it, so that gradients pass: a change of rate, and Kaldi's log mel energies."""
+"""Differentiable audio front end of CAM++: a resampler, and Kaldi's log mel filter banks."""
 
 import math
 from fractions import Fraction
@@ -16,14 +16,14 @@ from polyvox.audio.features import (
     povey_window,
 )
 
-# How many of the filter's zero crossings lie on either side, and where it has fallen to half: as steep a filter, at the
-# same place, as the one that recordings go through. Opinions of speech hang on the last tenth below the border.
+# Zero crossings of the filter on either side, and its cutoff as a share of Nyquist: as steep a filter, at the same
+# frequency, as the one that recordings go through. Predicted MOS depends on the last tenth below Nyquist.
 _CROSSINGS, _ROLL_OFF = 92, 0.957
 _KAISER = 13.0
 
 
 class Resampler:
-    """Samples [batch, time] from one rate to another by a windowed sinc, one filter for each phase of the output."""
+    """Resample [batch, time] with a Kaiser-windowed sinc, one filter for each phase of the output."""
 
     def __init__(self, source_rate: int, target_rate: int, device: torch.device | None = None) -> None:
         ratio = Fraction(target_rate, source_rate)
@@ -31,8 +31,8 @@ class Resampler:
         cutoff = min(1.0, float(ratio)) * _ROLL_OFF
         self._reach = math.ceil(_CROSSINGS / cutoff)
         offsets = torch.arange(-self._reach, self._reach + self._down + 1, dtype=torch.float64)
-        places = torch.arange(self._up, dtype=torch.float64)[:, None] * self._down / self._up
-        distance = (offsets - places) * cutoff
+        positions = torch.arange(self._up, dtype=torch.float64)[:, None] * self._down / self._up
+        distance = (offsets - positions) * cutoff
         inside = (1 - (distance / _CROSSINGS).square()).clamp(min=0).sqrt()
         window = torch.special.i0(_KAISER * inside) / torch.special.i0(torch.tensor(_KAISER, dtype=torch.float64))
         window = window * (distance.abs() <= _CROSSINGS)
@@ -46,7 +46,7 @@ class Resampler:
 
 
 class Fbank:
-    """Samples [batch, time] to `kaldi_fbank`'s energies [batch, frames, bins], each bin's mean over time removed."""
+    """Samples [batch, time] to `kaldi_fbank`'s features [batch, frames, bins], less each bin's mean over time."""
 
     def __init__(self, sample_rate: int, bins: int = 80, device: torch.device | None = None) -> None:
         self._length, self._hop = round(FRAME_SECONDS * sample_rate), round(HOP_SECONDS * sample_rate)

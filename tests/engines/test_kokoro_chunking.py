@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyvox.engines.kokoro.plan import Break, cut
+from polyvox.engines.kokoro.chunking import Break, split_chunks
 from polyvox.engines.kokoro.vocabulary import MAX_PHONEMES
 from polyvox.text.spoken import Pause, Sentence, SpokenWord
 from polyvox.types import ChunkPolicy, Span
@@ -32,7 +32,7 @@ def sentence(text, *, ends_paragraph=False):
 
 
 def chunks(*sentences, policy=POLICY):
-    return list(cut(iter(sentences), policy))
+    return list(split_chunks(iter(sentences), policy))
 
 
 def said(chunk):
@@ -45,7 +45,7 @@ def test_a_short_text_is_one_chunk():
     assert only.ends is Break.SENTENCE
 
 
-def test_the_first_chunk_ends_at_the_clause_nearest_the_size_aimed_at():
+def test_the_first_chunk_ends_at_the_clause_nearest_the_target_size():
     first, *_ = chunks(
         sentence("When the sun goes down behind hills, the birds fly home and nobody hears them any more at all.")
     )
@@ -93,14 +93,14 @@ def test_the_natural_pause_follows_the_mark_and_the_speed():
     assert end.pause(2.0) == end.pause(1.0) / 2
 
 
-def test_a_word_longer_than_the_model_can_say_is_cut_and_loses_nothing():
+def test_a_word_longer_than_the_model_takes_is_split_and_loses_nothing():
     word = SpokenWord("x", "a" * 1300, Span(0, 1), True)
     parts = chunks(Sentence((word,), False))
     assert sum(len(chunk.phonemes.replace(" ", "")) for chunk in parts) == 1300
     assert all(0 < len(chunk.phonemes) <= MAX_PHONEMES for chunk in parts)
 
 
-def test_the_text_is_read_only_as_far_as_the_next_cut_needs():
+def test_the_text_is_read_only_as_far_as_the_next_split_needs():
     read = 0
 
     def endless():
@@ -109,7 +109,7 @@ def test_the_text_is_read_only_as_far_as_the_next_cut_needs():
             read += 1
             yield sentence("This is one more sentence of the tale.")
 
-    next(cut(endless(), POLICY))
+    next(split_chunks(endless(), POLICY))
     assert read <= 3
 
 

@@ -1,4 +1,4 @@
-"""Where an utterance is cut into chunks: a pure function of its words and the chunk policy."""
+"""Split an utterance into chunks: a pure function of its words and the chunk policy."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from polyvox.engines.kokoro.vocabulary import IDS, MAX_PHONEMES
 from polyvox.text.spoken import Pause, Sentence, SpokenWord
 from polyvox.types import ChunkPolicy, Span
 
-# A cut is looked for from SHORTEST to LONGEST times the size aimed at; where no mark of punctuation stands there, a
-# later chunk may run on to PATIENCE times its size before it is cut between two plain words.
+# A split is sought from SHORTEST to LONGEST times the target size; where no punctuation mark stands there, a later
+# chunk may run on to PATIENCE times its size before it is split between two plain words.
 SHORTEST, LONGEST, PATIENCE = 0.6, 1.25, 2.0
 
 
 class Break(IntEnum):
-    """How good a place for a cut is, from no mark at all to the end of a paragraph."""
+    """The kinds of boundary between words, from no mark at all to the end of a paragraph."""
 
     WORD = 0
     PHRASE = 1
@@ -26,8 +26,8 @@ class Break(IntEnum):
     PARAGRAPH = 5
 
 
-# Worth of a break, in chunk sizes of distance from the size aimed at.
-_WORTH = {
+# Score of a break, in units of relative distance from the target size.
+_SCORES = {
     Break.WORD: 0.0,
     Break.PHRASE: 0.5,
     Break.COMMA: 1.4,
@@ -35,7 +35,7 @@ _WORTH = {
     Break.SENTENCE: 2.6,
     Break.PARAGRAPH: 3.0,
 }
-# Seconds of silence between two chunks at speed 1: what the model itself leaves there inside one call.
+# Seconds of silence between two chunks at speed 1: what the network itself leaves there within one chunk.
 _PAUSES = {
     Break.WORD: 0.0,
     Break.PHRASE: 0.0,
@@ -58,8 +58,8 @@ _PHRASE_OPENERS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """What one call of the model says, and the silence after it: scaled by speed, or as the caller asked for."""
+class PhonemeChunk:
+    """Words that are synthesised in one call, and the silence after them: scaled by speed, or as the caller asked."""
 
     words: tuple[SpokenWord, ...]
     ends: Break
@@ -83,8 +83,8 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """One word on its way into a chunk, and how good a cut after it would be; None where none may be."""
+class _Candidate:
+    """One word, and the break after it; None where the text must not be split."""
 
     word: SpokenWord
     after: Break | None
@@ -94,31 +94,31 @@ class _Step:
         return len(self.word.phonemes) + self.word.space
 
 
-class _Ahead:
-    """Words read ahead of the next cut, no further than the next pause that the caller asked for."""
+class _Lookahead:
+    """Words read ahead of the next split, no further than the next pause that the caller asked for."""
 
-    def __init__(self, steps: Iterator[_Step | Pause]) -> None:
-        self._steps = steps
+    def __init__(self, candidates: Iterator[_Candidate | Pause]) -> None:
+        self._candidates = candidates
         self._pause: Pause | None = None
         self._length = 0
-        self.words: deque[_Step] = deque()
+        self.words: deque[_Candidate] = deque()
 
     def read(self, limit: int) -> bool:
         """Read until more than `limit` phonemes wait; False when the text has ended."""
         while self._pause is None and self._length <= limit:
-            step = next(self._steps, None)
-            if step is None:
+            candidate = next(self._candidates, None)
+            if candidate is None:
                 break
-            if isinstance(step, Pause):
-                self._pause = step
+            if isinstance(candidate, Pause):
+                self._pause = candidate
             else:
-                self.words.append(step)
-                self._length += step.length
+                self.words.append(candidate)
+                self._length += candidate.length
         return bool(self.words) or self._pause is not None
 
-    def take(self, count: int) -> list[_Step]:
+    def take(self, count: int) -> list[_Candidate]:
         taken = [self.words.popleft() for _ in range(count)]
-        self._length -= sum(step.length for step in taken)
+        self._length -= sum(candidate.length for candidate in taken)
         return taken
 
     def take_pause(self) -> float | None:
@@ -129,40 +129,40 @@ class _Ahead:
         return seconds
 
 
-def cut(sentences: Iterator[Sentence], policy: ChunkPolicy) -> Iterator[Chunk]:
-    """Cut a stream of sentences into chunks, reading on only as far as the next cut needs."""
-    ahead = _Ahead(_steps(sentences))
+def split_chunks(sentences: Iterator[Sentence], policy: ChunkPolicy) -> Iterator[PhonemeChunk]:
+    """Split a stream of sentences into chunks, reading only as far as the next split needs."""
+    lookahead = _Lookahead(_candidates(sentences))
     previous: int | None = None
-    while ahead.read(limit := min(MAX_PHONEMES, int(policy.size(previous) * PATIENCE))):
-        taken = ahead.take(_best_cut(ahead.words, policy.size(previous), limit, hasty=previous is None))
+    while lookahead.read(limit := min(MAX_PHONEMES, int(policy.size(previous) * PATIENCE))):
+        taken = lookahead.take(_best_split(lookahead.words, policy.size(previous), limit, hasty=previous is None))
         if taken:
-            previous = sum(step.length for step in taken)
+            previous = sum(candidate.length for candidate in taken)
         ends = (taken[-1].after if taken else None) or Break.WORD
-        yield Chunk(tuple(step.word for step in taken), ends, ahead.take_pause())
+        yield PhonemeChunk(tuple(candidate.word for candidate in taken), ends, lookahead.take_pause())
 
 
-def _best_cut(steps: deque[_Step], size: int, limit: int, *, hasty: bool) -> int:
-    """How many words the next chunk takes. A hasty cut, the first, does not wait for punctuation."""
-    length = fitting = 0
-    places: list[tuple[int, int, Break]] = []
-    for count, step in enumerate(steps, start=1):
-        length += step.length
-        if length - step.word.space > limit:
+def _best_split(candidates: deque[_Candidate], size: int, limit: int, *, hasty: bool) -> int:
+    """How many words the next chunk takes. A hasty split, the first, does not wait for punctuation."""
+    length = fits = 0
+    splits: list[tuple[int, int, Break]] = []
+    for count, candidate in enumerate(candidates, start=1):
+        length += candidate.length
+        if length - candidate.word.space > limit:
             break
-        fitting = count
-        if step.after is not None:
-            places.append((count, length, step.after))
-    if fitting == len(steps) and length <= size * LONGEST:
-        return len(steps)
-    near = [place for place in places if size * SHORTEST <= place[1] <= size * LONGEST]
+        fits = count
+        if candidate.after is not None:
+            splits.append((count, length, candidate.after))
+    if fits == len(candidates) and length <= size * LONGEST:
+        return len(candidates)
+    near = [split for split in splits if size * SHORTEST <= split[1] <= size * LONGEST]
     if not hasty and not any(kind >= Break.COMMA for _, _, kind in near):
-        near = [place for place in places if place[1] > size * LONGEST and place[2] >= Break.COMMA][:1] or near
-    if not (near or places):
-        return max(1, fitting)
-    return max(near or places, key=lambda place: _WORTH[place[2]] - abs(place[1] - size) / size)[0]
+        near = [split for split in splits if split[1] > size * LONGEST and split[2] >= Break.COMMA][:1] or near
+    if not (near or splits):
+        return max(1, fits)
+    return max(near or splits, key=lambda split: _SCORES[split[2]] - abs(split[1] - size) / size)[0]
 
 
-def _steps(sentences: Iterator[Sentence]) -> Iterator[_Step | Pause]:
+def _candidates(sentences: Iterator[Sentence]) -> Iterator[_Candidate | Pause]:
     for sentence in sentences:
         words = [piece for word in sentence.words for piece in _pieces(word)]
         for word, following in pairwise([*words, None]):
@@ -170,17 +170,17 @@ def _steps(sentences: Iterator[Sentence]) -> Iterator[_Step | Pause]:
                 yield word
             elif isinstance(word, SpokenWord) and following is None:
                 spaced = SpokenWord(word.text, word.phonemes, word.span, True)
-                yield _Step(spaced, Break.PARAGRAPH if sentence.ends_paragraph else Break.SENTENCE)
+                yield _Candidate(spaced, Break.PARAGRAPH if sentence.ends_paragraph else Break.SENTENCE)
             elif isinstance(word, SpokenWord) and following is not None:
-                yield _Step(word, _break_between(word, following))
+                yield _Candidate(word, _break_between(word, following))
 
 
 def _pieces(word: SpokenWord | Pause) -> list[SpokenWord | Pause]:
-    """A word as it is, or cut where it alone is longer than the model can say at once."""
+    """A word, or its pieces where it alone is longer than the network can take."""
     if isinstance(word, Pause) or len(word.phonemes) < MAX_PHONEMES:
         return [word]
-    step = MAX_PHONEMES // 2
-    parts = [word.phonemes[start : start + step] for start in range(0, len(word.phonemes), step)]
+    size = MAX_PHONEMES // 2
+    parts = [word.phonemes[start : start + size] for start in range(0, len(word.phonemes), size)]
     return [SpokenWord(word.text, part, word.span, True) for part in parts]
 
 

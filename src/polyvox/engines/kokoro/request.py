@@ -1,0 +1,34 @@
+"""One chunk's request to Kokoro's network, and the network's input and output."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.engines.kokoro.chunking import PhonemeChunk
+from polyvox.types import Pcm
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInput:
+    """Token ids without padding, the row of the voice pack for their number, and the speed."""
+
+    ids: tuple[int, ...]
+    style: npt.NDArray[np.float32]
+    speed: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOutput:
+    """Samples at 24 kHz, and the duration of each id in frames of 600 samples, the padding at both ends included."""
+
+    pcm: Pcm
+    durations: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisRequest:
+    """A chunk and its network input; a chunk that is only a pause has no ids."""
+
+    chunk: PhonemeChunk
+    input: ModelInput
