@@ -190,7 +190,7 @@ def folder(tmp_path: Path) -> Path:
                 file.setsampwidth(2)
                 file.setframerate(rate)
                 file.writeframes((pcm.reshape(-1) * 32767).astype("<i2").tobytes())
-    (tmp_path / "talk.txt").write_text("af_heart: Is the tide out?\nam_michael: It is,\n  and the boats rest.\n")
+    (tmp_path / "talk.txt").write_text("af_heart: Ready?\nam_michael: Nearly,\n  yes.\n")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     return tmp_path
 
@@ -232,7 +232,10 @@ def runnable(command: Command) -> bool:
     return False
 
 
-RUN = {page: found for page in PAGES if (found := [b for b in chosen("python", "sh") if b.page == page and runs(b)])}
+ONCE = {block.text: block for block in reversed(chosen("python", "sh")) if runs(block)}
+"""Blocks that run, by their text: what two pages show alike runs for the first."""
+
+RUN = {page: found for page in PAGES if (found := [b for b in ONCE.values() if b.page == page][::-1])}
 
 
 @pytest.mark.slow
