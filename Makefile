@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 
-.PHONY: help setup setup-dev serve serve-ray say test quick lint nightly protos bench clean
+.PHONY: help setup setup-dev serve serve-ray test quick lint nightly protos docs bench clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -63,6 +63,10 @@ nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a 
 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
 	cd src/polyvox/api/grpc/protos && $(abspath $(BIN))/python -m grpc_tools.protoc -I. --descriptor_set_out=services.binpb *.proto
+
+docs: setup-dev  ## The settings reference, and the documents as a site in out/docs.
+	$(BIN)/python scripts/build_settings_reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir out/docs
 
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
 	$(POLYVOX) pull kokoro

@@ -1,0 +1,64 @@
+"""The documents build as a site without a warning, and speak the words of the project."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import polyvox
+from helpers.documents import PAGES, ROOT, page_name
+
+PRIVATE = re.compile(r"\b(hall|house|housemates?|knobs?|whoever|in company)\b", re.IGNORECASE)
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert (site / "doors" / "openai" / "index.html").is_file()
+    assert (site / "architecture.svg").is_file()
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"):
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            if not link.startswith(("http", "#", "mailto:")):
+                assert (ROOT / link.partition("#")[0]).exists(), f"{page_name(page)}: {link}"
+
+
+def test_files_that_the_architecture_names_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w/.])((?:\w+/)*\w+\.py)\b", text))
+    assert len(named) > 10
+    assert [path for path in sorted(named) if not (ROOT / "src" / "polyvox" / path).is_file()] == []
+
+
+def test_no_page_speaks_a_private_language() -> None:
+    found = [
+        f"{page_name(page)}: {match[0]}"
+        for page in PAGES
+        for match in PRIVATE.finditer(page.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_the_changelog_has_the_version_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["hatch"]["version"]["path"] == "src/polyvox/__init__.py"
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(polyvox.__version__)} - \d{{4}}-\d\d-\d\d$", changes, re.MULTILINE)
+
+
+def test_nothing_tells_to_install_from_a_package_index_that_has_no_release() -> None:
+    files = [*PAGES, *(ROOT / "examples").rglob("*.py"), *(ROOT / "src").rglob("*.py")]
+    found = [page_name(file) for file in files if "install 'polyvox" in file.read_text(encoding="utf-8")]
+    assert found == []
