@@ -24,7 +24,7 @@ from polyvox.errors import InvalidRequestError
 
 ENV_PREFIX = "POLYVOX_"
 _CONFIG = f"{ENV_PREFIX}CONFIG"
-_NOT_SETTINGS = frozenset({"config", "api_key"})
+_NOT_SETTINGS = frozenset({"config", "api_key", "url"})
 """Variables that name the YAML file, and the key that clients send."""
 
 # The standard library's: without any set-up it writes to standard error, and settings are read before logs are set up.
