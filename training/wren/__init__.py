@@ -1,0 +1,1 @@
+"""Training of Wren, a small decoder for the features that Kokoro predicts."""

@@ -1,0 +1,40 @@
+"""Acoustic features of an utterance, as Kokoro predicts them and Wren decodes them."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from training.wren.model import Wren
+from training.wren.source import phase_cycles
+
+TEXT_FRAME = 600
+"""Samples per frame of text; pitch and energy have two values in it."""
+GRAPH_GAIN = 1.5
+"""Kokoro's released ONNX graph is this much louder than its network, and the student matches the graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Aligned text [text_dim, n], pitch in hertz and energy [2 n], and the decoder's half of the style [style_dim]."""
+
+    text: Tensor
+    pitch: Tensor
+    energy: Tensor
+    style: Tensor
+
+
+@torch.no_grad()
+def synthesize(student: Wren, features: Features) -> Tensor:
+    """Decode one utterance with the student; noise comes from the device's global generator."""
+    noise = torch.randn(1, features.pitch.shape[-1] * student.config.hop, device=features.pitch.device)
+    pitch = features.pitch[None].float()
+    samples: Tensor = student(
+        features.text[None].float(),
+        pitch,
+        features.energy[None].float(),
+        features.style[None].float(),
+        phase_cycles(pitch, student.config.hop),
+        noise,
+    )
+    return samples[0]

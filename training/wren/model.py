@@ -1,0 +1,180 @@
+"""Wren: a small decoder for Kokoro's aligned text, pitch, energy and style.
+
+A ConvNeXt stack with FiLM conditioning on the style runs at 80 frames a second and predicts filters: a complex one for
+a pulse train at the given pitch, and zero-phase ones for noise, four per frame, so that a plosive can start within a
+frame. The pulse train has the phase of Kokoro's own harmonic source, so that the student can be regressed on complex
+spectra and not only on magnitudes.
+
+No layer normalises over time and every receptive field is finite: a sample depends on `Wren.context_frames` frames on
+either side, and a chunk decoded with that much context equals the same chunk of the whole utterance.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from training.wren.source import (
+    VOICED_ABOVE_HZ,
+    band_interpolation,
+    filter_frames,
+    noise_modulation,
+    pulse_train,
+    sample_phases,
+)
+
+_REFERENCE_PITCH, _LOWEST_PITCH = 150.0, 20.0
+_ENERGY_SCALE = 5.0
+_INITIAL_MAGNITUDE, _INITIAL_NOISE = -3.0, -5.0
+
+
+@dataclass(frozen=True, slots=True)
+class WrenConfig:
+    """Sizes of the network; `hop` and `window` are in samples at 24 kHz, and a frame is `hop` long."""
+
+    width: int = 352
+    blocks: int = 8
+    kernel_size: int = 7
+    expansion: int = 3
+    text_dim: int = 512
+    style_dim: int = 128
+    condition_dim: int = 128
+    hop: int = 300
+    window: int = 600
+    fft: int = 1024
+    noise_frames: int = 4
+    """Noise filters per frame."""
+    noise_fft: int = 256
+    noise_bands: int = 65
+    modulation_harmonics: int = 2
+    """Harmonics of the pitch by which the noise may be amplitude-modulated."""
+
+    @property
+    def bins(self) -> int:
+        return self.fft // 2 + 1
+
+    @property
+    def outputs(self) -> list[int]:
+        """Outputs per frame: log-magnitude and phase of the pulse filter, log-magnitudes of noise, modulation."""
+        return [self.bins, self.bins, self.noise_frames * self.noise_bands, 2 * self.modulation_harmonics]
+
+
+class Wren(nn.Module):
+    """The student: `predict_filters` is the network, `decode` the signal processing behind it."""
+
+    band_weights: Tensor
+
+    def __init__(self, config: WrenConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.text_conv = nn.Conv1d(config.text_dim, config.width, 3, padding=1)
+        self.curve_conv = nn.Conv1d(5, config.width, 5, padding=2)
+        self.style_mlp = nn.Sequential(
+            nn.Linear(config.style_dim, 256), nn.GELU(), nn.Linear(256, config.condition_dim), nn.GELU()
+        )
+        self.blocks = nn.ModuleList(_ConvNeXtBlock(config) for _ in range(config.blocks))
+        self.head = nn.Linear(config.width, sum(config.outputs))
+        with torch.no_grad():
+            self.head.weight.mul_(0.3)
+            magnitude, phase, noise, modulation = torch.split(self.head.bias, config.outputs)
+            for part, start in (
+                (magnitude, _INITIAL_MAGNITUDE), (phase, 0.0), (noise, _INITIAL_NOISE), (modulation, 0.0)
+            ):  # fmt: skip
+                part.fill_(start)
+            self.head.weight[-2 * config.modulation_harmonics :].zero_()
+        weights = band_interpolation(config.noise_bands, config.noise_fft // 2 + 1)
+        self.register_buffer("band_weights", weights, persistent=False)
+
+    @property
+    def context_frames(self) -> int:
+        """Half the receptive field in frames; even, since a frame of text is two frames long."""
+        config = self.config
+        frames = config.blocks * (config.kernel_size // 2) + 2 + math.ceil(config.fft / config.hop / 2)
+        return frames + frames % 2
+
+    def forward(
+        self, text: Tensor, pitch: Tensor, energy: Tensor, style: Tensor, phase: Tensor, noise: Tensor
+    ) -> Tensor:
+        """Samples [batch, hop * frames].
+
+        Takes text [batch, text_dim, frames / 2], pitch in hertz and energy [batch, frames], style [batch, style_dim],
+        the phase of the pitch in cycles [batch, frames] (see `source.phase_cycles`), and standard normal noise, as long
+        as the samples.
+        """
+        return self.decode(self.predict_filters(text, pitch, energy, style, phase), pitch, phase, noise)
+
+    def predict_filters(
+        self, text: Tensor, pitch: Tensor, energy: Tensor, style: Tensor, phase: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
+        """Filter parameters [batch, frames, sum of `WrenConfig.outputs`] for `decode`."""
+        return self.project(self.encode(text, pitch, energy, style, phase, mask))
+
+    def encode(
+        self, text: Tensor, pitch: Tensor, energy: Tensor, style: Tensor, phase: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
+        """Hidden states [batch, frames, width].
+
+        `mask` [batch, frames, 1] is 1 inside an utterance and 0 in its padding, where text must be zero.
+        """
+        voiced = (pitch > VOICED_ABOVE_HZ).to(pitch.dtype)
+        log_pitch = torch.log(pitch.clamp(min=_LOWEST_PITCH) / _REFERENCE_PITCH)
+        angle = 2 * math.pi * phase
+        curves = torch.stack(
+            (log_pitch * voiced, voiced, energy / _ENERGY_SCALE, angle.cos() * voiced, angle.sin() * voiced), dim=1
+        )
+        if mask is not None:
+            curves = curves * mask.transpose(1, 2)
+        hidden = self.text_conv(text).repeat_interleave(2, dim=2) + self.curve_conv(curves)
+        hidden = hidden.transpose(1, 2)
+        condition = self.style_mlp(style)[:, None]
+        for block in self.blocks:
+            hidden = block(hidden, condition, mask)
+        out: Tensor = hidden
+        return out
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Filter parameters of hidden states. Keep this in float32: log-magnitudes and phases need the precision."""
+        out: Tensor = self.head(functional.layer_norm(hidden, hidden.shape[-1:]))
+        return out
+
+    def decode(self, filters: Tensor, pitch: Tensor, phase: Tensor, noise: Tensor) -> Tensor:
+        """Samples [batch, hop * frames]: pulses and noise through their filters."""
+        config = self.config
+        log_magnitude, angle, log_noise, modulation = torch.split(filters.float(), config.outputs, dim=2)
+        phases = sample_phases(pitch, phase, config.hop)
+        voiced = (pitch > VOICED_ABOVE_HZ).float()[:, :, None]
+        gate = voiced.expand_as(phases).flatten(1)
+        pulses = (pulse_train(phases, pitch) * voiced).flatten(1)
+        pulse_filter = torch.polar(log_magnitude.clamp(-12.0, 6.0).exp(), angle)
+        modulated = noise * (1 + gate * noise_modulation(modulation, phases))
+        bands = log_noise.reshape(log_noise.shape[0], -1, config.noise_bands)
+        noise_filter = torch.matmul(bands, self.band_weights).clamp(-14.0, 4.0).exp()
+        return filter_frames(pulses, pulse_filter, config.window, config.fft) + filter_frames(
+            modulated, noise_filter, config.window // config.noise_frames, config.noise_fft
+        )
+
+
+class _ConvNeXtBlock(nn.Module):
+    """Depthwise convolution, layer norm with FiLM, and an inverted bottleneck with layer scale."""
+
+    def __init__(self, config: WrenConfig) -> None:
+        super().__init__()
+        width, inner = config.width, config.expansion * config.width
+        self.depthwise = nn.Conv1d(width, width, config.kernel_size, padding=config.kernel_size // 2, groups=width)
+        self.film = nn.Linear(config.condition_dim, 2 * width)
+        self.expand = nn.Linear(width, inner)
+        self.contract = nn.Linear(inner, width)
+        self.layer_scale = nn.Parameter(torch.full((width,), 0.1))
+        nn.init.zeros_(self.film.weight)
+        nn.init.zeros_(self.film.bias)
+
+    def forward(self, hidden: Tensor, condition: Tensor, mask: Tensor | None) -> Tensor:
+        """[batch, frames, width] to the same, given condition [batch, 1, condition_dim]."""
+        visible = hidden if mask is None else hidden * mask
+        mixed = self.depthwise(visible.transpose(1, 2)).transpose(1, 2)
+        scale, shift = self.film(condition).chunk(2, dim=2)
+        normed = functional.layer_norm(mixed, mixed.shape[-1:]) * (1 + scale) + shift
+        out: Tensor = hidden + self.layer_scale * self.contract(functional.gelu(self.expand(normed)))
+        return out
