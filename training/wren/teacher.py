@@ -13,7 +13,7 @@ from torch import Tensor
 
 from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.models.kokoro.adain import AdaIN
-from polyvox.models.kokoro.model import Kokoro, KokoroConfig, Line, Prosody, load_kokoro
+from polyvox.models.kokoro.model import Kokoro, KokoroConfig, Prosody, StyledTokens, load_kokoro
 from training.wren.features import Features
 from training.wren.lines import PhonemeLines
 from training.wren.pool import SpeechPool
@@ -51,7 +51,7 @@ class Teacher:
         self.network = self._load(torch.float32)
 
     def _load(self, decoder_dtype: torch.dtype) -> Kokoro:
-        network = load_kokoro(KokoroConfig(), self._state, planning=torch.float32, sounding=decoder_dtype)
+        network = load_kokoro(KokoroConfig(), self._state, prosody_dtype=torch.float32, decoder_dtype=decoder_dtype)
         return network.to(self.device).eval()
 
     def optimize(self, requests: Sequence[Request]) -> str:
@@ -86,12 +86,14 @@ class Teacher:
 
     @torch.no_grad()
     def _predict(self, requests: Sequence[Request]) -> list[Prosody]:
-        return self.network.plan([Line([_PADDING, *row.ids, _PADDING], row.style, row.speed) for row in requests])
+        return self.network.predict_prosody(
+            [StyledTokens([_PADDING, *row.ids, _PADDING], row.style, row.speed) for row in requests]
+        )
 
     @torch.no_grad()
     def _decode(self, prosody: Sequence[Prosody]) -> list[Tensor]:
         noise = [torch.randn(row.noise_shape, device=self.device) for row in prosody]
-        return self.network.sound(prosody, noise)
+        return self.network.decode(prosody, noise)
 
     def _log_spectrum(self, prosody: Sequence[Prosody]) -> Tensor:
         """Log-magnitudes of decoded utterances, by the same noise at every call."""
@@ -106,11 +108,11 @@ def _features(prosody: Prosody) -> Features:
 
 
 def _fuse_norms(network: Kokoro) -> None:
-    from polyvox.models.kokoro.adain_kernels import normed_and_bent
+    from polyvox.models.kokoro.adain_kernels import adain_activated
 
     for module in network.modules():
         if isinstance(module, AdaIN):
-            module.kernel = normed_and_bent
+            module.kernel = adain_activated
 
 
 def fill_pool(
