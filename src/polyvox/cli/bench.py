@@ -42,8 +42,8 @@ def bench(
         float | None, typer.Option("--rate", "-r", help="Open loop: arrivals a second, in place of --concurrency.")
     ] = None,
     texts: Annotated[Path | None, typer.Option(help="File with one text on each line.")] = None,
-    voice: Annotated[str, typer.Option(help="Voice to ask for.")] = "af_heart",
-    model: Annotated[str, typer.Option(help="Model to ask for.")] = "kokoro",
+    voice: Annotated[str | None, typer.Option(help="Voice to ask for; the default one unless set.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model to ask for; the default one unless set.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds after which one request counts as failed.")] = 120.0,
     prebuffer: Annotated[
         float, typer.Option(help="Seconds the simulated player waits after the first audio before it starts.")
@@ -60,12 +60,15 @@ def bench(
     from polyvox.bench.slo import REQUESTS
     from polyvox.bench.texts import texts_from
     from polyvox.client import server_address
+    from polyvox.installation import load_settings
 
     if plot is not None:
         check_plottable(plot)
     slo = profile is Profile.SLO
     requests = (REQUESTS if slo else 32) if requests is None else requests
     concurrency = (requests if slo else 1) if concurrency is None else concurrency
+    settings = load_settings()
+    voice, model = voice or settings.default_voice, model or settings.default_model
     load = Load(texts_from(texts), voice, model, requests, concurrency, rate, timeout, prebuffer, seed)
     run = asyncio.run(_run(load, dialect, server_address(url, "url"), api_key))
     _report(load, run, url, profile, json_file, plot)

@@ -1,4 +1,4 @@
-"""`polyvox voices fit`: fit a Kokoro voice to a recording and show the progress."""
+"""`polyvox voices fit`: fit a voice to a recording and show the progress."""
 
 import asyncio
 import sys
