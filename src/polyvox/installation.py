@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.config import Loader, Settings
+from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
+from polyvox.settings_loader import Loader
 
 
 def settings_loader(catalog: Catalog | None = None, doors: Sequence[Door] = DOORS) -> Loader:

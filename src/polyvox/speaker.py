@@ -25,7 +25,7 @@ from polyvox.bundles.manifest import manifests
 from polyvox.bundles.progress import RichProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import open_bundle
-from polyvox.config import Loader, Settings
+from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, EngineError, InvalidRequestError
 from polyvox.service.logs import configure_logging
@@ -34,6 +34,7 @@ from polyvox.service.registry import Registry
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
+from polyvox.settings_loader import Loader
 from polyvox.types import AudioChunk, Pcm, Utterance, Voice, WordTiming
 from polyvox.voices.records import SHARED_OWNER
 from polyvox.voices.references import InlineVoice, RegisteredVoice, VoiceReference

@@ -20,8 +20,9 @@ from polyvox.api.schemas import RequestBody, SpeechBody, Text
 from polyvox.api.speech_requests import SpeechVariant, speech_request
 from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
-from polyvox.config import ForeignVariables, SettingsSection
+from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader
+from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
     "app",

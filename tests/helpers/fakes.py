@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.config import Loader, Settings, SettingsSection
+from polyvox.config import Settings, SettingsSection
 from polyvox.engines.base import Engine
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import EngineSpec
@@ -21,6 +21,7 @@ from polyvox.runtime.stage import Observer, Stage
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
+from polyvox.settings_loader import Loader
 from polyvox.types import (
     AudioChunk,
     Capabilities,

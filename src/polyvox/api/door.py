@@ -8,7 +8,8 @@ from fastapi import APIRouter
 from polyvox.api.refusals import Wording
 from polyvox.api.speech_requests import SpeechAdapter
 from polyvox.api.streaming import FieldNames
-from polyvox.config import ForeignVariables, SettingsSection
+from polyvox.config import SettingsSection
+from polyvox.settings_loader import ForeignVariables
 
 
 @dataclass(frozen=True, slots=True)

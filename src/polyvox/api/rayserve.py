@@ -19,10 +19,10 @@ from polyvox.api.refusals import Refusal, plain_detail
 from polyvox.api.schemas import NarrowSpeed, RequestBody, Text
 from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
-from polyvox.config import ForeignVariables
 from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
+from polyvox.settings_loader import ForeignVariables
 from polyvox.voices import limits
 from polyvox.voices.references import InlineVoice, UrlVoice
 

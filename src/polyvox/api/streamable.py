@@ -23,10 +23,11 @@ from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Text, TokenFie
 from polyvox.api.speech_requests import SpeechVariant, variant_of
 from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
-from polyvox.config import ForeignVariables, Settings, SettingsSection
+from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, TextError, UnavailableError
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.settings_loader import ForeignVariables
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.types import NormalizationOptions
 from polyvox.voices.references import InlineVoice

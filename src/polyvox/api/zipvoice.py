@@ -18,12 +18,13 @@ from polyvox.api.refusals import plain_detail
 from polyvox.api.schemas import AUDIO_FIELD_NAMES, RequestBody, SpeechBody
 from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
-from polyvox.config import ForeignVariables, Settings, SettingsSection
+from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
 from polyvox.service.prompts import CacheKind
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.voices import Transcribe, VoiceService
+from polyvox.settings_loader import ForeignVariables
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, VoiceReference, parse_reference
 
