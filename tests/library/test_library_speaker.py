@@ -2,16 +2,18 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import polyvox
+from helpers.cloning import CloneEngine
 from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
 from polyvox import Speaker
 from polyvox.audio.decode import decode
+from polyvox.bundles.validate import Bundle
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import (
     BundleError,
@@ -21,6 +23,8 @@ from polyvox.errors import (
     UnknownModelError,
     UnknownVoiceError,
 )
+
+RECORDING = Path(__file__).parents[1] / "recordings" / "librivox_a.flac"
 
 
 @pytest.fixture
@@ -146,6 +150,22 @@ def test_a_closed_speaker_says_so(engine: PlainToneEngine) -> None:
     assert engine.is_closed
     with pytest.raises(EngineError, match="closed"):
         speaker.say("Too late")
+
+
+@pytest.mark.slow
+def test_the_voice_of_a_recording_is_cloned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: Callable[[str], Bundle]
+) -> None:
+    engine = CloneEngine()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Catalog, "installed", lambda: tone_catalog(engine))
+    models_dir = installed("silero-vad").folder.parent
+    with Speaker("tone", models_dir=models_dir, data_dir=tmp_path / "data") as speaker:
+        anna = speaker.clone(RECORDING, transcript="And there was the wolf.")
+        speaker.say("In her voice", voice=anna)
+        speaker.say("And again", voice=anna)
+    assert [prompt.transcript for prompt in engine.prepared] == ["And there was the wolf."]
+    assert engine.heard[-1].prepared is not None
 
 
 @pytest.mark.slow

@@ -7,23 +7,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
 from polyvox.errors import BundleError
+from polyvox.onnx_session import open_session
 
 
 class OrtGraph:
     """One ONNX graph on the CPU. `run` may be called from several threads at once."""
 
     def __init__(self, path: Path, threads: int) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        # Inputs differ in length at every call, so a remembered memory plan never fits and only holds memory.
-        options.enable_mem_pattern = False
-        # A spinning thread pool burns the cores that encoding and the other workers need.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        # Inputs differ in length at every call.
+        self._session = open_session(path, threads, mem_pattern=False)
 
     @property
     def inputs(self) -> tuple[str, ...]:
