@@ -90,3 +90,10 @@ async def test_an_allowed_origin_may_ask_without_a_key_and_reads_every_answer():
     assert refused.headers["access-control-allow-origin"] == "https://page.example"
     assert "X-Session-Id" in spoken.headers["access-control-expose-headers"]
     assert "access-control-allow-origin" not in stranger.headers
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "https://a]b", "null", "\\\\", "http://" + "a" * 8000])
+async def test_an_origin_that_is_none_is_refused_and_breaks_nothing(origin):
+    async with called(tone_service(), headers={"Origin": origin}) as client:
+        response = await client.post("/v1/voices", files={"audio": b"RIFF"}, data={"name": "anna"})
+    assert response.status_code == 403

@@ -115,6 +115,20 @@ def test_a_line_that_pretends_to_be_two_stays_one(capsys: pytest.CaptureFixture[
     assert [line["event"] for line in lines(capsys)] == ["hello"]
 
 
+def test_no_escape_sequence_of_a_request_reaches_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(tone_settings(log_format="console"))
+    log = structlog.get_logger("polyvox.test")
+    log.warning("a\x1b[2Jname", voice="\x1b]0;title\x07\x9b31m")
+    try:
+        raise ValueError("\x1b[1;31mred")
+    except ValueError:
+        log.exception("failed")
+    printed = capsys.readouterr().err
+    assert not [char for char in printed if char != "\n" and not char.isprintable()]
+    assert r"a\x1b[2Jname" in printed
+    assert r"\x1b[1;31mred" in printed
+
+
 def test_the_file_gets_json_too_written_by_a_thread_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "polyvox.log"
     configure_logging(tone_settings(log_format="console", log_file=path))

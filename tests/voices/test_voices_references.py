@@ -1,4 +1,6 @@
 import base64
+import time
+import tracemalloc
 from contextlib import suppress
 
 import pytest
@@ -112,3 +114,15 @@ def test_no_text_whatever_raises_anything_but_a_refusal(text: str) -> None:
     for voice in (text, f"base64+{text}", f"data:{text}", f"data:audio/wav;base64,{text}", f"url+{text}"):
         with suppress(InvalidRequestError, RequestTooLargeError):
             parsed(voice)
+
+
+def test_a_text_full_of_percent_signs_costs_no_more_than_a_look_at_it() -> None:
+    bomb = "base64+" + "%" * 17_000_000
+    tracemalloc.start()
+    began = time.process_time()
+    with pytest.raises(InvalidRequestError, match="base64"):
+        parse_reference(bomb, max_bytes=10_485_760)
+    seconds, (_, peak) = time.process_time() - began, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100_000_000
+    assert seconds < 3

@@ -43,6 +43,14 @@ async def refuse_foreign_pages(connection: HTTPConnection, service: Service) -> 
 
 def _check(headers: Headers, allowed: Sequence[str]) -> None:
     origin = headers.get("origin")
-    if origin is None or origin in allowed or _ANY in allowed or urlsplit(origin).netloc == headers.get("host"):
+    if origin is None or origin in allowed or _ANY in allowed or _host_of(origin) == headers.get("host"):
         return
     raise ForbiddenError("Pages of this origin may not do that; the setting cors_origins names those that may.")
+
+
+def _host_of(origin: str) -> str:
+    """Host and port of an origin; empty where it is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""

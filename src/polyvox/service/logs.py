@@ -1,19 +1,23 @@
 """Where log lines go: standard error, and a rotated, compressed file where asked."""
 
 import gzip
+import io
 import logging
 import queue
+import re
 import shutil
 import sys
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
+from typing import TextIO
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 from polyvox.config import Settings
 
 _QUEUED_LINES = 10_000
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 _SERVER_LOGGERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
@@ -91,11 +95,24 @@ def _formatter(settings: Settings, shared: list[Processor]) -> logging.Formatter
     on_console = settings.log_format == "console" or (settings.log_format == "auto" and sys.stderr.isatty())
     if not on_console:
         return _json_formatter(shared)
-    # The plain traceback: the prettier ones print local variables, and with them what people asked to be spoken.
-    renderer = structlog.dev.ConsoleRenderer(
-        colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
-    )
-    return _processor_formatter(shared, [renderer])
+    renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=_escaped_traceback)
+    return _processor_formatter(shared, [_escape_control_characters, renderer])
+
+
+def _escaped_traceback(sio: TextIO, exc_info: ExcInfo) -> None:
+    """The plain traceback: the prettier ones print local variables, and with them what people asked to be spoken."""
+    plain = io.StringIO()
+    structlog.dev.plain_traceback(plain, exc_info)
+    sio.write("\n".join(_escaped(line) for line in plain.getvalue().split("\n")))
+
+
+def _escape_control_characters(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """Show control characters as escapes: on a terminal those that come from a request could move or hide lines."""
+    return {name: _escaped(value) if isinstance(value, str) else value for name, value in event.items()}
+
+
+def _escaped(text: str) -> str:
+    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def _json_formatter(shared: list[Processor]) -> logging.Formatter:
