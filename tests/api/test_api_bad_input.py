@@ -1,6 +1,8 @@
 """Bad input gets a 4xx with one sentence and the field's name, and the server goes on."""
 
+import asyncio
 import json
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -157,3 +159,33 @@ async def test_no_json_at_all_makes_the_server_fail(body):
     assert response.status_code in {200, 400, 404}
     if response.status_code != 200:
         error_of(response)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/v1/audio/dialogue", '{"turns":[' + "1," * 2_000_000 + "1]}", "turns"),
+        ("/v1/audio/dialogue", '{"turns":[' + "1," * 9_000 + "1]}", "turns[0]"),
+        ("/v1/voices", '{"name":"anna","audio":"base64+AAAA","tags":[' + "1," * 2_000_000 + "1]}", "tags"),
+        ("/v1/voices", '{"name":"anna","audio":"base64+AAAA","tags":[' + "1," * 9_000 + "1]}", "tags[0]"),
+    ],
+    ids=["turns", "turns of a wrong type", "tags", "tags of a wrong type"],
+)
+async def test_a_long_list_does_not_hold_others_up(path, body, field):
+    gaps, done = [], asyncio.Event()
+
+    async def others():
+        while not done.is_set():
+            began = time.perf_counter()
+            await asyncio.sleep(0.005)
+            gaps.append(time.perf_counter() - began)
+
+    watcher = asyncio.create_task(others())
+    async with called(tone_service(max_body_bytes=8_388_608)) as client:
+        response = await client.post(path, content=body.encode(), headers=JSON)
+    done.set()
+    await watcher
+    assert response.status_code == 400
+    assert error_of(response)["param"] == field
+    assert len(response.content) < 500
+    assert max(gaps) < 2.0

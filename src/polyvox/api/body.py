@@ -12,6 +12,8 @@ from starlette.types import Scope
 
 from polyvox.errors import InvalidRequestError
 
+MAX_ITEMS = 10_000
+"""Of any list in a body."""
 _OFF_LOOP_LENGTH = 65_536
 _MAX_INTEGER_DIGITS = 300
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -54,7 +56,17 @@ def parse_json(data: bytes) -> object:
         raise InvalidRequestError(f"The body is not JSON: {error.msg} at {place}.") from error
     except RecursionError as error:
         raise InvalidRequestError("The body is nested too deeply.") from error
+    _check_lists(parsed)
     return parsed
+
+
+def _check_lists(parsed: object) -> None:
+    """Refuse long lists here, off the event loop: checking their items one by one is the event loop's work."""
+    fields = parsed.items() if isinstance(parsed, dict) else ()
+    for name, value in fields:
+        if isinstance(value, list) and len(value) > MAX_ITEMS:
+            shown = name[:80].encode(errors="replace").decode()
+            raise InvalidRequestError(f"'{shown}' has {len(value)} items; send {MAX_ITEMS} at most.", field=shown)
 
 
 class _ParsedRequest(Request):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, FailFast, Field
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -67,7 +67,7 @@ class DialogueBody(AudioBody):
         }
     )
 
-    turns: list[TurnBody] = Field(description="The turns in order.")
+    turns: Annotated[list[TurnBody], FailFast()] = Field(description="The turns in order.")
     pause: Number | None = Field(
         None,
         ge=0.0,
