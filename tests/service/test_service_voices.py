@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,6 +16,7 @@ from polyvox.errors import (
     ForbiddenError,
     InvalidRequestError,
     NotFoundError,
+    PolyvoxError,
     PromptError,
     UnavailableError,
     UnknownVoiceError,
@@ -426,3 +428,21 @@ async def test_a_damaged_store_costs_the_registered_voices_only(tmp_path):
         session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")))
         async with session:
             assert [chunk async for chunk in session]
+
+
+class MixingEngine(CloneEngine):
+    """An engine that mixes its own voices."""
+
+    @property
+    def capabilities(self):
+        return replace(super().capabilities, voice_mixing=True)
+
+
+async def test_an_engines_own_voices_and_their_mixes_need_no_store(tmp_path):
+    (tmp_path / "voices").write_text("a file where the folder should be")
+    async with opened(Studio(tmp_path, MixingEngine())) as studio:
+        resolve = studio.voices.resolver.resolve
+        for own in ("low", "low+high", "low(2)+high(1)"):
+            assert await resolve(RegisteredVoice(own), SHARED_OWNER) is None
+        with pytest.raises(PolyvoxError):
+            await resolve(RegisteredVoice("low+anna"), SHARED_OWNER)

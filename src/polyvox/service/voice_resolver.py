@@ -98,7 +98,8 @@ class VoiceResolver:
         return ResolvedVoice("codes", prepare)
 
     async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice | None:
-        if any(voice.id == name for voice in engine.voices):
+        # Without the store: a broken one must not silence an engine's own voices.
+        if _is_own(name, engine):
             return None
         record = await self._store.find(name, owner)
         if record is None:
@@ -197,3 +198,14 @@ class VoiceResolver:
         voice = await self._prompts.prepared(engine, digest, prompt)
         await self._store.run(partial(voices.touch, record))
         return voice
+
+
+def _is_own(name: str, engine: Engine) -> bool:
+    """Whether a name is a voice of the engine's, or a mix of such voices alone."""
+    own = {voice.id for voice in engine.voices}
+    if name in own or not engine.capabilities.voice_mixing:
+        return name in own
+    try:
+        return all(term.voice in own for term in parse_mix(name))
+    except UnknownVoiceError:
+        return False
