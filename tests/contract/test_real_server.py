@@ -75,9 +75,11 @@ def test_what_it_says_is_what_it_was_asked_to_say(server, moonshine):
 
 
 def test_a_dialogue_is_heard_turn_by_turn(server, moonshine):
+    # Without the second sentence, whose "background" the recogniser may write as two words.
+    sentences = (HARVARD_SENTENCES[0], *HARVARD_SENTENCES[2:4])
     turns = [
         {"voice": voice, "text": text}
-        for voice, text in zip(("af_heart", "bm_george", "af_heart"), HARVARD_SENTENCES[:3], strict=True)
+        for voice, text in zip(("af_heart", "bm_george", "af_heart"), sentences, strict=True)
     ]
     body = {"turns": turns, "pause": 0.5, "response_format": "pcm", "stream_format": "sse"}
     response = httpx.post(f"{server}/v1/audio/dialogue", json=body, headers={"X-Polyvox-Chunks": "1"}, timeout=300)

@@ -147,7 +147,7 @@ async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
     async with running(tmp_path, version, cosyvoice_streams=1) as engine:
         async with aclosing(engine.speak_stream(utterance(), endless())) as chunks:
             await asyncio.wait_for(anext(chunks), 60)
-        assert engine._running.scheduler.busy == 0
+        assert engine._running.scheduler.running == 0
         assert await asyncio.wait_for(said(engine, in_pieces("er.", 9), utterance()), 60)
 
 
@@ -188,7 +188,7 @@ async def test_what_breaks_the_pieces_reaches_the_listener_behind_what_was_said(
                 assert len((await anext(chunks)).pcm)
                 with pytest.raises(seen):
                     _ = [chunk async for chunk in chunks]
-        assert engine._running.scheduler.busy == 0
+        assert engine._running.scheduler.running == 0
 
 
 class TestPhrases:
@@ -265,7 +265,7 @@ class Scripted:
     def extend(self, prompt, limits):
         self.asked.append((prompt.ids, limits))
         stream = TokenStream()
-        stream.push(self.turns.pop(0)[: limits.most])
+        stream.push(self.turns.pop(0)[: limits.max_tokens])
         stream.finish()
         return stream
 
@@ -312,13 +312,13 @@ class TestBistream:
         source = Scripted(range(15), range(3), range(1))
         await self.spoken(source, [tuple(range(11))], lm_prompt((), (), 0), vocabulary_v2(300), most=2)
         first, second, final = (limits for _, limits in source.asked)
-        assert (first.most, first.ends, first.banned) == (15, {302}, {300, 301})
-        assert second.most == 15
-        assert (final.most, final.least, final.ends) == (22 - 18, 4, {300, 301, 302})
+        assert (first.max_tokens, first.stop_tokens, first.banned_tokens) == (15, {302}, {300, 301})
+        assert second.max_tokens == 15
+        assert (final.max_tokens, final.min_tokens, final.stop_tokens) == (22 - 18, 4, {300, 301, 302})
 
     async def test_the_prompts_speech_is_fed_along_with_the_text_and_the_opening_before_all(self):
         source = Scripted(range(13), range(1))
         voice_prompt = lm_prompt((70, 71, 72), (40, 41), 2)
         await self.spoken(source, [(1, 2, 3, 4), (5,)], voice_prompt, vocabulary_v3(300))
         assert [ids for ids, _ in source.asked] == [(1000, 70, 71, 72, 1, 2, 3, 4, 5040, 5041), (5, 2000)]
-        assert source.asked[0][1].most == 13
+        assert source.asked[0][1].max_tokens == 13
