@@ -32,8 +32,8 @@ from polyvox.client_messages import (
     AsyncAudioResponse,
     AudioResponse,
     DialogueTurn,
-    Readiness,
     ServerModel,
+    ServerReadiness,
     ServerVoice,
     SpeechOptions,
     VoiceOptions,
@@ -48,8 +48,8 @@ __all__ = [
     "AudioResponse",
     "Client",
     "DialogueTurn",
-    "Readiness",
     "ServerModel",
+    "ServerReadiness",
     "ServerVoice",
     "SpeechOptions",
     "VoiceOptions",
@@ -150,7 +150,7 @@ class Client:
             return False
         return True
 
-    def ready(self) -> Readiness:
+    def ready(self) -> ServerReadiness:
         """Whether the server can speak."""
         return messages.readiness(self._request("GET", "/ready"))
 
@@ -259,7 +259,7 @@ class AsyncClient:
             return False
         return True
 
-    async def ready(self) -> Readiness:
+    async def ready(self) -> ServerReadiness:
         """Whether the server can speak."""
         return messages.readiness(await self._request("GET", "/ready"))
 

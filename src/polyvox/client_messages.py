@@ -74,7 +74,7 @@ class ServerVoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Readiness:
+class ServerReadiness:
     """Whether the server can speak with its default model (the truth value), and if not, `reasons` by model."""
 
     ok: bool
@@ -259,12 +259,12 @@ def server_voice(response: httpx.Response) -> ServerVoice:
     )
 
 
-def readiness(response: httpx.Response) -> Readiness:
+def readiness(response: httpx.Response) -> ServerReadiness:
     """From 200 or 503, which both have the same body; anything else is an error."""
     if response.status_code not in (httpx.codes.OK, httpx.codes.SERVICE_UNAVAILABLE):
         raise api_error(response, response.content)
     ready = response.status_code == httpx.codes.OK
-    return _parsed(response, lambda found: Readiness(ready, found["models"], found["reasons"]))
+    return _parsed(response, lambda found: ServerReadiness(ready, found["models"], found["reasons"]))
 
 
 def _voice(found: Mapping[str, Any]) -> Voice:

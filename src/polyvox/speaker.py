@@ -52,7 +52,7 @@ class ReferenceVoice:
     transcript: str | None = None
 
 
-class SpeechOptions(TypedDict, total=False):
+class SayOptions(TypedDict, total=False):
     """How a text is spoken; what is left out is the model's own choice."""
 
     voice: str | ReferenceVoice | None
@@ -191,11 +191,11 @@ class Speaker:
         """Whether the model speaks with the voice of a recording."""
         return self._service.registry.engine(self.model).capabilities.cloning
 
-    def say(self, text: str, **options: Unpack[SpeechOptions]) -> Speech:
+    def say(self, text: str, **options: Unpack[SayOptions]) -> Speech:
         """Speak a text to its end."""
         return _joined(list(self.stream(text, **options)))
 
-    def stream(self, text: str, **options: Unpack[SpeechOptions]) -> SpeechStream:
+    def stream(self, text: str, **options: Unpack[SayOptions]) -> SpeechStream:
         """Speak a text, chunk by chunk."""
         if self._loop.closed:
             raise _closed()
@@ -211,7 +211,7 @@ class Speaker:
         )
         return SpeechStream(self._loop, self._open(utterance, voice))
 
-    def save(self, text: str, path: str | Path, **options: Unpack[SpeechOptions]) -> Path:
+    def save(self, text: str, path: str | Path, **options: Unpack[SayOptions]) -> Path:
         """Speak a text into a file, in the format that its ending names."""
         return self.say(text, **options).save(path)
 

@@ -7,6 +7,7 @@ in double precision. Where its samples are compared, ours are computed in double
 
 import itertools
 import json
+import platform
 
 import pytest
 import torch
@@ -121,6 +122,9 @@ def streamed(model, frames, sizes):
     return samples
 
 
+# Pitch and phases pass through single precision. On aarch64 streams of some sizes were seen 2.7e-8 from the whole, on
+# x86_64 none.
+STREAMED = 1e-9 if platform.machine() in ("x86_64", "AMD64") else 1e-7
 SIZES = [[110], [38, 30, 30, 12], [1] * 40 + [3] * 20 + [10], [5, 1, 90, 14], [2, 108]]
 
 
@@ -129,8 +133,7 @@ def test_version_3_streams_the_very_samples_of_the_whole(sizes):
     frames = golden(3, "hift")["chunked.mel"]
     exact = torch.cat(streamed(causal_hift(DOUBLE), frames, sizes), dim=1)
     assert_near(exact, golden(3, "hift")["chunked.one_shot"])
-    # The source is made in single precision, whose last digit depends on the length of a call on some processors.
-    assert_near(exact, streamed(causal_hift(DOUBLE), frames, [110])[0], 1e-7)
+    assert_near(exact, streamed(causal_hift(DOUBLE), frames, [110])[0], STREAMED)
     single = torch.cat(streamed(causal_hift(), frames, sizes), dim=1)
     assert_near(single, golden(3, "hift")["chunked.one_shot"], ROUNDING)
 

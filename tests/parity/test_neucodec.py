@@ -1,5 +1,6 @@
 """NeuCodec's decoder against tensors of the original, and rows of a batch against themselves alone."""
 
+import platform
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,8 @@ FOLDER = Path(__file__).parents[1] / "golden" / "neucodec"
 TINY = NeuCodecConfig(hidden=64, depth=2, heads=4, hop=40)
 SEED = 31
 # The original itself differs by 2e-7 between 32 and 64 bits, and its inner values are ten times as large as samples.
-ROUNDING = 5e-6
+# The tensors were recorded on x86_64; another processor adds in another order.
+ROUNDING = 5e-6 if platform.machine() in ("x86_64", "AMD64") else 1e-5
 
 
 @cache
@@ -32,9 +34,8 @@ def codes(length, seed=0):
 
 
 def far(ours, theirs):
-    """The greatest difference, relative to the greatest value where that is above 1, as rounding is."""
     assert ours.shape == theirs.shape
-    return (ours - theirs).abs().max().item() / max(1.0, theirs.abs().max().item())
+    return (ours - theirs).abs().max().item()
 
 
 def test_samples_are_those_of_the_original():

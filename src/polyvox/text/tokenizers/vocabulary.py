@@ -12,7 +12,7 @@ _MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedTokens:
+class VocabularyIds:
     """The ids of a token sequence, and the tokens that are not in the vocabulary."""
 
     ids: tuple[int, ...]
@@ -34,7 +34,7 @@ class TokenVocabulary:
     def __getitem__(self, token: str) -> int:
         return self._ids[token]
 
-    def encode(self, tokens: Iterable[str]) -> EncodedTokens:
+    def encode(self, tokens: Iterable[str]) -> VocabularyIds:
         """The ids of all known tokens, in order, and the unknown tokens."""
         ids: list[int] = []
         unknown: list[str] = []
@@ -43,7 +43,7 @@ class TokenVocabulary:
                 ids.append(self._ids[token])
             else:
                 unknown.append(token)
-        return EncodedTokens(tuple(ids), tuple(unknown))
+        return VocabularyIds(tuple(ids), tuple(unknown))
 
 
 def read_vocabulary(path: Path) -> TokenVocabulary:
