@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 
-.PHONY: help setup setup-dev serve serve-ray test quick lint nightly protos docs bench clean
+.PHONY: help setup setup-dev serve serve-ray test quick attack lint nightly protos docs bench clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -51,6 +51,9 @@ test: lint  ## Set up and run everything, with the real models.
 
 quick: lint  ## The tests that need no model.
 	$(BIN)/python -m pytest -m "not slow"
+
+attack: setup-dev  ## Attack the server for some minutes: floods, fuzz, bombs, kills; prints what each costs others.
+	$(BIN)/python -m pytest --attack -rP tests/faults tests/load
 
 $(VENV)-vllm/.installed:
 	$(PYTHON) -m venv $(VENV)-vllm

@@ -22,6 +22,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 os.environ["TRITON_INTERPRET"] = "1"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--attack", action="store_true", help="run the trials at length, as `make attack` does")
+
+
+@pytest.fixture(scope="session")
+def scale(request: pytest.FixtureRequest) -> int:
+    """How many times as long as in the everyday tests a trial lasts."""
+    return 20 if request.config.getoption("--attack") else 1
+
+
 @pytest.fixture(autouse=True)
 def fresh_logging() -> None:
     """No test inherits the log level that another one set."""

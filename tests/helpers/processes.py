@@ -1,0 +1,86 @@
+"""Server processes of the trials: started, watched from outside and stopped."""
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_URL = re.compile(rb"http://[^\s/]+:\d+")
+_GRPC = re.compile(rb"gRPC at ([^\s,]+:\d+)")
+START_SECONDS = 120.0
+STOP_SECONDS = 15.0
+
+
+class ProgramProcess:
+    """A running server: its address, its memory, its log."""
+
+    def __init__(self, process: subprocess.Popen[bytes], greeting: bytes, log: Path) -> None:
+        self.process = process
+        self.url = _URL.findall(greeting)[0].decode()
+        grpc = _GRPC.search(greeting)
+        self.grpc = "" if grpc is None else grpc[1].decode()
+        self._log = log
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, port = self.url.removeprefix("http://").split(":")
+        return host, int(port)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def log(self) -> str:
+        """What it has written to standard error so far."""
+        return self._log.read_text(errors="replace")
+
+    def memory(self) -> int:
+        """Resident bytes now."""
+        return self._status("VmRSS")
+
+    def peak_memory(self) -> int:
+        """Most resident bytes since `forget_peak`."""
+        return self._status("VmHWM")
+
+    def forget_peak(self) -> None:
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
+    def descriptors(self) -> int:
+        return sum(1 for _ in Path(f"/proc/{self.pid}/fd").iterdir())
+
+    def _status(self, field: str) -> int:
+        text = Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.findall(rf"^{field}:\s+(\d+) kB$", text, re.MULTILINE)[0]) * 1024
+
+
+@contextmanager
+def program_process(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[ProgramProcess]:
+    """Run a program that prints the address where it listens, until the block ends."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as messages:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=messages, env=os.environ | environment)
+    try:
+        yield ProgramProcess(process, _greeting(process, log), log)
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+def _greeting(process: subprocess.Popen[bytes], log: Path) -> bytes:
+    assert process.stdout is not None
+    until = time.monotonic() + START_SECONDS
+    for line in process.stdout:
+        if _URL.search(line):
+            return line
+        assert time.monotonic() < until, "the server did not start in time"
+    raise AssertionError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
