@@ -99,7 +99,9 @@ def _log_distance(predicted: Tensor, target: Tensor, floor: float) -> Tensor:
 def _level(magnitude: Tensor, bank: Tensor) -> Tensor:
     """Root mean square of mel bands over several frames, [batch, bands, frames]."""
     power = torch.matmul(magnitude.square(), bank).transpose(1, 2)
-    return functional.avg_pool1d(power, _LEVEL_FRAMES, _LEVEL_FRAMES // 2).sqrt()
+    pooled: Tensor = functional.avg_pool1d(power, min(_LEVEL_FRAMES, power.shape[2]), _LEVEL_FRAMES // 2)
+    # The root of 0, in bands without a bin, has no finite gradient.
+    return torch.sqrt(pooled + 1e-9)
 
 
 def coherence_weights(size: int) -> Tensor:
@@ -161,7 +163,7 @@ class _RelativeL1(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, predicted: Tensor, target: Tensor) -> Tensor:  # noqa: ANN401 - PyTorch has no type
         difference = predicted - target
-        norm = torch.linalg.vector_norm(target, 1, dtype=torch.float32)
+        norm: Tensor = torch.linalg.vector_norm(target, 1, dtype=torch.float32)
         scale = 1 / (norm + _RELATIVE_FLOOR * target.numel())
         context.save_for_backward(difference, scale)
         distance: Tensor = torch.linalg.vector_norm(difference, 1, dtype=torch.float32)
