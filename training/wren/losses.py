@@ -15,7 +15,7 @@ _RELATIVE_FLOOR = 1e-3
 """Mean magnitude that is added to a target's, where distances are relative to it."""
 _WEIGHTING_HZ = 2000.0
 _COHERENT_HZ = (1500.0, 3000.0)
-_LEVEL_FRAMES = 6
+_LEVEL_FRAMES = 12
 _COMPRESSION = 0.3
 """Exponent of magnitudes where quiet bins should count beside loud ones."""
 
@@ -84,7 +84,7 @@ class SpectralLoss(nn.Module):
                 total = total + _log_distance(mel, target_mel, _LOG_MEL_FLOOR).mean() / 3
                 if self.balanced:
                     level, target_level = (_level(part, bank) for part in (magnitude, target_magnitude))
-                    total = total + _log_distance(level, target_level, _LOG_MEL_FLOOR).mean() / 2
+                    total = total + _log_distance(level, target_level, _LOG_MEL_FLOOR).mean()
         return total
 
 
