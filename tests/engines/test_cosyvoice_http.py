@@ -4,7 +4,7 @@ import base64
 import io
 import re
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -17,7 +17,6 @@ from helpers.tiny_cosyvoice import tiny_model
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bench.process import server_process
-from polyvox.bundles.validate import Bundle
 from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
@@ -34,14 +33,12 @@ FORMS = {
 
 
 @pytest.fixture
-async def door(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: Callable[[str], Bundle]
-) -> AsyncIterator[httpx.AsyncClient]:
+async def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
     """A server with a tiny CosyVoice 3, whose temporary files would be in `scratch`."""
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-    models_dir = installed("silero-vad").folder.parent
+    models_dir = tmp_path / "models"
     folder = tiny_model(tmp_path / "model", 3)
     settings = load_settings(
         models=["cosyvoice3"],
@@ -177,8 +174,8 @@ async def test_a_recording_is_said_in_another_voice_over_http(door):
     assert rest == 0
 
 
-def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path, installed):
-    models_dir = installed("silero-vad").folder.parent
+def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
+    models_dir = tmp_path / "models"
     command = ["serve", "--port", "0", "--model_dir", str(tiny_model(tmp_path / "model", 2))]
     with server_process([*command, "--models-dir", str(models_dir)]) as server:
         files = [("prompt_wav", ("prompt_wav", io.BytesIO(SPEECH), "application/octet-stream"))]

@@ -39,6 +39,10 @@ from polyvox.voices.store import VoiceStore
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _TIDY_SECONDS = 30.0
+_NO_TRANSCRIPT = (
+    "It has no transcript yet, which most models need: send it, or have this server transcribe; run: "
+    "polyvox pull moonshine-base"
+)
 
 
 class Transcribe(StrEnum):
@@ -134,6 +138,8 @@ class VoiceService:
         if fitted is not None:
             registration = replace(registration, report={**registration.report, KEY: fitted.as_report()})
         warnings = await self._store.run(partial(_similar_voices, voices, registration, taken.audio_digest))
+        if state is Transcription.PENDING and not await self._can_transcribe():
+            warnings += (_NO_TRANSCRIPT,)
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
         if added.replaced is not None and not added.replaced.shared:
@@ -235,12 +241,19 @@ class VoiceService:
                 f"This server transcribes only English, not {details.language!r}; send the transcript.",
                 field="transcript",
             )
-        if transcribe is Transcribe.BACKGROUND:
-            await self._prompts.check_transcription()
+        if transcribe is Transcribe.BACKGROUND or not await self._can_transcribe():
             return "", Transcription.PENDING
         recording = taken.recording
         transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate)
         return transcript, Transcription.HEARD
+
+    async def _can_transcribe(self) -> bool:
+        """Whether the model for it is installed: a voice can be registered and cloned by its sound without it."""
+        try:
+            await self._prompts.check_transcription()
+        except UnavailableError:
+            return False
+        return True
 
     async def _transcribe(self, voices: VoiceStore, record: VoiceRecord) -> None:
         """Transcribe the recording of a registered voice."""
