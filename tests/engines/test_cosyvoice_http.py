@@ -190,3 +190,23 @@ def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
         audio = b"".join(response.iter_content(chunk_size=16_000))
         assert response.status_code == 200, audio
         assert len(np.frombuffer(audio, np.int16)) >= 960
+
+
+@pytest.mark.slow
+def test_a_server_of_cosyvoice_speaks_with_nothing_configured(tmp_path, models_dir):
+    """No voice, the Ray server's own default, and the speakers of the fine-tuned model: all in voices of Kokoro's."""
+    folder = tiny_model(tmp_path / "model", 3)
+    (folder / "spk2info.pt").unlink()  # as released: without voices of its own
+    command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(models_dir)]
+    with server_process(command) as server:
+        for path, body in {
+            "/tts": {"text": "the wall."},
+            "/v1/model/cosyvoice/tts": {"text": "the wall.", "voice_type": "qwen"},
+            "/instruct_tts": {"text": "the wall.", "instruction": "a word"},
+            "/synthesize": {"text": "the wall."},
+            "/inference_sft": {"tts_text": "the wall.", "spk_id": "中文女"},
+            "/v1/audio/speech": {"input": "the wall.", "voice": "af_heart(2)+bf_emma(1)", "response_format": "pcm"},
+        }.items():
+            answer = requests.post(server.url + path, json=body, timeout=120)
+            assert (answer.status_code, len(answer.content) > 1_000) == (200, True), (path, answer.text[:300])
+        assert {"af_heart", "中文女"} <= set(requests.get(server.url + "/speakers", timeout=30).json())

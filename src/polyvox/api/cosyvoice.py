@@ -177,13 +177,13 @@ async def synthesize(request: Request, service: Service, voices: Voices, owner: 
         speed=body.speed,
     )
     names = {} if recording is not None else {"voice": "speaker"}
-    spoken = asked.speech_request(_NAME, service.settings, voices, owner)
+    spoken = asked.speech_request(_NAME, voices, owner)
     return _TimedFile(service, spoken, AudioFile(AudioFormat.WAV), names)
 
 
 @router.get("/speakers")
 async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[str]:
-    """The voices that can be named: the default model's own, and where it clones those of `/v1/voices`."""
+    """The voices that can be named: the default model's own; where it clones, those of `/v1/voices` and Kokoro's."""
     return await speaker_names(service, voices, owner)
 
 
@@ -194,11 +194,14 @@ async def speaker_names(service: SpeechService, voices: VoiceService, owner: str
     if known is not None and known.cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_SPEAKERS), owner)
         names += [record.name for record in page.voices]
+        presets = voices.presets.names
+        names += [name for name, voice in service.settings.aliases.items() if voice in presets]
+        names += presets
     return list(dict.fromkeys(names))
 
 
 def _pcm_response(asked: CosyVoiceRequest, service: SpeechService, voices: VoiceService, owner: str) -> SpeechResponse:
-    request = asked.speech_request(_NAME, service.settings, voices, owner)
+    request = asked.speech_request(_NAME, voices, owner)
     return SpeechResponse(service, request, AudioStream(AudioFormat.PCM))
 
 

@@ -34,9 +34,9 @@ class CosyVoiceRequest:
     speed: float = 1.0
     sample_rate: int | None = None
 
-    def speech_request(self, door: str, settings: Settings, voices: VoiceService, owner: str) -> SpeechRequest:
+    def speech_request(self, door: str, voices: VoiceService, owner: str) -> SpeechRequest:
         """The same as a request of the service."""
-        speaker = self.speaker or settings.default_voice
+        speaker = self.speaker or ""
         words = self._transcript()
         utterance = Utterance(
             text=strip_system_prompt(self.text),

@@ -74,7 +74,7 @@ class VoiceBody(TtsBody):
     """A text for a voice of the server's."""
 
     voice_type: str = Field(
-        _ORIGINAL_VOICE, description="A voice; `qwen` means the setting `default_voice` unless a voice has that name."
+        _ORIGINAL_VOICE, description="A voice; `qwen` means the model's default voice unless a voice has that name."
     )
 
 
@@ -183,7 +183,7 @@ def _response(
     asked: CosyVoiceRequest, body: TtsBody, service: SpeechService, voices: VoiceService, owner: str
 ) -> SpeechResponse:
     asked = replace(asked, speed=body.speed, sample_rate=_SAMPLE_RATE)
-    request = asked.speech_request(_NAME, service.settings, voices, owner)
+    request = asked.speech_request(_NAME, voices, owner)
     return SpeechResponse(service, request, audio_body(AudioFormat.MP3, stream=body.stream))
 
 
@@ -207,7 +207,7 @@ async def _speaker(name: str, service: SpeechService, voices: VoiceService, owne
     try:
         return (await voices.find(name, owner)).name
     except NotFoundError:
-        return service.settings.default_voice
+        return service.registry.default_voice()
 
 
 def _detail_and_error(refusal: Refusal) -> tuple[int, dict[str, Any]]:

@@ -11,7 +11,9 @@ from typing import Any
 import structlog
 
 from polyvox.config import Settings
+from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.service.preset_prompts import PresetPrompts
 from polyvox.service.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
@@ -80,7 +82,8 @@ class VoiceService:
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_forgotten = 0
-        self.resolver = VoiceResolver(settings, registry, store, prompts)
+        self.presets = PresetPrompts(settings, registry, Catalog.installed())
+        self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets)
 
     @classmethod
     def for_service(cls, speech: SpeechService) -> "VoiceService":

@@ -85,7 +85,7 @@ class CosyVoiceServicer:
             transcript=body.prompt_text,
             instruction=body.instruct_text,
         )
-        return asked.speech_request(_NAME, self._service.settings, self._voices, owner)
+        return asked.speech_request(_NAME, self._voices, owner)
 
 
 def _samples(kind: str, payload: Message) -> bytes | None:
