@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, StringConstraints
 
 ENV_PREFIX = "POLYVOX_"
 
@@ -32,6 +32,19 @@ def _split_commas(value: object) -> object:
 _Item = TypeVar("_Item")
 CommaList = Annotated[list[_Item], BeforeValidator(_split_commas)]
 """A list that may be written as text, `a, b` or `[a, b]`."""
+
+VoiceAlias = Annotated[str, StringConstraints(pattern=r"^[^=,]{1,64}=[^=,]{1,200}$")]
+
+_CONVENTIONAL_VOICES = (
+    "中文女=zf_xiaoxiao",
+    "中文男=zm_yunxi",
+    "英文女=af_heart",
+    "英文男=am_michael",
+    "日语男=jm_kumo",
+    "粤语女=zf_xiaobei",
+    "韩语女=zf_xiaoyi",
+)
+"""The speakers of CosyVoice's fine-tuned model, which its clients name."""
 
 
 class SettingsSection(BaseModel):
@@ -88,7 +101,13 @@ class Settings(BaseModel):
     )
     models: CommaList[str] = Field(["kokoro"], description="Models to load when the server starts.")
     default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
-    default_voice: str = Field("af_heart", description="Voice for requests that name none.")
+    default_voice: str = Field(
+        "af_heart", description="Voice for requests that name none; a model that has only other voices uses its first."
+    )
+    voice_aliases: CommaList[VoiceAlias] = Field(
+        list(_CONVENTIONAL_VOICES),
+        description="Further names of voices, as `name=voice`; a voice that really has the name goes first.",
+    )
     hub_url: str = Field("https://huggingface.co", description="Hugging Face hub, or a mirror of it.")
     modelscope_url: str = Field("https://modelscope.cn", description="ModelScope's hub, or a mirror of it.")
 
@@ -192,6 +211,11 @@ class Settings(BaseModel):
     log_file_keep: int = Field(10, ge=1, description="Rotated log files to keep.")
 
     _sections: dict[str, SettingsSection] = PrivateAttr(default_factory=dict)
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """`voice_aliases` by their names."""
+        return dict(alias.split("=", 1) for alias in self.voice_aliases)
 
     def section(self, kind: type[Section]) -> Section:
         """The settings of one engine family or dialect; its defaults where nothing was loaded for it."""

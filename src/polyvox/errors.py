@@ -96,6 +96,10 @@ class EngineError(PolyvoxError):
     """The engine failed; the cause is in the server's log under the session id."""
 
 
+class BrokenAudioError(EngineError):
+    """The engine made samples that are no numbers; what was delivered before them is intact."""
+
+
 class ApiError(PolyvoxError):
     """A server's error answer, as `polyvox.client` raises it.
 
@@ -153,6 +157,7 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     DeadlineError: ErrorStatus(504, "server_error", "deadline_exceeded", "DEADLINE_EXCEEDED"),
     StalledError: ErrorStatus(408, "invalid_request_error", "client_stalled", "DEADLINE_EXCEEDED"),
     EngineError: ErrorStatus(500, "server_error", "engine_failed", "INTERNAL"),
+    BrokenAudioError: ErrorStatus(500, "server_error", "broken_audio", "INTERNAL"),
     ApiError: ErrorStatus(502, "server_error", "upstream_failed", "UNAVAILABLE"),
     ApiConnectionError: ErrorStatus(502, "server_error", "upstream_unreachable", "UNAVAILABLE"),
     PolyvoxError: ErrorStatus(500, "server_error", "internal_error", "INTERNAL"),

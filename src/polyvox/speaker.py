@@ -202,7 +202,7 @@ class Speaker:
         voice = options.get("voice") or self._voice
         utterance = Utterance(
             text=text,
-            voice="" if isinstance(voice, ReferenceVoice) else voice or self._default_voice(),
+            voice="" if isinstance(voice, ReferenceVoice) else voice or "",
             language=options.get("language"),
             speed=options.get("speed", 1.0),
             seed=options.get("seed"),
@@ -266,11 +266,6 @@ class Speaker:
         )
         session = await self._service.open(replace(request, resolve_voice=resolve_voice))
         return await session.__aenter__()
-
-    def _default_voice(self) -> str:
-        own = [voice.id for voice in self.voices]
-        wanted = self._settings.default_voice
-        return wanted if wanted in own or not own else own[0]
 
 
 class _LoopThread:

@@ -300,9 +300,12 @@ async def test_a_recording_without_its_text_is_heard(studio, client):
         pytest.fail("the transcript never came")
 
 
-async def test_without_the_recogniser_the_remedy_is_named(studio, client):
+async def test_without_the_recogniser_a_voice_is_registered_and_the_remedy_is_named(studio, client):
     studio.transcriber.error = UnavailableError("It is missing; run: polyvox pull moonshine-base")
-    refused = await client.post("/v1/voices", json={"name": "Anna", "audio": encoded(1)})
+    added = await client.post("/v1/voices", json={"name": "Anna", "audio": encoded(1)})
+    assert added.status_code == 201
+    assert any("polyvox pull moonshine-base" in warning for warning in added.json()["warnings"])
+    refused = await client.post("/v1/audio/speech", json={"input": "Hello.", "voice": "Anna"})
     assert refused.status_code == 503
     assert "polyvox pull moonshine-base" in error_of(refused)["message"]
 

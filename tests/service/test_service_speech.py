@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, running, tone_service
 from polyvox.errors import (
+    BrokenAudioError,
     EngineError,
     InvalidRequestError,
     OverloadedError,
@@ -346,3 +347,22 @@ class TestAccounts:
             sample = service.metrics.registry.get_sample_value
             assert sample("polyvox_stage_batch_size_sum", {"stage": "burn"}) == 2
             assert sample("polyvox_stage_run_seconds_sum", {"stage": "burn"}) >= 0.01
+
+
+class BrokenEngine(ToneEngine):
+    """Its second chunk holds a sample that is no number."""
+
+    async def speak(self, utterance):
+        async for chunk in super().speak(utterance):
+            if chunk.index == 1:
+                chunk.pcm[10] = np.nan
+            yield chunk
+
+
+@pytest.mark.parametrize("rate", [None, 16_000])
+async def test_samples_that_are_no_numbers_end_the_speech_with_an_error(rate):
+    async with running(tone_service(BrokenEngine())) as service:
+        with pytest.raises(BrokenAudioError, match="no numbers"):
+            await speak(service, request(sample_rate=rate))
+        metric = service.metrics.registry.get_sample_value("polyvox_failures_total", {"kind": "broken_audio"})
+        assert metric == 1

@@ -357,13 +357,13 @@ async def test_a_background_transcription_without_words_is_marked_as_failed(tmp_
 
 
 @pytest.mark.parametrize("transcribe", [Transcribe.INLINE, Transcribe.BACKGROUND])
-async def test_without_the_transcription_model_the_fix_is_named_and_nothing_is_stored(tmp_path, transcribe):
+async def test_without_the_transcription_model_a_voice_waits_for_its_transcript(tmp_path, transcribe):
     async with opened(Studio(tmp_path)) as studio:
         studio.transcriber.error = UnavailableError("No ears; run: polyvox pull moonshine-base")
-        with pytest.raises(UnavailableError, match="polyvox pull"):
-            await register(studio, transcript=None, transcribe=transcribe)
-        assert (await studio.voices.page(VoiceQuery(), SHARED_OWNER)).voices == ()
-        await register(studio)
+        details = VoiceDetails.checked(name="Anna")
+        added = await studio.voices.register(InlineVoice(sample(1)), details, SHARED_OWNER, transcribe=transcribe)
+        assert added.record.transcription is Transcription.PENDING
+        assert any("polyvox pull moonshine-base" in warning for warning in added.warnings)
 
 
 async def test_a_recording_without_recognised_words_needs_a_transcript(tmp_path):

@@ -144,7 +144,7 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
     body = fields.parsed(CloneBody)
     settings = service.settings
     variant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
-    asked = variant.tune(variant.body.speech_request(settings, _NAME))
+    asked = variant.tune(variant.body.speech_request(_NAME))
     if body.reference_codes is not None:
         clone = voices.resolver.from_codes(body.reference_codes, body.reference_text)
         return SpeechResponse(service, replace(asked, resolve_voice=partial(_given, clone)), variant.body_format)

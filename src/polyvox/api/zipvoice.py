@@ -107,7 +107,7 @@ class ZipVoiceBody(SpeechBody):
 
     def zipvoice_request(self, settings: Settings) -> SpeechRequest:
         """The same as a request of the service, with this dialect's defaults."""
-        request = self.speech_request(settings, _NAME)
+        request = self.speech_request(_NAME)
         own = settings.section(ZipVoiceApiSettings)
         defaults = {
             "num_steps": float(own.num_steps),

@@ -26,7 +26,7 @@ def serve(
             "--model_dir",
             "--model-dir",
             envvar="COSYVOICE_MODEL_DIR",
-            help="Folder with the files of the default model.",
+            help="The default model: a folder with its files, or its repository on Hugging Face or ModelScope.",
         ),
     ] = None,
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
@@ -36,7 +36,7 @@ def serve(
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC where it has a port."""
-    from polyvox.cli.model_folder import settings_for
+    from polyvox.cli.model_folder import fetched, is_repository, settings_for
     from polyvox.cli.server import run_server
     from polyvox.engines.catalog import Catalog
     from polyvox.installation import settings_loader
@@ -50,9 +50,12 @@ def serve(
         "log_level": log_level,
     }
     given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc}
-    if model_dir is not None:
+    loader = settings_loader(catalog)
+    if model_dir is not None and is_repository(model_dir):
+        given |= fetched(str(model_dir), catalog, loader.load(**given), besides=model or ())
+    elif model_dir is not None:
         given |= settings_for(model_dir, catalog, besides=model or ())
-    settings = settings_loader(catalog).load(**given)
+    settings = loader.load(**given)
     if model and model_dir is None and settings.default_model not in model:
         settings = settings.model_copy(update={"default_model": model[0]})
     _check_grpc(settings, max_conc, ray=ray)

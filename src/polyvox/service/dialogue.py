@@ -137,7 +137,9 @@ class SpeakDialogue:
         for index, turn in enumerate(self.script.turns):
             if turn.voice in self.resolved and turn.voice not in prepared:
                 with turn_errors(index):
-                    prepared[turn.voice] = await self.resolved[turn.voice].prepare(engine)
+                    voice = await self.resolved[turn.voice].prepare(engine)
+                if voice is not None:
+                    prepared[turn.voice] = voice
         return prepared
 
     def _voice(
@@ -150,7 +152,7 @@ class SpeakDialogue:
                 *(prepared[voice] for voice in voices)
             )
         (voice,) = voices
-        return (self.resolved[voice].label, prepared[voice]) if voice in prepared else (voice, None)
+        return self.resolved[voice].label if voice in self.resolved else voice, prepared.get(voice)
 
     def _pause(self, engine: Engine) -> float:
         """Seconds between two segments, longer by as much as the tempo change of the whole will shorten them."""

@@ -114,6 +114,9 @@ class SpeechService:
                 request = replace(request, kind=await request.resolve_kind())
             if request.kind is None:
                 self._check_text(request.utterance.text)
+            if not request.utterance.voice:
+                default = replace(request.utterance, voice=self.registry.default_voice(model))
+                request = replace(request, utterance=default)
             voice = None if request.resolve_voice is None else await request.resolve_voice()
             return self._open(request, model, voice)
         except PolyvoxError as error:
@@ -147,7 +150,7 @@ class SpeechService:
         if voice is None:
             _check_with(engine, utterance, kind, session_id)
         else:
-            if not voice.fitted:
+            if not voice.native:
                 self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=voice.label)
         delivery = _delivery(request, engine)

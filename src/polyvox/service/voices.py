@@ -11,7 +11,9 @@ from typing import Any
 import structlog
 
 from polyvox.config import Settings
+from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.service.preset_prompts import PresetPrompts
 from polyvox.service.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
@@ -39,6 +41,10 @@ from polyvox.voices.store import VoiceStore
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _TIDY_SECONDS = 30.0
+_NO_TRANSCRIPT = (
+    "It has no transcript yet, which most models need: send it, or have this server transcribe; run: "
+    "polyvox pull moonshine-base"
+)
 
 
 class Transcribe(StrEnum):
@@ -76,7 +82,8 @@ class VoiceService:
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_forgotten = 0
-        self.resolver = VoiceResolver(settings, registry, store, prompts)
+        self.presets = PresetPrompts(settings, registry, Catalog.installed())
+        self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets)
 
     @classmethod
     def for_service(cls, speech: SpeechService) -> "VoiceService":
@@ -134,6 +141,8 @@ class VoiceService:
         if fitted is not None:
             registration = replace(registration, report={**registration.report, KEY: fitted.as_report()})
         warnings = await self._store.run(partial(_similar_voices, voices, registration, taken.audio_digest))
+        if state is Transcription.PENDING and not await self._can_transcribe():
+            warnings += (_NO_TRANSCRIPT,)
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
         if added.replaced is not None and not added.replaced.shared:
@@ -235,12 +244,19 @@ class VoiceService:
                 f"This server transcribes only English, not {details.language!r}; send the transcript.",
                 field="transcript",
             )
-        if transcribe is Transcribe.BACKGROUND:
-            await self._prompts.check_transcription()
+        if transcribe is Transcribe.BACKGROUND or not await self._can_transcribe():
             return "", Transcription.PENDING
         recording = taken.recording
         transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate)
         return transcript, Transcription.HEARD
+
+    async def _can_transcribe(self) -> bool:
+        """Whether the model for it is installed: a voice can be registered and cloned by its sound without it."""
+        try:
+            await self._prompts.check_transcription()
+        except UnavailableError:
+            return False
+        return True
 
     async def _transcribe(self, voices: VoiceStore, record: VoiceRecord) -> None:
         """Transcribe the recording of a registered voice."""
