@@ -1,0 +1,121 @@
+"""NeuCodec's acoustic encoder: samples at 16 kHz to 50 frames a second, by strided convolutions."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+_DILATIONS = (1, 3, 9)
+_KERNEL = 7
+_TAPS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class AcousticEncoderConfig:
+    """Sizes; the width doubles with each stride. The defaults are the release's."""
+
+    width: int = 48
+    strides: tuple[int, ...] = (2, 2, 4, 4, 5)
+    outputs: int = 1024
+
+    @property
+    def hop(self) -> int:
+        """Samples of a frame."""
+        return math.prod(self.strides)
+
+
+class AcousticEncoder(nn.Module):
+    """Names are those of the published weights, weight norm folded."""
+
+    def __init__(self, config: AcousticEncoderConfig) -> None:
+        super().__init__()
+        self.config = config
+        widths = [config.width << depth for depth in range(len(config.strides) + 1)]
+        blocks = [_Block(width, stride) for width, stride in zip(widths, config.strides, strict=False)]
+        self.conv_blocks = nn.Sequential(nn.Conv1d(1, config.width, _KERNEL, padding=_KERNEL // 2), *blocks)
+        self.conv_final_block = nn.Sequential(_Activation(widths[-1]), nn.Conv1d(widths[-1], config.outputs, 3, padding=1))
+
+    def forward(self, samples: Tensor) -> Tensor:
+        """Samples [batch, frames * hop] to frames [batch, outputs, frames]."""
+        out: Tensor = self.conv_final_block(self.conv_blocks(samples[:, None]))
+        return out
+
+
+class _Block(nn.Module):
+    """Three residual units, and a strided convolution to twice the width."""
+
+    def __init__(self, width: int, stride: int) -> None:
+        super().__init__()
+        down = nn.Conv1d(width, 2 * width, 2 * stride, stride, padding=stride // 2 + stride % 2)
+        self.block = nn.Sequential(*(_Residual(width, dilation) for dilation in _DILATIONS), _Activation(width), down)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        out: Tensor = self.block(rows)
+        return out
+
+
+class _Residual(nn.Module):
+    def __init__(self, width: int, dilation: int) -> None:
+        super().__init__()
+        wide = nn.Conv1d(width, width, _KERNEL, padding=_KERNEL // 2 * dilation, dilation=dilation)
+        self.block = nn.Sequential(_Activation(width), wide, _Activation(width), nn.Conv1d(width, width, 1))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        out: Tensor = rows + self.block(rows)
+        return out
+
+
+class _Activation(nn.Module):
+    """SnakeBeta at twice the rate, between two low-pass filters, so that it does not alias."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.act = _SnakeBeta(width)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return downsampled(self.act(upsampled(rows)))
+
+
+class _SnakeBeta(nn.Module):
+    """x + sin²(e^alpha x) / e^beta, with a rate and a gain for each channel."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.alpha = nn.Parameter(torch.empty(width))
+        self.beta = nn.Parameter(torch.empty(width))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        waves = (rows * self.alpha.exp()[:, None]).sin_().square_()
+        return torch.addcmul(rows, waves, (1 / (self.beta.exp() + 1e-9))[:, None])
+
+
+def upsampled(rows: Tensor) -> Tensor:
+    """[batch, channels, time] at twice the rate, its ends continued."""
+    padded = functional.pad(rows, (5, 5), mode="replicate")
+    taps = 2 * filter_taps(rows)
+    wide = functional.conv_transpose1d(padded.flatten(0, 1)[:, None], taps, stride=2)
+    return wide[:, :, 15:-15].view(*rows.shape[:2], -1)
+
+
+def downsampled(rows: Tensor) -> Tensor:
+    """[batch, channels, time] at half the rate, its ends continued."""
+    padded = functional.pad(rows, (5, 6), mode="replicate")
+    return functional.conv1d(padded.flatten(0, 1)[:, None], filter_taps(rows), stride=2).view(*rows.shape[:2], -1)
+
+
+def filter_taps(like: Tensor) -> Tensor:
+    """The low-pass filter [1, 1, 12] at a quarter of the higher rate: a sinc in a Kaiser window, of the sum 1."""
+    cutoff, transition = 0.25, 0.3
+    attenuation = 2.285 * (_TAPS // 2 - 1) * math.pi * 4 * transition + 7.95
+    window = torch.kaiser_window(_TAPS, False, 0.1102 * (attenuation - 8.7), dtype=torch.float64)
+    offsets = torch.arange(_TAPS, dtype=torch.float64) - (_TAPS - 1) / 2
+    taps = window * torch.sinc(2 * cutoff * offsets)
+    return (taps / taps.sum()).to(like)[None, None]
+
+
+def strides_of(kernels: Sequence[int]) -> tuple[int, ...]:
+    """The strides of downsampling kernels, each twice as long."""
+    return tuple(kernel // 2 for kernel in kernels)
