@@ -27,7 +27,8 @@ def kaldi_fbank(pcm: Pcm, sample_rate: int, bins: int = 80) -> Features:
         return np.zeros((0, bins), np.float32)
     fft_size = 1 << (length - 1).bit_length()
     power = _power_spectra(pcm.astype(np.float32), hop, povey_window(length), fft_size)
-    return np.log(np.maximum(power @ kaldi_filters(sample_rate, fft_size, bins).T, LEAST_ENERGY))
+    energies: Features = np.log(np.maximum(power @ kaldi_filters(sample_rate, fft_size, bins).T, LEAST_ENERGY))
+    return energies
 
 
 def w2v_bert_features(pcm: Pcm) -> Features:
@@ -45,7 +46,8 @@ def w2v_bert_features(pcm: Pcm) -> Features:
     filters = _triangles(np.linspace(low, high, bins + 2), _mels(np.fft.rfftfreq(size, 1 / _W2V_RATE)))
     energies = np.log(np.maximum(power @ filters.T, LEAST_ENERGY))
     normed = (energies - energies.mean(axis=0)) / np.sqrt(energies.var(axis=0, ddof=1) + 1e-7)
-    return normed[: len(normed) // 2 * 2].reshape(-1, 2 * bins).astype(np.float32)
+    pairs: Features = normed[: len(normed) // 2 * 2].reshape(-1, 2 * bins).astype(np.float32)
+    return pairs
 
 
 def _power_spectra(
@@ -55,12 +57,16 @@ def _power_spectra(
     frames = np.lib.stride_tricks.sliding_window_view(pcm, len(window))[::hop]
     frames = frames - frames.mean(axis=1, keepdims=True)
     before = np.concatenate((frames[:, :1], frames[:, :-1]), axis=1)
-    return np.square(np.abs(np.fft.rfft((frames - PRE_EMPHASIS * before) * window, fft_size)))
+    power: npt.NDArray[np.floating] = np.square(
+        np.abs(np.fft.rfft((frames - PRE_EMPHASIS * before) * window, fft_size))
+    )
+    return power
 
 
 def _mels(hertz: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """Frequencies on Kaldi's mel scale."""
-    return 1127.0 * np.log(1.0 + hertz / 700.0)
+    mels: npt.NDArray[np.floating] = 1127.0 * np.log(1.0 + hertz / 700.0)
+    return mels
 
 
 def kaldi_filters(sample_rate: int, fft_size: int, bins: int) -> Features:

@@ -36,7 +36,9 @@ class AcousticEncoder(nn.Module):
         widths = [config.width << depth for depth in range(len(config.strides) + 1)]
         blocks = [_Block(width, stride) for width, stride in zip(widths, config.strides, strict=False)]
         self.conv_blocks = nn.Sequential(nn.Conv1d(1, config.width, _KERNEL, padding=_KERNEL // 2), *blocks)
-        self.conv_final_block = nn.Sequential(_Activation(widths[-1]), nn.Conv1d(widths[-1], config.outputs, 3, padding=1))
+        self.conv_final_block = nn.Sequential(
+            _Activation(widths[-1]), nn.Conv1d(widths[-1], config.outputs, 3, padding=1)
+        )
 
     def forward(self, samples: Tensor) -> Tensor:
         """Samples [batch, frames * hop] to frames [batch, outputs, frames]."""
@@ -93,27 +95,43 @@ class _SnakeBeta(nn.Module):
 
 
 def upsampled(rows: Tensor) -> Tensor:
-    """[batch, channels, time] at twice the rate, its ends continued."""
-    padded = functional.pad(rows, (5, 5), mode="replicate")
-    taps = 2 * filter_taps(rows)
-    wide = functional.conv_transpose1d(padded.flatten(0, 1)[:, None], taps, stride=2)
-    return wide[:, :, 15:-15].view(*rows.shape[:2], -1)
+    """[batch, channels, time] at twice the rate, its ends continued.
+
+    A filter is a sum of shifted rows here and in `downsampled`: convolutions of one channel are far slower on a CPU.
+    """
+    taps = (2 * filter_taps().flip(0)).tolist()
+    padded = functional.pad(rows, (3, 3), mode="replicate")
+    phases = [
+        _filtered([padded[..., phase + shift :] for shift in range(_TAPS // 2)], taps[phase::2], rows.shape[2])
+        for phase in (0, 1)
+    ]
+    return torch.stack(phases, dim=-1).flatten(-2)
 
 
 def downsampled(rows: Tensor) -> Tensor:
-    """[batch, channels, time] at half the rate, its ends continued."""
-    padded = functional.pad(rows, (5, 6), mode="replicate")
-    return functional.conv1d(padded.flatten(0, 1)[:, None], filter_taps(rows), stride=2).view(*rows.shape[:2], -1)
+    """[batch, channels, time] at half the rate, its ends continued; `time` is even."""
+    padded = functional.pad(rows, (5, 7), mode="replicate")
+    phases = [padded[..., phase::2].contiguous() for phase in (0, 1)]
+    shifted = [phases[tap % 2][..., tap // 2 :] for tap in range(_TAPS)]
+    return _filtered(shifted, filter_taps().tolist(), rows.shape[2] // 2)
 
 
-def filter_taps(like: Tensor) -> Tensor:
-    """The low-pass filter [1, 1, 12] at a quarter of the higher rate: a sinc in a Kaiser window, of the sum 1."""
+def _filtered(shifted: Sequence[Tensor], taps: Sequence[float], length: int) -> Tensor:
+    """The first `length` values of a sum of rows, each times its tap."""
+    total = shifted[0][..., :length] * taps[0]
+    for rows, tap in zip(shifted[1:], taps[1:], strict=True):
+        total.add_(rows[..., :length], alpha=tap)
+    return total
+
+
+def filter_taps() -> Tensor:
+    """The 12 taps of the low-pass filter at a quarter of the higher rate: a sinc in a Kaiser window, of the sum 1."""
     cutoff, transition = 0.25, 0.3
     attenuation = 2.285 * (_TAPS // 2 - 1) * math.pi * 4 * transition + 7.95
     window = torch.kaiser_window(_TAPS, False, 0.1102 * (attenuation - 8.7), dtype=torch.float64)
     offsets = torch.arange(_TAPS, dtype=torch.float64) - (_TAPS - 1) / 2
     taps = window * torch.sinc(2 * cutoff * offsets)
-    return (taps / taps.sum()).to(like)[None, None]
+    return (taps / taps.sum()).float()
 
 
 def strides_of(kernels: Sequence[int]) -> tuple[int, ...]:

@@ -102,7 +102,9 @@ class _Attention(nn.Module):
         self.distance_embedding = nn.Embedding(PAST + FUTURE + 1, hidden // heads)
 
     def forward(self, rows: Tensor, distances: Tensor) -> Tensor:
-        query, key, value = (split_heads(map_(rows), self.heads) for map_ in (self.linear_q, self.linear_k, self.linear_v))
+        query, key, value = (
+            split_heads(map_(rows), self.heads) for map_ in (self.linear_q, self.linear_k, self.linear_v)
+        )
         by_distance = query @ self.distance_embedding.weight.T / math.sqrt(query.shape[-1])
         scores = by_distance.gather(3, distances.expand(*query.shape[:2], -1, -1))
         out: Tensor = self.linear_out(merge_heads(attend(query, key, value, scores)))
