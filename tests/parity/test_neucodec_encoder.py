@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from polyvox.audio.features import w2v_bert_features
 from polyvox.models.loading import WeightsError
+from polyvox.models.speechlm import acoustic_encoder
 from polyvox.models.speechlm.acoustic_encoder import filter_taps
 from polyvox.models.speechlm.neucodec_encoder import (
     NeuCodecEncoder,
@@ -100,6 +101,14 @@ def test_each_block_of_the_acoustic_branch_is_that_of_the_original():
             assert far(unit(rows), tensors["short.acoustic.block1.res0"]) < ROUNDING
         rows = block(rows)
         assert far(rows, tensors[f"short.acoustic.block{index}"]) < ROUNDING
+
+
+@pytest.mark.parametrize("values", [1 << 9, 6720, 3 * 6720, 1 << 30])
+def test_a_network_that_is_computed_in_small_parts_gives_the_same(monkeypatch, values):
+    """Groups of channels, and stretches of time that end within a kernel."""
+    monkeypatch.setattr(acoustic_encoder, "_GROUP_VALUES", values)
+    acoustic = encoder().acoustic_encoder(padded("short"))
+    assert far(acoustic.transpose(1, 2), golden()["short.acoustic"]) < ROUNDING
 
 
 @pytest.mark.parametrize("case", CASES)
