@@ -1,7 +1,7 @@
 """What `polyvox pull speechlm` installs, behind the HTTP door: real recordings, the real intake, no other model."""
 
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -15,7 +15,6 @@ from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
-from polyvox.bundles.validate import Bundle
 from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.service.voices import VoiceService
@@ -28,14 +27,13 @@ FORM = {"reference_text": "Some words.", "generate_text": "Apa khabar?", "max_to
 
 
 @pytest.fixture
-async def door(tmp_path: Path, installed: Callable[[str], Bundle]) -> AsyncIterator[httpx.AsyncClient]:
+async def door(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     """A server whose models came by one pull, from a folder with tiny copies."""
     copy, written = tmp_path / "copy", write_cloning_model(tmp_path / "written")
     copy.mkdir()
     _merge([*(written / "speechlm").glob("*.safetensors")], copy / "model.safetensors")
     for path in (*(written / "speechlm").glob("*.json"), written / "neucodec" / "pytorch_model.bin"):
         shutil.copyfile(path, copy / path.name)
-    shutil.copyfile(installed("silero-vad").file("model.onnx"), copy / "model.onnx")
     models = tmp_path / "models"
     pull("speechlm", models_dir=models, folder=copy, hub_url="http://127.0.0.1:9", progress=SilentProgress())
     service = build_service(tiny_speechlm_settings(models, data_dir=tmp_path / "data"), Catalog.installed().factories)

@@ -26,13 +26,13 @@ def pull(
 ) -> Bundle:
     """Install the model of this name, those it needs and its companions; the next pull resumes an interrupted one.
 
-    `hub_url` is the address of a hub of the kind `hub`.
+    `hub_url` is the address of a hub of the kind `hub`. From a folder, which need not have them, no companions are pulled.
     """
     manifest = manifest_named(name)
     for need in manifest.needs:
         pull(need, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
     bundle = pull_manifest(manifest, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
-    for companion in manifest.companions:
+    for companion in () if folder is not None else manifest.companions:
         try:
             pull(companion, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
         except BundleError as error:
