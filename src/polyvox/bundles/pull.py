@@ -26,7 +26,7 @@ def pull(
 ) -> Bundle:
     """Install the model of this name, those it needs and its companions; the next pull resumes an interrupted one.
 
-    `hub_url` is the address of a hub of the kind `hub`. From a folder, which need not have them, no companions are pulled.
+    `hub_url` is the address of a hub of the kind `hub`. From a folder no companions are pulled: it need not have them.
     """
     manifest = manifest_named(name)
     for need in manifest.needs:
