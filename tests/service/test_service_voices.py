@@ -272,7 +272,7 @@ async def test_what_is_being_prepared_while_its_voice_is_deleted_is_not_kept(tmp
         await studio.voices.delete(record.id, SHARED_OWNER)
         go_on.set()
         assert (await preparing).engine == "tone"
-        assert await studio.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+        assert await studio.voices.clear(CacheKind.PREPARED, owner=SHARED_OWNER) == {CacheKind.PREPARED: 0}
 
 
 async def test_another_process_drops_what_was_deleted(tmp_path):
@@ -281,15 +281,15 @@ async def test_another_process_drops_what_was_deleted(tmp_path):
         await prepared(other, RegisteredVoice(record.id))
         await one.voices.delete(record.id, SHARED_OWNER)
         await other.voices.tidy()
-        assert await other.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+        assert await other.voices.clear(CacheKind.PREPARED, owner=SHARED_OWNER) == {CacheKind.PREPARED: 0}
 
 
 async def test_caches_are_cleared_by_kind(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         await prepared(studio, InlineVoice(sample(1)))
         await prepared(studio, UrlVoice("https://host/2"))
-        assert await studio.voices.clear(CacheKind.URL) == {CacheKind.URL: 1}
-        assert await studio.voices.clear(*CacheKind) == {
+        assert await studio.voices.clear(CacheKind.URL, owner=SHARED_OWNER) == {CacheKind.URL: 1}
+        assert await studio.voices.clear(*CacheKind, owner=SHARED_OWNER) == {
             CacheKind.URL: 0,
             CacheKind.INLINE: 1,
             CacheKind.TRANSCRIPT: 2,
@@ -416,7 +416,7 @@ async def test_registering_in_place_of_a_voice(tmp_path):
         with pytest.raises(NotFoundError):
             await studio.voices.get(old.id, SHARED_OWNER)
         assert (await studio.voices.find("anna", SHARED_OWNER)).id == new.id
-        assert await studio.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+        assert await studio.voices.clear(CacheKind.PREPARED, owner=SHARED_OWNER) == {CacheKind.PREPARED: 0}
 
 
 async def test_a_damaged_store_costs_the_registered_voices_only(tmp_path):

@@ -89,8 +89,8 @@ def removed(store: VoiceStore, settings: Settings, reference: str) -> dict[str, 
     gone = store.remove(record.id)
     prepared = 0
     if gone is not None and not gone.shared:
-        prepared = _prepared_files(settings).remove(record.audio_digest)
-    return {"name": record.name, "audio": gone is not None and not gone.shared, "prepared": prepared}
+        prepared = _prepared_files(settings).remove(record.audio_digest, record.owner)
+    return {"name": record.name, "audio": gone is not None and not gone.kept, "prepared": prepared}
 
 
 def export(store: VoiceStore, references: Iterable[str], path: Path) -> int:

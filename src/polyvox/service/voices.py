@@ -24,6 +24,7 @@ from polyvox.voices.fitted import KEY, FittedStyle
 from polyvox.voices.intake import RecordingIntake
 from polyvox.voices.names import name_key
 from polyvox.voices.records import (
+    SHARED_OWNER,
     Embedding,
     Registration,
     Transcription,
@@ -128,7 +129,7 @@ class VoiceService:
         taken = await self.take(reference, details, owner, replacing=replacing)
         assert details.name is not None
         voices = await self._store.opened()
-        text, state = await self._transcript_for(details, taken, transcribe)
+        text, state = await self._transcript_for(details, taken, transcribe, owner)
         embedding = await self._prompts.embedding(taken.recording.pcm, taken.recording.sample_rate)
         registration = _registration(details.name, owner, details, taken, text, state, embedding)
         if fitted is not None:
@@ -137,7 +138,7 @@ class VoiceService:
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
         if added.replaced is not None and not added.replaced.shared:
-            await self._prompts.forget(added.replaced.record.audio_digest)
+            await self._prompts.forget(added.replaced.record.audio_digest, owner)
         if state is Transcription.PENDING:
             self._spawn(self._transcribe(voices, added.record))
         log.info("voice registered", voice=added.record.id, seconds=round(added.record.duration, 2))
@@ -154,11 +155,11 @@ class VoiceService:
             raise ConflictError(
                 f"There is a voice named {details.name!r} already; choose another name or remove it.", field="name"
             )
-        return await self._prompts.take(reference, "audio")
+        return await self._prompts.take(reference, "audio", owner)
 
-    async def source(self, reference: InlineVoice | UrlVoice, field: str) -> VoicePrompt:
+    async def source(self, reference: InlineVoice | UrlVoice, field: str, owner: str) -> VoicePrompt:
         """The source recording of a conversion, checked like that of a voice."""
-        taken = await self._prompts.take(reference, field)
+        taken = await self._prompts.take(reference, field, owner)
         return VoicePrompt(taken.recording.pcm, taken.recording.sample_rate, "", taken.audio_digest)
 
     async def page(self, query: VoiceQuery, owner: str) -> VoicePage:
@@ -192,7 +193,10 @@ class VoiceService:
         return changed
 
     async def delete(self, voice_id: str, owner: str) -> Deleted:
-        """Delete a voice with its recording and everything made of it."""
+        """Delete a voice with its recording and everything made of it, as far as it is the owner's.
+
+        Another owner who has the same recording keeps it, and the answer does not tell.
+        """
         record = await self._store.owned(voice_id, owner)
         voices = await self._store.opened()
         removed = await self._store.run(partial(voices.remove, record.id))
@@ -200,7 +204,7 @@ class VoiceService:
             raise NotFoundError("The voice was deleted meanwhile.", field="id")
         if removed.shared:
             return Deleted(record, audio=False, cached=0, prepared=0)
-        forgotten = await self._prompts.forget(record.audio_digest)
+        forgotten = await self._prompts.forget(record.audio_digest, owner)
         log.info("voice deleted", voice=record.id, cached=forgotten.cached, prepared=forgotten.prepared)
         return Deleted(record, audio=True, cached=forgotten.cached, prepared=forgotten.prepared)
 
@@ -210,9 +214,10 @@ class VoiceService:
         voices = await self._store.opened()
         return await self._store.run(partial(voices.audio_file, record))
 
-    async def clear(self, *kinds: CacheKind) -> Mapping[CacheKind, int]:
-        """Empty caches; returns the number of entries each had."""
-        return {kind: await self._prompts.clear(kind) for kind in kinds}
+    async def clear(self, *kinds: CacheKind, owner: str) -> Mapping[CacheKind, int]:
+        """Drop the owner's entries of caches; returns how many each had. A server without keys drops everybody's."""
+        scope = None if owner == SHARED_OWNER else owner
+        return {kind: await self._prompts.clear(kind, scope) for kind in kinds}
 
     async def tidy(self) -> None:
         """Drop expired cache entries, and those of voices that other processes have deleted."""
@@ -220,11 +225,11 @@ class VoiceService:
         voices = await self._store.opened_if_any()
         if voices is not None:
             self._last_forgotten, gone = await self._store.run(partial(voices.forgotten, self._last_forgotten))
-            for audio_digest in gone:
-                await self._prompts.forget(audio_digest)
+            for audio_digest, owner in gone:
+                await self._prompts.forget(audio_digest, owner)
 
     async def _transcript_for(
-        self, details: VoiceDetails, taken: AcceptedRecording, transcribe: Transcribe
+        self, details: VoiceDetails, taken: AcceptedRecording, transcribe: Transcribe, owner: str
     ) -> tuple[str, Transcription]:
         if details.transcript:
             return details.transcript, Transcription.GIVEN
@@ -239,7 +244,7 @@ class VoiceService:
             await self._prompts.check_transcription()
             return "", Transcription.PENDING
         recording = taken.recording
-        transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate)
+        transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate, owner)
         return transcript, Transcription.HEARD
 
     async def _transcribe(self, voices: VoiceStore, record: VoiceRecord) -> None:
@@ -247,7 +252,7 @@ class VoiceService:
         transcript = None
         try:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate)
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
         except UnavailableError as error:
             log.warning("voice not transcribed yet", voice=record.id, reason=error.message)
             return  # the next process may have what this one lacks
