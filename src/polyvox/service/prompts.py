@@ -265,9 +265,9 @@ class Prompts:
 
 
 def _key(owner: str, rest: str) -> str:
-    """A cache's key; an owner is a fingerprint in hexadecimal digits, or empty."""
-    return f"{owner} {rest}"
+    """A cache's key; no owner has a line break in it."""
+    return f"{owner}\n{rest}"
 
 
 def _digest_in(key: str) -> str:
-    return key.partition(" ")[2]
+    return key.partition("\n")[2]

@@ -40,6 +40,7 @@ from polyvox.voices.store import VoiceStore
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _TIDY_SECONDS = 30.0
+_CHECK_SECONDS = 5.0
 
 
 class Transcribe(StrEnum):
@@ -77,6 +78,7 @@ class VoiceService:
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_forgotten = 0
+        self._resumed = False
         self.resolver = VoiceResolver(settings, registry, store, prompts)
 
     @classmethod
@@ -92,11 +94,25 @@ class VoiceService:
             transcriber=transcriber,
             metrics=speech.metrics,
         )
-        return cls(settings, speech.registry, prompts, AsyncVoiceStore(settings.data_dir / "voices"))
+        store = AsyncVoiceStore(settings.data_dir / "voices")
+        speech.metrics.watch_voice_store(lambda: store.state.available)
+        return cls(settings, speech.registry, prompts, store)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the server's operator should mend about the voice store."""
+        return self._store.state.warnings
 
     async def start(self) -> None:
-        """Resume transcriptions that the last process left, and start dropping expired cache entries."""
+        """Resume transcriptions that the last process left, and start to look after caches and the store."""
         self._spawn(self._tidy_forever())
+        await self._resume()
+        await self._store.check()
+        self._spawn(self._check_forever())
+
+    async def _resume(self) -> None:
+        """Sweep the store and go on with its pending transcriptions; again later if it is broken."""
+        self._resumed = False
         try:
             voices = await self._store.opened_if_any()
             if voices is not None:
@@ -104,8 +120,16 @@ class VoiceService:
                 log.info("voices ready", swept=swept)
                 for record in await self._store.run(voices.pending):
                     self._spawn(self._transcribe(voices, record))
+            self._resumed = True
         except PolyvoxError as error:
             log.error("registered voices unavailable", reason=error.message)
+
+    async def check(self) -> None:
+        """Find out whether the store works; one that was mended or replaced is taken up again."""
+        replaced = await self._store.check()
+        if replaced or (self._store.state.available and not self._resumed):
+            self._last_forgotten = 0
+            await self._resume()
 
     async def close(self) -> None:
         """Cancel work under way; the next process resumes pending transcriptions."""
@@ -227,6 +251,7 @@ class VoiceService:
             self._last_forgotten, gone = await self._store.run(partial(voices.forgotten, self._last_forgotten))
             for audio_digest, owner in gone:
                 await self._prompts.forget(audio_digest, owner)
+            await self._store.run(voices.hold_reserve)
 
     async def _transcript_for(
         self, details: VoiceDetails, taken: AcceptedRecording, transcribe: Transcribe, owner: str
@@ -260,7 +285,10 @@ class VoiceService:
             log.warning("voice not transcribed", voice=record.id, reason=error.message)
         except Exception:
             log.exception("voice not transcribed", voice=record.id)
-        await self._store.run(partial(voices.set_transcription, record.id, transcript))
+        try:
+            await self._store.run(partial(voices.set_transcription, record.id, transcript))
+        except UnavailableError as error:
+            log.warning("transcript of a voice not stored yet", voice=record.id, reason=error.message)
 
     def _forget_before(self) -> float:
         """The time before which no process can still hold anything of a deleted voice."""
@@ -274,6 +302,14 @@ class VoiceService:
                 await self.tidy()
             except (PolyvoxError, OSError) as error:
                 log.warning("voices not tidied", reason=str(error))
+
+    async def _check_forever(self) -> None:
+        while True:
+            await asyncio.sleep(_CHECK_SECONDS)
+            try:
+                await self.check()
+            except Exception:
+                log.exception("voice store not checked")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -112,8 +112,7 @@ class VoiceStore:
         with self._writing() as db:
             db.execute("SELECT 1 FROM voices LIMIT 1").fetchone()
 
-    @property
-    def replaced(self) -> bool:
+    def is_replaced(self) -> bool:
         """Whether another database has taken the place of the one that was opened."""
         return _identity_of(self._database) not in (None, self._identity)
 
@@ -240,17 +239,18 @@ class VoiceStore:
         self.hold_reserve()
         return removed
 
-    def restore(self, record: VoiceRecord, source: RecordingFiles) -> VoiceRecord | None:
-        """Register a voice again under its old id, with its recording from that folder; None if that is not wanted.
+    def restore(self, record: VoiceRecord) -> VoiceRecord | None:
+        """Register a voice again under its old id; None if it is there or was deleted.
 
-        A name that its owner has given to another voice meanwhile gets a number.
+        Its recording lies in the folder or was put aside. A name that its owner has given to another voice meanwhile
+        gets a number.
         """
         with self._writing() as db:
             if _one(db, "id = ?", record.id) is not None or was_forgotten(db, record.audio_digest, record.id):
                 return None
             record = replace(record, name=_free_name(db, record))
-            if not self._recordings.has(record.audio_digest):
-                source.move(record.audio_digest, self._recordings)
+            if self._recordings.content(record.audio_digest) is None:
+                self._unclaimed.move(record.audio_digest, self._recordings)
             db.execute(INSERT, row_of(record))
         self._write_sidecar(record.id)
         return record
