@@ -108,6 +108,7 @@ def check(folder: Path, before: Content, seed: int) -> Content:
     for voice in here:
         voices.recording(voice)  # which checks the hash
     voices.sweep()
+    voices.update_sidecars()
     check_files(folder, {voice.id: voice.audio_digest for voice in here})
     two_voices(voices, seed + 2)
     content = {voice.name: (voice.audio_digest, voice.transcript) for voice in voices.page(VoiceQuery()).voices}

@@ -514,6 +514,21 @@ async def test_a_broken_store_is_reported_and_taken_up_again_when_mended(tmp_pat
         await until(heard)
 
 
+async def test_a_start_writes_the_side_cars_that_are_missing(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio)
+    (sidecar,) = tmp_path.rglob("*.json")
+    content = sidecar.read_bytes()
+    sidecar.unlink()
+    async with opened(Studio(tmp_path)):
+
+        async def written():
+            return sidecar.exists() and sidecar.read_bytes() == content
+
+        await until(written)
+    assert record.id in sidecar.name
+
+
 async def test_a_database_that_was_replaced_is_opened_again(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         record = await register(studio)

@@ -51,6 +51,7 @@ def start(folder: Path) -> int:
     """What a server does when it starts."""
     store = VoiceStore(folder)
     swept = store.sweep()
+    store.update_sidecars()
     store.close()
     return swept
 

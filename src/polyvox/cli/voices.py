@@ -258,7 +258,7 @@ def repair(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register recordings again that the database does not know; nothing is deleted."""
+    """Register recordings again that the database does not know."""
     from polyvox.cli.registered_voices import repaired
 
     database, rows = repaired(_settings(data_dir), key, shared=shared, dry_run=dry_run)

@@ -40,7 +40,7 @@ from polyvox.voices.store import VoiceStore
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _TIDY_SECONDS = 30.0
-_CHECK_SECONDS = 5.0
+_CHECK_SECONDS = 2.0
 
 
 class Transcribe(StrEnum):
@@ -118,6 +118,7 @@ class VoiceService:
             if voices is not None:
                 swept = await self._store.run(partial(voices.sweep, self._forget_before()))
                 log.info("voices ready", swept=swept)
+                self._spawn(self._store.run(voices.update_sidecars))
                 for record in await self._store.run(voices.pending):
                     self._spawn(self._transcribe(voices, record))
             self._resumed = True

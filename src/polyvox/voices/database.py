@@ -176,7 +176,11 @@ def failures() -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         if _is_busy(error):
             raise UnavailableError("The voice store is busy with other writers; try again in a moment.") from error
-        log.exception("voice store failed")
+        # A full disk and a damaged file are known causes, to which a traceback would add nothing.
+        if is_full(error) or is_damaged(error):
+            log.error("voice store failed", reason=str(error))
+        else:
+            log.exception("voice store failed")
         raise UnavailableError(_reason(error)) from error
 
 

@@ -58,7 +58,7 @@ class _Database:
 
 
 def repair(folder: Path, unknown_owner: str | None, *, dry_run: bool) -> RepairReport:
-    """Rebuild what records are missing in a store's folder; nothing is ever deleted, and a second run finds no work.
+    """Rebuild what records are missing in a store's folder; no voice is deleted, and a second run finds no work.
 
     A recording without a side-car becomes a voice of `unknown_owner`; with None it is left aside. A database that is
     missing or damaged is made anew, which needs the folder alone; otherwise servers may run meanwhile.
@@ -189,3 +189,4 @@ def _carry_out(folder: Path, rows: Iterable[RepairRow]) -> Iterator[RepairRow]:
                 note = row.note if restored.name == row.record.name else f"Its name {row.record.name!r} was taken."
                 yield replace(row, record=restored, note=note)
         store.sweep()
+        store.update_sidecars()

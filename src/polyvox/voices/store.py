@@ -87,6 +87,7 @@ class VoiceStore:
         self._clock = clock
         self._write_lock = threading.Lock()
         self._read_lock = threading.Lock()
+        self._closing = threading.Event()
         self._with_room(self._open)
 
     def _open(self) -> None:
@@ -104,6 +105,7 @@ class VoiceStore:
 
     def close(self) -> None:
         """Let go of the files."""
+        self._closing.set()
         with self._write_lock, self._read_lock:
             self._opened.close()
 
@@ -280,7 +282,7 @@ class VoiceStore:
     def sweep(self, forget_before: float = 0.0) -> int:
         """Delete what a crash left behind, and notes of deletions before that time; returns how many recordings.
 
-        Recordings that another database knew are put aside. Side-cars that are missing or out of date are written.
+        Recordings that another database knew are put aside.
         """
         with self._reading() as db:
             strays = find_strays(db, self._recordings)
@@ -294,9 +296,18 @@ class VoiceStore:
             db.execute("DELETE FROM forgotten WHERE at < ?", (forget_before,))
         if swept.aside:
             log.warning("unknown recordings put aside", count=swept.aside, fix="polyvox voices repair")
-        self._update_sidecars()
         self.hold_reserve()
         return swept.deleted
+
+    def update_sidecars(self) -> None:
+        """Write the side-cars that are missing or out of date; `close` stops it."""
+        with self._reading() as db:
+            records = [record_of(row) for row in db.execute("SELECT * FROM voices")]
+        for record in records:
+            if self._closing.is_set():
+                return
+            if self._recordings.read_sidecar(record.audio_digest, record.id) != sidecar_of(record):
+                self._write_sidecar(record.id)
 
     def hold_reserve(self) -> None:
         """Take the space for deletions again, as soon as there is enough and anything to delete."""
@@ -307,13 +318,6 @@ class VoiceStore:
     def _is_claimed(self, db: sqlite3.Connection) -> bool:
         """Whether the recordings in the folder are those of this database."""
         return self._recordings.store_id() == store_id(db)
-
-    def _update_sidecars(self) -> None:
-        with self._reading() as db:
-            records = [record_of(row) for row in db.execute("SELECT * FROM voices")]
-        for record in records:
-            if self._recordings.read_sidecar(record.audio_digest, record.id) != sidecar_of(record):
-                self._write_sidecar(record.id)
 
     def _write_sidecar(self, voice_id: str) -> None:
         """Write what is stored of a voice beside its recording; one that fails is written at the next start."""
