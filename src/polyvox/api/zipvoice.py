@@ -214,9 +214,11 @@ async def delete_voice(name: str, voices: Voices, owner: Owner) -> dict[str, Any
 
 
 @router.post("/voices/cache/clear", responses={400: _ERRORS[400]})
-async def clear_cache(voices: Voices, cache_type: Literal["url", "base64", "all"] = "all") -> dict[str, Any]:
-    """Clear the cache of fetched or inline recordings; `all` also clears transcripts and prepared voices."""
-    cleared = await voices.clear(*_KINDS[cache_type])
+async def clear_cache(
+    voices: Voices, owner: Owner, cache_type: Literal["url", "base64", "all"] = "all"
+) -> dict[str, Any]:
+    """Clear the caller's cache of fetched or inline recordings; `all` also clears transcripts and prepared voices."""
+    cleared = await voices.clear(*_KINDS[cache_type], owner=owner)
     return {"status": "cleared", "cache_type": cache_type, "files_deleted": sum(cleared.values())}
 
 

@@ -77,6 +77,10 @@ class Metrics:
         self._voice_cache = Counter(
             "polyvox_voice_cache_events", "What became of lookups of voices.", ["kind", "event"], registry=registry
         )
+        self._voice_store = Gauge(
+            "polyvox_voice_store_available", "1 if registered voices can be used, 0 if not.", registry=registry
+        )
+        self._voice_store.set(1)
         self._preparation = Histogram(
             "polyvox_voice_preparation_seconds",
             "Time to make a voice of an engine from a recording.",
@@ -89,6 +93,10 @@ class Metrics:
         """Read the two gauges from these functions at every scrape."""
         self._queue_depth.set_function(queue_depth)
         self._active.set_function(active)
+
+    def watch_voice_store(self, available: Callable[[], bool]) -> None:
+        """Read at every scrape from this function whether the voice store works."""
+        self._voice_store.set_function(lambda: float(available()))
 
     def requested(self, door: str, model: str) -> None:
         self.requests.labels(door, model).inc()

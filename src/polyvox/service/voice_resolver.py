@@ -19,7 +19,7 @@ from polyvox.voices.fitted import FittedStyle, fitted_style
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
 from polyvox.voices.recordings import prompt_digest
-from polyvox.voices.records import Transcription, VoiceRecord
+from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
 
 
@@ -95,7 +95,7 @@ class VoiceResolver:
         label = "url" if isinstance(reference, UrlVoice) else "inline"
         untranscribed = wordless and engine.capabilities.wordless
         return ResolvedVoice(
-            label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine)
+            label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner)
         )
 
     def from_codes(self, codes: Sequence[int], transcript: str) -> ResolvedVoice:
@@ -135,7 +135,7 @@ class VoiceResolver:
 
     async def _prepare_preset(self, preset: PresetPrompt, engine: Engine) -> PreparedVoice:
         speak = partial(self._presets.prompt, preset)
-        return await self._prompts.prepared(engine, self._presets.digest(preset), speak)
+        return await self._prompts.prepared(engine, self._presets.digest(preset), speak, SHARED_OWNER)
 
     async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
         """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
@@ -198,31 +198,31 @@ class VoiceResolver:
         return ResolvedVoice(f"{first.label}+{second.label}", prepare)
 
     async def _prepare_taken(
-        self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine
+        self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine, owner: str
     ) -> PreparedVoice:
-        taken = await self._prompts.take(reference, "voice")
+        taken = await self._prompts.take(reference, "voice", owner)
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
-        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate) if text is None else text
+        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner) if text is None else text
         digest = prompt_digest(taken.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
             return VoicePrompt(pcm, rate, transcript, digest)
 
-        return await self._prompts.prepared(engine, digest, prompt)
+        return await self._prompts.prepared(engine, digest, prompt, owner)
 
     async def _prepare_registered(self, record: VoiceRecord, text: str | None, engine: Engine) -> PreparedVoice:
         voices = await self._store.opened()
         transcript = text or record.transcript
         if record.transcription is Transcription.PENDING and not transcript:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate)
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
         digest = prompt_digest(record.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
             pcm, rate = await self._store.run(partial(voices.recording, record))
             return VoicePrompt(pcm, rate, transcript, digest)
 
-        voice = await self._prompts.prepared(engine, digest, prompt)
+        voice = await self._prompts.prepared(engine, digest, prompt, record.owner)
         await self._store.run(partial(voices.touch, record))
         return voice
 
