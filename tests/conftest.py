@@ -1,11 +1,12 @@
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import structlog
 from hypothesis import settings
 
+from helpers.loose_manifests import without_hashes
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import Bundle, open_bundle
@@ -30,6 +31,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def scale(request: pytest.FixtureRequest) -> int:
     """How many times as long as in the everyday tests a trial lasts."""
     return 20 if request.config.getoption("--attack") else 1
+
+
+@pytest.fixture
+def loose_manifests() -> Iterator[None]:
+    """Shipped models may be installed from files that the test makes."""
+    with without_hashes():
+        yield
 
 
 @pytest.fixture(autouse=True)
