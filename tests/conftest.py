@@ -6,6 +6,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
+from helpers.attack_report import AttackReport
 from helpers.loose_manifests import without_hashes
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
@@ -25,6 +26,12 @@ os.environ["TRITON_INTERPRET"] = "1"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack", action="store_true", help="run the trials at length, as `make attack` does")
+    parser.addoption("--attack-report", type=Path, metavar="FILE", help="write what each trial cost as JSON")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--attack") or config.getoption("--attack-report"):
+        config.pluginmanager.register(AttackReport(config.getoption("--attack-report")))
 
 
 @pytest.fixture(scope="session")
