@@ -51,7 +51,7 @@ class Promises:
         assert not self.removed & here.keys()
         assert {here[voice] for voice in here.keys() - self.kept.keys()} <= self.unsure
         self.kept, self.unsure = here, set()
-        for voice in list(here)[-3:]:
+        for voice in list(here)[:3]:
             audio = httpx.get(f"{server.url}/v1/voices/{voice}/audio")  # which checks its hash
             assert audio.status_code == 200
             assert audio.content.startswith(b"RIFF")
@@ -59,14 +59,14 @@ class Promises:
 
 
 def listed(server: ProgramProcess) -> dict[str, str]:
-    voices, after = {}, None
-    while True:
-        query = {"limit": 100} | ({} if after is None else {"after": after})
-        page = httpx.get(server.url + "/v1/voices", params=query).json()
+    """Names of all voices by their ids, the newest first."""
+    voices: dict[str, str] = {}
+    after: str | None = ""
+    while after is not None:
+        page = httpx.get(server.url + "/v1/voices", params={"limit": 100, "after": after}).json()
         voices |= {voice["id"]: voice["name"] for voice in page["data"]}
-        if not page["has_more"]:
-            return voices
-        after = page["data"][-1]["id"]
+        after = page["next"]
+    return voices
 
 
 def change_voices(server: ProgramProcess, promises: Promises, chance: random.Random, client: int) -> None:
