@@ -11,7 +11,9 @@ import training.wren  # noqa: E402
 from training.wren.checkpoint import Checkpoint, load_student  # noqa: E402
 from training.wren.discriminators import Discriminators  # noqa: E402
 from training.wren.features import Features, synthesize  # noqa: E402
-from training.wren.model import WrenConfig  # noqa: E402
+from training.wren.model import Wren, WrenConfig  # noqa: E402
+from training.wren.pool import random_pool  # noqa: E402
+from training.wren.trainer import BatchShape, Trainer  # noqa: E402
 
 FOLDER = Path(training.wren.__file__).parent / "checkpoint"
 MEGABYTE = 1_000_000
@@ -36,4 +38,7 @@ def test_the_checkpoint_fits_the_default_networks() -> None:
     checkpoint = Checkpoint.read(FOLDER)
     assert checkpoint.config == WrenConfig()
     assert checkpoint.optimizer is None
-    Discriminators().load_state_dict(checkpoint.discriminators)
+    trainer = Trainer(Wren(WrenConfig()), Discriminators(), random_pool(torch.device("cpu"), 2, 60), BatchShape(1, 8))
+    assert set(checkpoint.discriminators) <= set(trainer.discriminators.state_dict())
+    assert checkpoint.restore(trainer) == checkpoint.progress
+    assert torch.equal(trainer.student.head.bias, checkpoint.ema["head.bias"].float())

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from training.wren.discriminators import Discriminators
 from training.wren.model import Wren, WrenConfig
@@ -51,7 +52,7 @@ def _synchronize(device: torch.device) -> None:
 
 
 def measure(
-    mode: str, shape: BatchShape, config: WrenConfig, seconds: float, profile: Path | None = None
+    mode: str, shape: BatchShape, config: WrenConfig, seconds: float, streams: int = 0, profile: Path | None = None
 ) -> dict[str, object]:
     """Steps a second of both kinds, their last metrics, and peak memory."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -60,21 +61,33 @@ def measure(
         torch.backends.cuda.matmul.allow_tf32 = True
         torch.backends.cudnn.allow_tf32 = True
         torch.backends.cudnn.benchmark = True
-    trainer = Trainer(Wren(config), Discriminators(), random_pool(device), shape)
-    trainer.set_learning_rates(1e-4, 1e-4)
+    discriminators = Discriminators()
+    if device.type == "cuda":
+        discriminators.streams = [torch.cuda.Stream() for _ in range(streams)]  # type: ignore[no-untyped-call]
+    trainer = Trainer(Wren(config), discriminators, random_pool(device), shape)
     if mode == "compile":
         compile_modules(trainer)
-    result: dict[str, object] = {"mode": mode}
-    for name, step in (("spectral", trainer.spectral_step), ("adversarial", trainer.adversarial_step)):
+    result: dict[str, object] = {"mode": mode, "frames": shape.frames, "streams": streams}
+    for name, step in (("adversarial", trainer.adversarial_step), ("spectral", trainer.spectral_step)):
+        # At a rate of 0 the initial weights stay: the first metrics should be alike in all modes.
+        trainer.set_learning_rates(0.0, 0.0)
         taken = step if mode == "eager" or device.type != "cuda" else capture(step)
+        torch.manual_seed(1)
+        taken()
+        result[f"{name}_first_metrics"] = _rounded(trainer.metrics)
+        trainer.set_learning_rates(1e-4, 1e-4)
         result[name] = round(steps_per_second(taken, device, seconds), 2)
-        result[f"{name}_metrics"] = [round(value, 4) for value in trainer.metrics.tolist()]
+        result[f"{name}_metrics"] = _rounded(trainer.metrics)
         if profile is not None and mode == "eager":
             profile.write_text(_profile(taken, device), encoding="utf-8")
     result["finite"] = all(bool(parameter.isfinite().all()) for parameter in trainer.student.parameters())
     if device.type == "cuda":
         result["gigabytes"] = round(torch.cuda.max_memory_allocated() / 1e9, 2)
     return result
+
+
+def _rounded(metrics: Tensor) -> list[float]:
+    return [round(value, 4) for value in metrics.tolist()]
 
 
 def _measure_in_process(mode: str, arguments: Sequence[str]) -> dict[str, object]:
@@ -100,12 +113,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--frames", type=int, default=BatchShape().frames)
     parser.add_argument("--width", type=int, default=WrenConfig().width)
     parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--streams", type=int, default=0, help="CUDA streams that share out the discriminators")
     options = parser.parse_args(arguments)
     if options.only:
         shape, config = BatchShape(options.batch, options.frames), WrenConfig(width=options.width)
-        print(json.dumps(measure(options.only, shape, config, options.seconds, options.profile)), flush=True)
+        measured = measure(options.only, shape, config, options.seconds, options.streams, options.profile)
+        print(json.dumps(measured), flush=True)
         return
-    passed = [f"--{name}={getattr(options, name)}" for name in ("batch", "frames", "width", "seconds")]
+    passed = [f"--{name}={getattr(options, name)}" for name in ("batch", "frames", "width", "seconds", "streams")]
     passed += [f"--profile={options.profile}"] if options.profile else []
     for mode in options.modes:
         print(json.dumps(_measure_in_process(mode, passed)), flush=True)

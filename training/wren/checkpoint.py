@@ -109,10 +109,11 @@ class Checkpoint:
 
     @torch.no_grad()
     def restore(self, trainer: Trainer) -> Progress:
-        """Load into a trainer of the same configuration."""
+        """Load into a trainer of the same configuration; discriminators that are not stored stay as they are."""
         ema = _float32(self.ema)
         trainer.ema.load_state_dict(ema)
-        trainer.discriminators.load_state_dict(_float32(self.discriminators))
+        discriminators = trainer.discriminators.state_dict() | _float32(self.discriminators)
+        trainer.discriminators.load_state_dict(discriminators)
         if self.optimizer is None:
             trainer.student.load_state_dict(ema)
             return self.progress
@@ -159,9 +160,9 @@ def _moments(module: nn.Module, optimizer: torch.optim.Optimizer) -> Moments:
 
 
 def _restore_moments(module: nn.Module, optimizer: torch.optim.Optimizer, moments: Moments) -> None:
-    if not moments.exp_avg:
-        return
     for name, parameter in module.named_parameters():
+        if name not in moments.exp_avg:
+            continue
         device = parameter.device if parameter.is_cuda else "cpu"
         optimizer.state[parameter] = {
             "step": torch.tensor(moments.step, dtype=torch.float32, device=device),

@@ -1,14 +1,22 @@
-"""Discriminators between teacher and student: multi-period, as in HiFi-GAN, and multi-resolution on complex spectra."""
+"""Discriminators between teacher and student: multi-period, as in HiFi-GAN, and multi-resolution on complex spectra.
 
-from collections.abc import Sequence
+Some of the latter see only the band between 1 and 5 kHz, where the student's faults are heard most.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from training.wren.losses import DiscriminatorOutputs, compress, stft
+from training.wren.source import SAMPLE_RATE
 
 _LEAKY_SLOPE = 0.1
+_BAND_HZ = (1_000, 5_000)
+Kernel = tuple[Tensor, Tensor]
+"""Weight and bias of a convolution."""
 
 
 class _WeightNormConv2d(nn.Module):
@@ -24,11 +32,16 @@ class _WeightNormConv2d(nn.Module):
         self.stride = stride
         self.padding = (kernel[0] // 2, kernel[1] // 2)
 
-    def forward(self, images: Tensor) -> Tensor:
+    def kernel(self) -> Kernel:
+        """Normalised weight and bias, in the dtype that convolutions take under autocast."""
         norm = self.weight_v.flatten(1).norm(dim=1).clamp(min=1e-6)
         weight = self.weight_v * (self.weight_g / norm)[:, None, None, None]
-        weight = weight.contiguous(memory_format=torch.channels_last)
-        return functional.conv2d(images, weight, self.bias, self.stride, self.padding)
+        device = weight.device.type
+        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+        return weight.to(dtype, memory_format=torch.channels_last), self.bias.to(dtype)
+
+    def forward(self, images: Tensor, kernel: Kernel) -> Tensor:
+        return functional.conv2d(images, *kernel, self.stride, self.padding)
 
 
 class _Discriminator(nn.Module):
@@ -39,14 +52,27 @@ class _Discriminator(nn.Module):
         self.layers = nn.ModuleList(layers)
         self.output = output
 
-    def discriminate(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Logits and feature maps of [batch, channels, height, width]."""
+    def forward(self, *signals: Tensor) -> list[tuple[Tensor, list[Tensor]]]:
+        """Logits and feature maps of each of several signals [batch, time], with weights normalised once for all."""
+        kernels = [layer.kernel() for layer in (*self._convolutions(), self.output)]
+        return [self._discriminate(self.images(signal), kernels) for signal in signals]
+
+    def images(self, samples: Tensor) -> Tensor:
+        """Images [batch, channels, height, width] of a signal."""
+        raise NotImplementedError
+
+    def _convolutions(self) -> Iterator[_WeightNormConv2d]:
+        for layer in self.layers:
+            assert isinstance(layer, _WeightNormConv2d)
+            yield layer
+
+    def _discriminate(self, images: Tensor, kernels: Sequence[Kernel]) -> tuple[Tensor, list[Tensor]]:
         images = images.contiguous(memory_format=torch.channels_last)
         maps = []
-        for layer in self.layers:
-            images = functional.leaky_relu(layer(images), _LEAKY_SLOPE)
+        for layer, kernel in zip(self.layers, kernels[:-1], strict=True):
+            images = functional.leaky_relu(layer(images, kernel), _LEAKY_SLOPE)
             maps.append(images)
-        return self.output(images), maps
+        return self.output(images, kernels[-1]), maps
 
 
 class PeriodDiscriminator(_Discriminator):
@@ -60,15 +86,16 @@ class PeriodDiscriminator(_Discriminator):
         )
         self.period = period
 
-    def forward(self, samples: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def images(self, samples: Tensor) -> Tensor:
+        """The samples as one channel, [period, time / period]."""
         whole = samples[:, : samples.shape[1] // self.period * self.period]
-        return self.discriminate(whole.view(len(samples), 1, -1, self.period).transpose(2, 3))
+        return whole.view(len(samples), 1, -1, self.period).transpose(2, 3)
 
 
 class SpectrogramDiscriminator(_Discriminator):
-    """Sees compressed complex spectra of one FFT size as images of two channels."""
+    """Sees compressed complex spectra of one FFT size, or a band in hertz of them, as images of two channels."""
 
-    def __init__(self, size: int, channels: int) -> None:
+    def __init__(self, size: int, channels: int, band: tuple[int, int] = (0, SAMPLE_RATE // 2)) -> None:
         inner = 2 * channels
         super().__init__(
             [
@@ -80,32 +107,54 @@ class SpectrogramDiscriminator(_Discriminator):
             _WeightNormConv2d(inner, 1, (3, 3), (1, 1)),
         )
         self.size = size
+        low, high = (hertz * size // SAMPLE_RATE for hertz in band)
+        self.bins = slice(low, high + 1)
 
-    def forward(self, samples: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def images(self, samples: Tensor) -> Tensor:
+        """Real and imaginary part as channels, [frames, bins]."""
         # The STFT stays in float32 under autocast.
         with torch.autocast(samples.device.type, enabled=False):
-            images = compress(stft(samples.float(), self.size))
-        return self.discriminate(images)
+            return compress(stft(samples.float(), self.size)[:, :, self.bins])
 
 
 class Discriminators(nn.Module):
-    """All discriminators of a training run."""
+    """All discriminators of a training run. With `streams`, CUDA computes several of them at a time."""
 
     def __init__(
         self,
         periods: Sequence[int] = (2, 3, 5, 7, 11),
         sizes: Sequence[int] = (256, 768, 2048),
+        band_sizes: Sequence[int] = (512, 1024),
         period_channels: Sequence[int] = (32, 64, 128, 256),
         spectrogram_channels: int = 32,
     ) -> None:
         super().__init__()
+        # The order is that of checkpoints: new kinds go to the end.
         self.members = nn.ModuleList(
             [
                 *(PeriodDiscriminator(period, period_channels) for period in periods),
                 *(SpectrogramDiscriminator(size, spectrogram_channels) for size in sizes),
+                *(SpectrogramDiscriminator(size, spectrogram_channels, _BAND_HZ) for size in band_sizes),
             ]
         )
+        self.streams: list[torch.cuda.Stream] = []
 
-    def forward(self, samples: Tensor) -> DiscriminatorOutputs:
-        """Outputs of each for samples [batch, time]."""
-        return [member(samples) for member in self.members]
+    def forward(self, *signals: Tensor) -> list[DiscriminatorOutputs]:
+        """Of each signal [batch, time], the outputs of every discriminator."""
+        with _forked(self.streams):
+            outputs = []
+            for index, member in enumerate(self.members):
+                stream = self.streams[index % len(self.streams)] if self.streams else None
+                with torch.cuda.stream(stream):
+                    outputs.append(member(*signals))
+        return [list(of_signal) for of_signal in zip(*outputs, strict=True)]
+
+
+@contextmanager
+def _forked(streams: Sequence[torch.cuda.Stream]) -> Iterator[None]:
+    """Let streams begin after the current one's work so far, and the current one go on after theirs."""
+    for stream in streams:
+        stream.wait_stream(torch.cuda.current_stream())
+    yield
+    for stream in streams:
+        torch.cuda.current_stream().wait_stream(stream)

@@ -22,6 +22,7 @@ from training.wren.checkpoint import Checkpoint, Progress
 from training.wren.discriminators import Discriminators
 from training.wren.held_out import read_sentences, write_archive
 from training.wren.lines import PhonemeLines
+from training.wren.losses import SpectralLoss
 from training.wren.model import Wren, WrenConfig
 from training.wren.pool import SpeechPool
 from training.wren.teacher import Request, Teacher, fill_pool
@@ -35,7 +36,7 @@ _WARMUP_STEPS = 300
 _ADVERSARIAL_WARMUP_STEPS = 1200
 _FINAL_LEARNING_RATE = 0.03
 """As a fraction of the base learning rate."""
-_HELD_OUT_SECONDS = 40.0
+_HELD_OUT_SECONDS = 20.0
 """Time kept back at the end for synthesizing held-out sentences."""
 _TEACHER_CHECK_SENTENCES = 4
 
@@ -190,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = Run(options, began)
     device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     _set_up(device, options.seed)
-    voices = StyleTables.read(options.kokoro / "voices", device)
+    voices = StyleTables.read(options.kokoro / "voices", device, dict(options.favour))
     lines = PhonemeLines(options.data / "lines.npz", options.ids_per_batch)
     sentences = read_sentences(options.data / "held_out.json")
     teacher = Teacher(options.kokoro / "model.onnx", device)
@@ -204,8 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if device.type == "cuda":
         torch.cuda.empty_cache()
         torch.backends.cudnn.benchmark = True
-    config = WrenConfig(width=options.width, blocks=options.blocks)
-    trainer = Trainer(Wren(config), Discriminators(), pool, BatchShape(options.batch, options.frames))
+    trainer = _trainer(options, pool)
     if options.resume is not None:
         progress = Checkpoint.read(options.resume).restore(trainer)
         run.resume(progress)
@@ -217,6 +217,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.backends.cudnn.benchmark = False
         write_archive(teacher, trainer.ema, voices, sentences, run.folder / "held_out.npz", options.sentences)
     run.log(done=run.steps)
+
+
+def _trainer(options: argparse.Namespace, pool: SpeechPool) -> Trainer:
+    config = WrenConfig(width=options.width, blocks=options.blocks)
+    discriminators = Discriminators() if options.band_discriminators else Discriminators(band_sizes=())
+    if pool.device.type == "cuda":
+        discriminators.streams = [torch.cuda.Stream() for _ in range(options.streams)]  # type: ignore[no-untyped-call]
+    loss = SpectralLoss(balanced=options.balanced_loss)
+    return Trainer(Wren(config), discriminators, pool, BatchShape(options.batch, options.frames), loss)
+
+
+def _voice_weight(text: str) -> tuple[str, int]:
+    """`NAME=WEIGHT`, the weight at least 1."""
+    name, _, weight = text.partition("=")
+    return name, max(1, int(weight))
 
 
 def _set_up(device: torch.device, seed: int) -> None:
@@ -242,6 +257,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pool-hours", type=float, default=60, help="capacity for training speech")
     parser.add_argument("--resume", type=Path, help="folder of a checkpoint; choose another --seed for other speech")
     parser.add_argument("--mode", choices=("graph", "eager", "compile"), default="graph", help="how steps are executed")
+    parser.add_argument("--streams", type=int, default=0, help="CUDA streams that share out the discriminators")
+    parser.add_argument("--band-discriminators", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--balanced-loss", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument(
+        "--favour", type=_voice_weight, nargs="*", default=[], metavar="VOICE=WEIGHT", help="voices to draw more often"
+    )
     parser.add_argument("--batch", type=int, default=BatchShape().segments)
     parser.add_argument("--frames", type=int, default=BatchShape().frames, help="per segment, 80 to the second")
     parser.add_argument("--width", type=int, default=WrenConfig().width)

@@ -44,12 +44,19 @@ class Trainer:
         "mean_gradient_norm",
     )
 
-    def __init__(self, student: Wren, discriminators: Discriminators, pool: SpeechPool, shape: BatchShape) -> None:
+    def __init__(
+        self,
+        student: Wren,
+        discriminators: Discriminators,
+        pool: SpeechPool,
+        shape: BatchShape,
+        loss: SpectralLoss | None = None,
+    ) -> None:
         self.device = pool.device
         self.student, self.discriminators = student.to(self.device), discriminators.to(self.device)
         self.ema = copy.deepcopy(self.student).requires_grad_(False)
         self.pool, self.shape = pool, shape
-        self._loss = SpectralLoss().to(self.device)
+        self._loss = (loss or SpectralLoss()).to(self.device)
         self._student_parameters: list[Tensor] = list(self.student.parameters())
         self._ema_parameters: list[Tensor] = list(self.ema.parameters())
         self._discriminator_parameters: list[Tensor] = list(self.discriminators.parameters())
@@ -99,7 +106,7 @@ class Trainer:
         spectral = self._loss(samples, batch.samples)
         (spectral_gradient,) = torch.autograd.grad(spectral, samples)
         with self._autocast():
-            real, fake = self.discriminators(batch.samples), self.discriminators(samples)
+            real, fake = self.discriminators(batch.samples, samples)
         adversarial, features = generator_losses(real, fake)
         discriminator = discriminator_loss(real, fake)
         (adversarial_gradient,) = torch.autograd.grad(
