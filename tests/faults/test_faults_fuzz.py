@@ -58,11 +58,14 @@ GRPC_CALLS = (
 GRPC_DEFECTS = (grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, installed: Callable[[str], Bundle]) -> Iterator[ProgramProcess]:
+@pytest.fixture(scope="module", params=["uvicorn", "granian"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, installed: Callable[[str], Bundle]
+) -> Iterator[ProgramProcess]:
     folder = tmp_path_factory.mktemp("server")
     models = models_folder(folder / "models", installed("silero-vad"))
-    with attacked_server(folder, program=PROGRAM, models_dir=str(models), grpc_port=0, max_voices=50) as server:
+    settings = {"models_dir": str(models), "grpc_port": 0, "max_voices": 50, "server": request.param}
+    with attacked_server(folder, program=PROGRAM, **settings) as server:
         yield server
         assert "Traceback" not in server.log()
         assert '"exception"' not in server.log()
@@ -125,7 +128,7 @@ async def fuzzed(server: ProgramProcess, requests: Iterator[FuzzedRequest]) -> t
 async def test_every_random_request_gets_a_documented_answer(
     server: ProgramProcess, document: dict[str, Any], scale: int
 ) -> None:
-    count = 1_000 * scale
+    count = 500 * scale
     with watched(server) as toll:
         statuses, wrong = await fuzzed(server, Fuzzer(document, seed=14).requests(count))
         toll.requests = count

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,24 +28,31 @@ async def exchanged(address: tuple[str, int], request: bytes, seconds: float = 3
         reader, writer = await asyncio.open_connection(*address)
         try:
             writer.write(request)
-            if end:
-                writer.write_eof()
-            received = await _read_all(reader, writer)
+            received = await _read_all(reader, writer, end)
         finally:
             writer.close()
     return parsed(received)
 
 
-async def _read_all(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-    """All bytes up to the end; a server that refuses early resets the connection while the rest is still being sent."""
+async def _read_all(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, end: bool) -> bytes:
+    """All bytes of the answer; a server that refuses early resets the connection while the rest is still being sent."""
     received = b""
     try:
         await writer.drain()
-        while piece := await reader.read(65_536):
+        if end:
+            writer.write_eof()
+        while not _is_whole(received) and (piece := await reader.read(65_536)):
             received += piece
-    except ConnectionError:
+    except OSError:
         return received
     return received
+
+
+def _is_whole(received: bytes) -> bool:
+    """Whether an answer of known length is here, after which a connection may stay open."""
+    head, end, body = received.partition(b"\r\n\r\n")
+    length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+    return bool(end) and length is not None and len(body) >= int(length[1])
 
 
 def request_bytes(method: str, target: bytes, headers: list[tuple[bytes, bytes]], body: bytes = b"") -> bytes:
