@@ -53,7 +53,8 @@ quick: lint  ## The tests that need no model.
 	$(BIN)/python -m pytest -m "not slow"
 
 attack: setup-dev  ## Attack the server for some minutes: floods, fuzz, bombs, kills; prints what each costs others.
-	$(BIN)/python -m pytest --attack -rP tests/faults tests/load
+	mkdir -p out
+	$(BIN)/python -m pytest --attack --attack-report out/attack.json tests/faults $(wildcard tests/load)
 
 $(VENV)-vllm/.installed:
 	$(PYTHON) -m venv $(VENV)-vllm

@@ -1,11 +1,13 @@
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import structlog
 from hypothesis import settings
 
+from helpers.attack_report import AttackReport
+from helpers.loose_manifests import without_hashes
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import Bundle, open_bundle
@@ -24,12 +26,25 @@ os.environ["TRITON_INTERPRET"] = "1"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack", action="store_true", help="run the trials at length, as `make attack` does")
+    parser.addoption("--attack-report", type=Path, metavar="FILE", help="write what each trial cost as JSON")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--attack") or config.getoption("--attack-report"):
+        config.pluginmanager.register(AttackReport(config.getoption("--attack-report")))
 
 
 @pytest.fixture(scope="session")
 def scale(request: pytest.FixtureRequest) -> int:
     """How many times as long as in the everyday tests a trial lasts."""
     return 20 if request.config.getoption("--attack") else 1
+
+
+@pytest.fixture
+def loose_manifests() -> Iterator[None]:
+    """Shipped models may be installed from files that the test makes."""
+    with without_hashes():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
-from polyvox.api.body import parse_json
+from polyvox.api.body import MAX_ITEMS, parse_json
 from polyvox.errors import InvalidRequestError
 
 SPEECH = "/v1/audio/speech"
@@ -78,3 +78,17 @@ def test_whatever_comes_is_parsed_or_refused(data):
 def test_the_place_of_a_mistake_is_named():
     with pytest.raises(InvalidRequestError, match="line 2, column 10"):
         parse_json(b'{\n "input" "a"}')
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ({"tags": [1] * (MAX_ITEMS + 1)}, "'tags' has 10001 items"),
+        ({str(number): 1 for number in range(MAX_ITEMS + 1)}, "has 10001 names"),
+        ({"inner": {str(number): 1 for number in range(MAX_ITEMS + 1)}}, "has 10001 names"),
+    ],
+    ids=["items", "names", "names within"],
+)
+def test_more_items_or_names_than_anybody_needs_are_refused_before_any_is_checked(value, complaint) -> None:
+    with pytest.raises(InvalidRequestError, match=complaint):
+        parse_json(json.dumps(value).encode())

@@ -23,6 +23,8 @@ PLACES = {
 }
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 
+pytestmark = pytest.mark.usefixtures("loose_manifests")
+
 
 def published(folder: Path, version: int) -> Path:
     """A tiny model in PyTorch's files, as the hubs have it."""

@@ -1,18 +1,22 @@
 """Models of which no hash is known: what comes first is trusted and recorded, and nothing else passes after it."""
 
+import json
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from typer.testing import CliRunner
 
 from helpers.loopback_hub import LoopbackHub
 from helpers.sample_bundle import FILES, REPOSITORY, digest_of, hub_source, sample_manifest
-from polyvox.bundles.manifest import Manifest, manifest_named
+from polyvox.bundles.manifest import Manifest, Pinning, manifest_named, manifests
+from polyvox.bundles.pinning import unpinned_notice
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull as pull_by_name
 from polyvox.bundles.pull import pull_manifest
 from polyvox.bundles.record import read_record
 from polyvox.bundles.validate import open_bundle, open_manifest, verify
+from polyvox.cli.main import app
 from polyvox.errors import BundleError
 
 WEIGHTS, NAMES = b"weights" * 5_000, b"names"
@@ -127,11 +131,10 @@ def test_a_part_of_an_earlier_pull_is_not_built_upon(hub: LoopbackHub, tmp_path:
     [
         {"unpinned": {}},
         {"files": {"w.pt": digest_of(WEIGHTS)}},
-        {"sources": [hub_source() | {"paths": {"w.pt": "w.pt", "n.txt": "n.txt"}}]},
         {"sources": [hub_source() | {"revision": "dev", "paths": {"w.pt": "w.pt", "n.txt": "n.txt"}}]},
         {"unpinned": {"w.pt": {"max_bytes": 0}, "n.txt": {"max_bytes": 1}}},
     ],
-    ids=["no files", "both ways", "a commit without hashes", "another branch", "no room"],
+    ids=["no files", "both ways", "another branch", "no room"],
 )
 def test_a_manifest_that_contradicts_itself_is_refused(changes: dict) -> None:
     with pytest.raises(ValidationError):
@@ -150,10 +153,10 @@ def test_known_hashes_need_a_known_commit() -> None:
 def test_the_zipvoice_family_is_pulled_from_its_own_repository(name: str) -> None:
     shipped = manifest_named(name)
     assert shipped.sources[0].path_of("model.pt") == f"{name}/model.pt"
-    assert set(shipped.unpinned) == {"model.json", "model.pt", "tokens.txt"}
+    assert {*shipped.files, *shipped.unpinned} == {"model.json", "model.pt", "tokens.txt"}
 
 
-def test_the_codec_language_model_brings_its_codec(tmp_path: Path) -> None:
+def test_the_codec_language_model_brings_its_codec(tmp_path: Path, loose_manifests: None) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()
     for name in ("config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin"):
@@ -169,7 +172,7 @@ def test_the_codec_language_model_brings_its_codec(tmp_path: Path) -> None:
     assert (tmp_path / "models" / "neucodec" / "pytorch_model.bin").is_file()
 
 
-def test_a_model_brings_those_it_needs(tmp_path: Path) -> None:
+def test_a_model_brings_those_it_needs(tmp_path: Path, loose_manifests: None) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()
     for name in ("model.json", "model.pt", "tokens.txt", "pytorch_model.bin"):
@@ -183,3 +186,74 @@ def test_a_model_brings_those_it_needs(tmp_path: Path) -> None:
     )
     assert open_bundle("vocos", tmp_path / "models").file("pytorch_model.bin").read_text() == "pytorch_model.bin"
     assert open_bundle("zipvoice", tmp_path / "models").file("model.pt").read_text() == "model.pt"
+
+
+SHIPPED = {
+    Pinning.SHA256: {
+        *("campplus", "cosyvoice2", "cosyvoice3", "distillmos", "dnsmos", "kokoro", "moonshine-base", "moonshine-tiny"),
+        *("neucodec", "silero-vad", "vocos"),
+    },
+    Pinning.COMMIT: {"zipvoice", "zipvoice-onnx", "zipvoice_distill", "zipvoice_distill-onnx"},
+    Pinning.NONE: {"speechlm", "zipvoice_dialog", "zipvoice_dialog_stereo"},
+}
+
+
+def test_it_is_known_how_far_each_shipped_model_is_pinned() -> None:
+    found: dict[Pinning, set[str]] = {pinning: set() for pinning in Pinning}
+    for shipped in manifests():
+        found[shipped.pinning].add(shipped.name)
+    assert found == SHIPPED
+
+
+def test_only_what_is_not_wholly_pinned_is_named_before_it_is_pulled() -> None:
+    notices = {shipped.name: unpinned_notice(shipped) for shipped in manifests()}
+    assert {name for name, notice in notices.items() if notice is None} == SHIPPED[Pinning.SHA256]
+    assert "3 of its files have no known hash; it follows main" in notices["speechlm"]
+    assert "1 of its files have no known hash; they come from commit 4ed45fb6e7e9," in notices["zipvoice_distill-onnx"]
+
+
+def test_the_command_says_so_of_a_model_and_of_what_it_needs(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loose_manifests: None
+) -> None:
+    monkeypatch.setenv("POLYVOX_HUB_URL", hub.url)
+    refused = CliRunner().invoke(app, ["pull", "zipvoice", "--models-dir", str(tmp_path)])
+    assert refused.exit_code == 1
+    assert [line.split(" is ")[0] for line in refused.stdout.splitlines() if "is unpinned: " in line] == [
+        "vocos",
+        "zipvoice",
+    ]
+
+
+def test_the_list_of_models_says_it_of_each(tmp_path: Path) -> None:
+    listed = CliRunner().invoke(app, ["models", "--models-dir", str(tmp_path), "--json"])
+    rows = {row["name"]: row["pinned"] for row in json.loads(listed.stdout)}
+    assert (rows["vocos"], rows["zipvoice"], rows["speechlm"]) == ("sha256", "commit", "none")
+    assert (
+        "by its sha256; or by the commit" in CliRunner().invoke(app, ["models", "--models-dir", str(tmp_path)]).stdout
+    )
+
+
+def test_a_hub_must_send_the_published_file_but_a_folder_may_hold_another(hub: LoopbackHub, tmp_path: Path) -> None:
+    files = {"w.pt": {"max_bytes": 50_000, "published": digest_of(WEIGHTS)}, "n.txt": {"max_bytes": 100}}
+    known = manifest(unpinned=files)
+
+    def pulled(models: Path, folder: Path | None = None) -> bytes:
+        options = {"models_dir": models, "folder": folder, "hub_url": hub.url, "progress": SilentProgress()}
+        return pull_manifest(known, **options).file("w.pt").read_bytes()
+
+    publish(hub, b"other" * 7_000)
+    with pytest.raises(BundleError, match="could not be fetched"):
+        pulled(tmp_path / "refused")
+    publish(hub)
+    assert pulled(tmp_path / "models") == WEIGHTS
+    own = write_copy(tmp_path / "copy", b"my own export")
+    assert pulled(tmp_path / "own", own) == b"my own export"
+    assert open_manifest(known, tmp_path / "own").file("w.pt").read_bytes() == b"my own export"
+
+
+def test_files_may_come_from_a_commit_without_a_known_hash(hub: LoopbackHub, tmp_path: Path) -> None:
+    fixed = manifest(sources=[hub_source() | {"paths": {"w.pt": "w.pt", "n.txt": "n.txt"}}])
+    assert fixed.pinning is Pinning.COMMIT
+    hub.behaviour.files = {"w.pt": WEIGHTS, "n.txt": NAMES}
+    options = {"models_dir": tmp_path, "folder": None, "hub_url": hub.url, "progress": SilentProgress()}
+    assert pull_manifest(fixed, **options).file("w.pt").read_bytes() == WEIGHTS

@@ -69,7 +69,7 @@ def networks(folders: Path) -> dict[str, ZipVoiceNetworks]:
 
 
 @pytest.fixture
-def installed(folders: Path, tmp_path: Path) -> Path:
+def installed(folders: Path, tmp_path: Path, loose_manifests: None) -> Path:
     copy, models = tmp_path / "copy", tmp_path / "models"
     shutil.copytree(folders / DISTILLED.name, copy / DISTILLED.name)
     shutil.copyfile(folders / "vocos" / "pytorch_model.bin", copy / "pytorch_model.bin")

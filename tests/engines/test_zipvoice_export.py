@@ -173,7 +173,9 @@ def test_rows_of_one_length_may_share_a_call(folders: Path, model: str) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("executor", ["onnx", "onnx-int8"])
-async def test_an_exported_model_is_installed_and_speaks(folders: Path, tmp_path: Path, executor: str) -> None:
+async def test_an_exported_model_is_installed_and_speaks(
+    folders: Path, tmp_path: Path, executor: str, loose_manifests: None
+) -> None:
     vocoder = write_vocoder(tmp_path / "vocoder")
     options = {"models_dir": tmp_path / "models", "hub_url": "http://127.0.0.1:9", "progress": SilentProgress()}
     pull("vocos", folder=vocoder, **options)

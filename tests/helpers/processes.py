@@ -54,6 +54,9 @@ class ProgramProcess:
     def descriptors(self) -> int:
         return sum(1 for _ in Path(f"/proc/{self.pid}/fd").iterdir())
 
+    def threads(self) -> int:
+        return sum(1 for _ in Path(f"/proc/{self.pid}/task").iterdir())
+
     def _status(self, field: str) -> int:
         text = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.findall(rf"^{field}:\s+(\d+) kB$", text, re.MULTILINE)[0]) * 1024

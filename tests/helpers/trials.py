@@ -34,6 +34,8 @@ class Toll:
     during: list[float] = field(default_factory=list)
     before: int = 0
     peak: int = 0
+    requests: int = 0
+    """What the attack consisted of, where its trial counts it: requests, connections, kills."""
 
     @property
     def growth(self) -> int:
@@ -61,6 +63,7 @@ class Toll:
             "health_p99_ms": round(self.health * 1e3, 1),
             "health_idle_p99_ms": round(percentile(self.idle) * 1e3, 1),
             "probes": len(self.during),
+            "requests": self.requests,
         }
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.forbidden_urls import FORBIDDEN_URLS
 from polyvox.config import Settings
 from polyvox.errors import FetchError, ForbiddenError, PolyvoxError, RequestTooLargeError, status_of
 from polyvox.voices.addresses import is_allowed, is_public, plain_host
@@ -155,74 +156,6 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPat
     async with server(heads) as port, direct(ssl.create_default_context()) as transport:
         await transport.handle_async_request(httpx.Request("GET", f"http://127.0.0.1:{port}/a.wav"))
     assert heads[0].startswith(b"GET /a.wav HTTP/1.1")
-
-
-FORBIDDEN_URLS = {
-    "a local file": "file:///etc/passwd",
-    "another protocol": "ftp://voices.example/a.wav",
-    "gopher": "gopher://voices.example:6379/_FLUSHALL",
-    "a data URL": "data:audio/wav;base64,AAAA",
-    "no host": "https:///a.wav",
-    "no scheme": "//voices.example/a.wav",
-    "an empty address": "",
-    "a bare word": "voices",
-    "a user name": "https://admin@voices.example/a.wav",
-    "a password before another host": "https://voices.example:pw@127.0.0.1/a.wav",
-    "a backslash": "https://voices.example\\@127.0.0.1/a.wav",
-    "a line break": "https://voices.example/a.wav\r\nHost: other.example",
-    "a null": "https://voices.example/\0",
-    "a space in the host": "https://voices .example/a.wav",
-    "a percent sign in the host": "https://%31%32%37.0.0.1/",
-    "a null in the host": "https://127.0.0.1%00.voices.example/",
-    "an empty label": "https://voices..example/a.wav",
-    "a label of 70 letters": f"https://{'a' * 70}.example/",
-    "a name of 300 letters": f"https://{'a.' * 150}example/",
-    "an address of 3000 letters": "https://voices.example/" + "a" * 3_000,
-    "another port": "https://voices.example:22/a.wav",
-    "port 0": "https://voices.example:0/a.wav",
-    "a port beyond all": "https://voices.example:99999999/a.wav",
-    "localhost": "https://localhost/",
-    "a name of the local net": "https://intranet/",
-    "loopback": "https://127.0.0.1/",
-    "loopback, short": "https://127.1/",
-    "loopback, as one number": "https://2130706433/",
-    "loopback, hexadecimal": "https://0x7f000001/",
-    "loopback, hexadecimal in parts": "https://0x7f.0x0.0x0.0x1/",
-    "loopback, octal": "https://0177.0.0.1/",
-    "loopback, octal as one number": "https://017700000001/",
-    "loopback with a dot behind": "https://127.0.0.1./",
-    "loopback in wide digits": "https://１２７．０．０．１/",
-    "loopback with wide dots": "https://127。0。0。1/",
-    "loopback, another one": "https://127.255.255.254/",
-    "loopback, IPv6": "https://[::1]/",
-    "loopback as IPv4 in IPv6": "https://[::ffff:127.0.0.1]/",
-    "loopback as IPv4 in IPv6, hexadecimal": "https://[::ffff:7f00:1]/",
-    "loopback behind a NAT64": "https://[64:ff9b::7f00:1]/",
-    "loopback behind 6to4": "https://[2002:7f00:1::]/",
-    "loopback behind Teredo": "https://[2001:0:7f00:1::80ff:fffe]/",
-    "loopback in the old form": "https://[::127.0.0.1]/",
-    "any address": "https://0.0.0.0/",
-    "any address, short": "https://0/",
-    "any address, IPv6": "https://[::]/",
-    "metadata of a cloud": "https://169.254.169.254/latest/meta-data/",
-    "metadata of a cloud, as one number": "https://2852039166/",
-    "metadata of a cloud, IPv6": "https://[fd00:ec2::254]/",
-    "metadata of a cloud at a shared address": "https://100.100.100.200/",
-    "metadata of a cloud at an odd address": "https://192.0.0.192/",
-    "metadata of a cloud at a public address": "https://168.63.129.16/",
-    "a private address": "https://10.0.0.1/",
-    "a private address, 172": "https://172.16.0.1/",
-    "a private address, 192": "https://192.168.1.1/",
-    "a private address, IPv6": "https://[fc00::1]/",
-    "a neighbour, IPv6": "https://[fe80::1]/",
-    "a neighbour with an interface": "https://[fe80::1%25eth0]/",
-    "a site, IPv6": "https://[fec0::1]/",
-    "everybody": "https://224.0.0.1/",
-    "everybody, IPv6": "https://[ff02::1]/",
-    "broadcast": "https://255.255.255.255/",
-    "an example": "https://[2001:db8::1]/",
-    "a test network": "https://198.18.0.1/",
-}
 
 
 @pytest.mark.anyio

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
@@ -14,6 +15,7 @@ from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.errors import UnexpectedErrors, install_handlers
 from polyvox.api.hosts import HostCheck
+from polyvox.api.openapi import describe_errors
 from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
@@ -46,7 +48,11 @@ def create_app(
     It starts and closes the voices and their fits itself; those of the settings unless others are given. With
     `allowed_hosts`, only calls to an address, to localhost or to these host names are answered.
     """
-    app = FastAPI(
+    refusals = Refusals(row for door in doors for row in door.wordings.items())
+    public = _public(doors)
+    app = _Application(
+        refusals,
+        public,
         title="Polyvox",
         version=version("polyvox"),
         description=_DESCRIPTION,
@@ -62,9 +68,8 @@ def create_app(
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
-    refusals = Refusals(row for door in doors for row in door.wordings.items())
     install_handlers(app, refusals)
-    _install_middleware(app, service.settings, doors, refusals)
+    _install_middleware(app, service.settings, doors, refusals, public)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
@@ -74,17 +79,37 @@ def create_app(
     return app
 
 
+class _Application(FastAPI):
+    """FastAPI, whose document describes the errors that are answered."""
+
+    def __init__(self, refusals: Refusals, public: Sequence[str], **options: Any) -> None:  # noqa: ANN401 - FastAPI's
+        super().__init__(**options)
+        self._refusals = refusals
+        self._public = public
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            describe_errors(super().openapi(), self._refusals, self._public)
+        return super().openapi()
+
+
+def _public(doors: Sequence[Door]) -> list[str]:
+    """Paths that need no key."""
+    return [*admin.PUBLIC, _DOCS, _OPENAPI, *(path for door in doors for path in door.public)]
+
+
 def _tags(doors: Sequence[Door]) -> list[dict[str, str]]:
     tags = {name: text for door in doors for name, text in door.tags.items()} | admin.TAGS
     return [{"name": name, "description": text} for name, text in tags.items()]
 
 
-def _install_middleware(app: FastAPI, settings: Settings, doors: Sequence[Door], refusals: Refusals) -> None:
+def _install_middleware(
+    app: FastAPI, settings: Settings, doors: Sequence[Door], refusals: Refusals, public: Sequence[str]
+) -> None:
     """The one added last is passed first: CORS outermost, so that web pages can read refusals too."""
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     if settings.api_keys:
-        public = [*admin.PUBLIC, _DOCS, _OPENAPI, *(path for door in doors for path in door.public)]
         keys = [key.get_secret_value() for key in settings.api_keys]
         app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals)
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)

@@ -13,7 +13,7 @@ from starlette.types import Scope
 from polyvox.errors import InvalidRequestError
 
 MAX_ITEMS = 10_000
-"""Of any list in a body."""
+"""Of any list in a body, and names of any object."""
 _OFF_LOOP_LENGTH = 65_536
 _MAX_INTEGER_DIGITS = 300
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -103,6 +103,8 @@ def is_json(request: Request) -> bool:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MAX_ITEMS:
+        raise InvalidRequestError(f"An object in the body has {len(pairs)} names; send {MAX_ITEMS} at most.")
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:

@@ -27,7 +27,12 @@ SPEECH_ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "No such model."},
     413: {"model": ErrorBody, "description": "The body is over its limit."},
     429: {"model": ErrorBody, "description": "The queue is full; the header Retry-After says when to try again."},
+    500: {
+        "model": ErrorBody,
+        "description": "The model failed; the cause is in the server's log, by the session's id.",
+    },
     503: {"model": ErrorBody, "description": "The model is not installed or not ready; the message names the remedy."},
+    504: {"model": ErrorBody, "description": "Nothing was spoken before the deadline."},
 }
 _SPEECH: dict[int | str, dict[str, Any]] = {
     200: {

@@ -73,8 +73,12 @@ class Refusals:
         self, refusal: Refusal, scope: Scope, headers: Mapping[str, str] | None = None
     ) -> JSONResponse:
         """A refusal as a response."""
-        status, body = self._wordings[scope["path"]](refusal)
+        status, body = self.worded(refusal, scope["path"])
         return JSONResponse(body, status, headers)
+
+    def worded(self, refusal: Refusal, path: str) -> tuple[int, dict[str, Any]]:
+        """Status and body of a refusal at a path."""
+        return self._wordings[path](refusal)
 
     async def send(
         self, error: PolyvoxError, scope: Scope, receive: Receive, send: Send, session_id: str | None = None

