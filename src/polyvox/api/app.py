@@ -10,6 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
 from polyvox.api.auth import BearerAuth
+from polyvox.api.body_intake import BodyIntake
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.errors import UnexpectedErrors, install_handlers
@@ -19,7 +20,6 @@ from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.streaming import PUBLIC_HEADERS
-from polyvox.config import Settings
 from polyvox.service.fitting import FittingService
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -64,7 +64,7 @@ def create_app(
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     refusals = Refusals(row for door in doors for row in door.wordings.items())
     install_handlers(app, refusals)
-    _install_middleware(app, service.settings, doors, refusals)
+    _install_middleware(app, service, doors, refusals)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
@@ -79,10 +79,12 @@ def _tags(doors: Sequence[Door]) -> list[dict[str, str]]:
     return [{"name": name, "description": text} for name, text in tags.items()]
 
 
-def _install_middleware(app: FastAPI, settings: Settings, doors: Sequence[Door], refusals: Refusals) -> None:
+def _install_middleware(app: FastAPI, service: SpeechService, doors: Sequence[Door], refusals: Refusals) -> None:
     """The one added last is passed first: CORS outermost, so that web pages can read refusals too."""
+    settings = service.settings
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
+    app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
     if settings.api_keys:
         public = [*admin.PUBLIC, _DOCS, _OPENAPI, *(path for door in doors for path in door.public)]
         keys = [key.get_secret_value() for key in settings.api_keys]

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
+from polyvox.cli.descriptors import raise_descriptor_limit, warn_if_few
 from polyvox.cli.local_service import build_service
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
@@ -57,7 +58,7 @@ async def _serve(service: SpeechService, listener: socket.socket) -> None:
     voices = VoiceService.for_service(service)
     private = not settings.api_keys and _is_loopback(settings.host)
     app = create_app(service, voices, allowed_hosts=settings.allowed_hosts if private else None)
-    http = _http_server(app, listener, settings)
+    http = _http_server(app, listener, service)
     grpc, greeting = _grpc_server(service, voices), f"Polyvox speaks at {_url(listener)}"
     if grpc is not None and settings.grpc_port is not None:
         greeting += f", over gRPC at {grpc.bind(settings.grpc_port)}"
@@ -91,16 +92,19 @@ async def _grpc_running(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[],
         await closing
 
 
-def _http_server(app: FastAPI, listener: socket.socket, settings: Settings) -> HttpServer:
+def _http_server(app: FastAPI, listener: socket.socket, service: SpeechService) -> HttpServer:
+    settings = service.settings
+    descriptors = raise_descriptor_limit()
+    warn_if_few(descriptors, settings.max_connections)
     if settings.server == "granian":
         if find_spec("granian") is None:
             raise UnavailableError(f"granian is not installed; install it with: {install_hint('granian')}")
         from polyvox.cli.granian_server import GranianServer
 
-        return GranianServer(app, listener, BACKLOG)
+        return GranianServer(app, listener, service, BACKLOG, descriptors)
     from polyvox.cli.uvicorn_server import UvicornServer
 
-    return UvicornServer(app, listener, settings)
+    return UvicornServer(app, listener, service, descriptors)
 
 
 def _grpc_server(service: SpeechService, voices: VoiceService) -> "GrpcServer | None":
