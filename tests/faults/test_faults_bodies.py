@@ -5,25 +5,39 @@ import os
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import repeat
+from pathlib import Path
 
+import grpc
 import httpx
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from helpers.attacked_server import attacked_server
 from helpers.processes import ProgramProcess
+from helpers.raw_grpc import UnfinishedCall
 from helpers.raw_http import connections, request_head, sent
 from helpers.serving import wait_for
 from helpers.trials import watched
 
 BODY = 17_000_000
 SPEECH = {"model": "kokoro", "input": "Hi.", "voice": "af_heart", "response_format": "pcm"}
+MESSAGE = 14_000_000
+REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+SERVING = health_pb2.HealthCheckResponse.SERVING
 _BLOCK = b"a" * 65_536
 
 
 @pytest.fixture(scope="module", params=["uvicorn", "granian"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProgramProcess]:
     with attacked_server(tmp_path_factory.mktemp("server"), server=request.param) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def grpc_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProgramProcess]:
+    with attacked_server(tmp_path_factory.mktemp("server"), grpc_port=0) as server:
         yield server
 
 
@@ -39,6 +53,33 @@ def test_unfinished_bodies_are_bounded_together_and_texts_are_still_spoken(serve
     toll.check()
     assert spoken.status_code == 200
     assert 100 * 2**20 < held < 160 * 2**20
+
+
+@pytest.mark.parametrize("method", ["/polyvox.v1.Speech/Speak", "/polyvox.v1.Speech/Converse", REFLECTION])
+def test_unfinished_messages_of_grpc_are_bounded_together_and_calls_are_still_answered(
+    grpc_server: ProgramProcess, scale: int, method: str
+) -> None:
+    with watched(grpc_server) as toll, ExitStack() as stack:
+        calls = [UnfinishedCall(grpc_server, method, MESSAGE) for _ in range(min(100, 30 * scale))]
+        for call in calls:
+            stack.enter_context(call.connection)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda each: each.send_all_but(1), calls))
+        assert health(grpc_server) == SERVING
+    toll.check()
+
+
+def test_a_call_without_a_key_has_no_message_read(tmp_path: Path) -> None:
+    with attacked_server(tmp_path, grpc_port=0, api_keys="a-key-of-the-trial") as server:
+        call = UnfinishedCall(server, "/polyvox.v1.Speech/Speak", MESSAGE)
+        with call.connection:
+            assert call.send_all_but(1) < 1_000_000
+
+
+def health(server: ProgramProcess) -> int:
+    with grpc.insecure_channel(server.grpc) as channel:
+        request = health_pb2.HealthCheckRequest()
+        return health_pb2_grpc.HealthStub(channel).Check(request, timeout=5).status
 
 
 def test_the_budget_is_free_again_when_its_clients_have_left(server: ProgramProcess) -> None:
