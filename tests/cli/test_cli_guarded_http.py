@@ -126,6 +126,18 @@ def test_where_all_connections_are_served_a_new_one_is_told_to_wait(served: Serv
         wait_for(lambda: service.metrics.registry.get_sample_value("polyvox_open_connections") == 0)
 
 
+def test_what_is_no_http_is_refused_counted_and_not_logged_each_time(
+    url: str, service: SpeechService, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(20):
+        with connected(url) as client:
+            client.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
+            assert answer(client).startswith(b"HTTP/1.1 400 ")
+    value = service.metrics.registry.get_sample_value
+    assert value("polyvox_refused_connections_total", {"limit": "invalid"}) == 20
+    assert "Invalid HTTP" not in caplog.text
+
+
 def test_a_websocket_outlives_the_time_for_headers(url: str) -> None:
     with _websocket(url) as client:
         time.sleep(2 * HEADER_SECONDS)

@@ -5,8 +5,10 @@ import socket
 import time
 from collections.abc import Iterator
 
+import grpc
 import httpx
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from helpers.attacked_server import attacked_server
 from helpers.processes import ProgramProcess
@@ -21,7 +23,12 @@ HEADER_SECONDS = 2.0
 @pytest.fixture(scope="module", params=["uvicorn", "granian"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProgramProcess]:
     folder = tmp_path_factory.mktemp("server")
-    settings = {"server": request.param, "header_timeout_seconds": HEADER_SECONDS, "body_timeout_seconds": 1.0}
+    settings = {
+        "server": request.param,
+        "grpc_port": 0,
+        "header_timeout_seconds": HEADER_SECONDS,
+        "body_timeout_seconds": 1.0,
+    }
     with attacked_server(folder, descriptors=DESCRIPTORS, **settings) as server:
         yield server
 
@@ -38,6 +45,15 @@ def test_more_silent_connections_than_descriptors_lock_nobody_out(server: Progra
     metrics = httpx.get(f"{server.url}/metrics").text
     assert 'polyvox_refused_connections_total{limit="descriptors"}' in metrics
     wait_for(lambda: _open_connections(server) <= 1)
+
+
+def test_silent_connections_to_grpc_leave_both_doors_open(server: ProgramProcess) -> None:
+    host, port = server.grpc.rsplit(":", 1)
+    with watched(server) as toll, connections(server, 1_100, (host, int(port))):
+        time.sleep(1.0)
+        with grpc.insecure_channel(server.grpc) as channel:
+            health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=5)
+    toll.check()
 
 
 def test_headers_that_arrive_byte_by_byte_end_at_the_deadline(server: ProgramProcess) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -9,10 +10,20 @@ from helpers.processes import ProgramProcess
 
 
 @contextmanager
-def connections(server: ProgramProcess, count: int) -> Iterator[list[socket.socket]]:
-    """So many connections on which nothing has been sent; those that the server refuses count, too."""
+def connections(
+    server: ProgramProcess, count: int, address: tuple[str, int] | None = None
+) -> Iterator[list[socket.socket]]:
+    """So many connections on which nothing has been sent; those that the server refuses count, too.
+
+    They go to its HTTP door unless another address is given.
+    """
     with ExitStack() as stack:
-        yield [stack.enter_context(socket.create_connection(server.address, timeout=10)) for _ in range(count)]
+        opened = []
+        for number in range(1, count + 1):
+            opened.append(stack.enter_context(socket.create_connection(address or server.address, timeout=10)))
+            if not number % 50:
+                time.sleep(0.02)  # what counts is that they stay, not how fast they come
+        yield opened
 
 
 def request_head(method: str, path: str, *fields: str, version: str = "1.1") -> bytes:

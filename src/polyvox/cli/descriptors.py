@@ -4,6 +4,8 @@ import sys
 
 import structlog
 
+from polyvox.config import Settings
+
 MOST = 65_536
 """Asked for at most: where there is no limit, some programs walk through all possible descriptors when they start."""
 RESERVE = 128
@@ -30,12 +32,18 @@ def raise_descriptor_limit() -> int:
     return wanted
 
 
-def warn_if_few(limit: int, connections: int) -> None:
-    """Say so where connections will run into the limit on descriptors first."""
-    if limit < connections + RESERVE:
+def connection_capacity(settings: Settings, limit: int) -> int:
+    """How many connections a server may have that cannot tell by itself when descriptors run low.
+
+    Where there are too few for all, HTTP and gRPC get half of them each, so that neither can take the other's.
+    """
+    servers = 1 if settings.grpc_port is None else 2
+    capacity = max(1, min(settings.max_connections, (limit - RESERVE) // servers))
+    if capacity < settings.max_connections:
         log.warning(
-            "the limit on file descriptors is lower than max_connections",
+            "the limit on file descriptors is too low for max_connections",
             descriptors=limit,
-            max_connections=connections,
+            max_connections=settings.max_connections,
             remedy="raise it with `ulimit -n`, LimitNOFILE= of systemd or --ulimit of Docker",
         )
+    return capacity

@@ -15,7 +15,6 @@ from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from polyvox.cli.connection_limits import LimitReports
-from polyvox.cli.descriptors import RESERVE
 from polyvox.cli.socket_watch import SocketWatch
 from polyvox.config import Settings
 from polyvox.errors import UnavailableError
@@ -32,10 +31,9 @@ class GranianServer:
     """
 
     def __init__(
-        self, app: ASGIApp, listener: socket.socket, service: SpeechService, backlog: int, descriptors: int
+        self, app: ASGIApp, listener: socket.socket, service: SpeechService, backlog: int, capacity: int
     ) -> None:
         settings = service.settings
-        capacity = max(1, min(settings.max_connections, descriptors - RESERVE))
         self._app = _behind_proxies(app, settings)
         self._listener = listener
         self._settings = settings

@@ -1,6 +1,7 @@
 """Uvicorn's HTTP protocol with limits on connections, headers and the time they take."""
 
 import asyncio
+import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +18,7 @@ from polyvox.service.speech import SpeechService
 
 MAX_HEADER_FIELDS = 100
 """Of one request; granian has the same limit built in."""
+_COUNTED = "Invalid HTTP request received."
 
 
 class GuardedConfig(uvicorn.Config):
@@ -41,6 +43,12 @@ class GuardedConfig(uvicorn.Config):
         self.max_header_bytes = settings.max_header_bytes
         self.header_seconds = settings.header_timeout_seconds
         service.metrics.watch_connections(lambda: self.connections.count)
+        logging.getLogger("uvicorn.error").addFilter(_is_uncounted)
+
+
+def _is_uncounted(record: logging.LogRecord) -> bool:
+    """Drop uvicorn's own line about each invalid request: a client could fill the disk; `LimitReports` counts them."""
+    return record.msg != _COUNTED
 
 
 class GuardedHttp(HttpToolsProtocol):
@@ -97,6 +105,7 @@ class GuardedHttp(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         if not self._too_large:
+            self.config.reports.closed("invalid")
             super().send_400_response(msg)
             return
         self.config.reports.closed("headers")

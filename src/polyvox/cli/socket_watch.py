@@ -19,10 +19,10 @@ from polyvox.cli.connection_limits import LimitReports
 from polyvox.config import Settings
 from polyvox.service.client_addresses import ClientAddresses
 
-_SCAN_SECONDS = 0.25
-_CROWDED_SCAN_SECONDS = 0.05
-_CROWDED_SHARE = 0.5
-_ROOM_SHARE = 0.75  # silent connections are closed above it, so that there is room between two scans
+_SCAN_SECONDS = 0.1
+_CROWDED_SCAN_SECONDS = 0.03
+_CROWDED_SHARE = 0.25
+_ROOM_SHARE = 0.5  # silent connections are closed above it, so that there is room between two scans
 _DESCRIPTORS = Path("/proc/self/fd")
 _BYTES_RECEIVED = 128  # offset in the kernel's struct tcp_info
 _INFO_BYTES = 136
@@ -50,7 +50,7 @@ class _Accepted:
 class SocketWatch:
     """Closes connections to one port of this process that are over the limits, on a thread of its own.
 
-    Above three quarters of `capacity`, the longest silent ones go. Of an address that has too many, the silent ones go
+    Above half of `capacity`, the longest silent ones go. Of an address that has too many, the silent ones go
     first, then the newest. `capacity` is below `max_connections` where there are too few descriptors for that many.
     """
 

@@ -27,14 +27,18 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class GrpcServer:
-    """The gRPC services of one `SpeechService`, on the running event loop. The caller closes that and the voices."""
+    """The gRPC services of one `SpeechService`, on the running event loop. The caller closes that and the voices.
 
-    def __init__(self, service: SpeechService, voices: VoiceService) -> None:
+    `port` is where it listens once it is bound. It has `max_connections` of the settings, or as many as are given.
+    """
+
+    def __init__(self, service: SpeechService, voices: VoiceService, max_connections: int | None = None) -> None:
         settings = service.settings
         self._host = settings.host
+        self.port = 0
         self._drain_seconds = settings.drain_seconds
         self._health = HealthServicer(service)
-        self._server = grpc.aio.server(options=_options(settings))
+        self._server = grpc.aio.server(options=_options(settings, max_connections or settings.max_connections))
         intake = MessageIntake(settings, service.bodies)
         methods, cosyvoice, speech = (
             MethodHandlers(service, intake),
@@ -67,6 +71,7 @@ class GrpcServer:
             raise UnavailableError(
                 f"Cannot listen on {self._host} port {port} for gRPC; choose another with --host or --grpc-port."
             ) from error
+        self.port = bound
         return f"{host}:{bound}"
 
     async def start(self) -> None:
@@ -79,7 +84,7 @@ class GrpcServer:
         await self._server.stop(self._drain_seconds)
 
 
-def _options(settings: Settings) -> list[tuple[str, int]]:
+def _options(settings: Settings, max_connections: int) -> list[tuple[str, int]]:
     """Options of the C library below. Its own limits on headers, 16 KiB, and on pings are low enough."""
     return [
         ("grpc.max_receive_message_length", largest_grpc_message(settings)),
@@ -88,7 +93,7 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.keepalive_timeout_ms", 1000 * _PING_SECONDS),
         ("grpc.max_connection_idle_ms", 1000 * _IDLE_SECONDS),
         ("grpc.server_handshake_timeout_ms", round(1000 * settings.header_timeout_seconds)),
-        ("grpc.max_allowed_incoming_connections", settings.max_connections),
+        ("grpc.max_allowed_incoming_connections", max_connections),
         ("grpc.max_concurrent_streams", _MAX_STREAMS),
         ("grpc.http2.bdp_probe", 0),  # else megabytes of a message arrive before it is asked for
     ]
