@@ -9,7 +9,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    IPvAnyNetwork,
+    PrivateAttr,
+    SecretStr,
+    StringConstraints,
+)
 
 ENV_PREFIX = "POLYVOX_"
 
@@ -92,6 +101,25 @@ class Settings(BaseModel):
     )
     cors_origins: CommaList[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
     max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
+    max_pending_body_bytes: int = Field(
+        134_217_728, ge=1_048_576, description="Memory for all request bodies not yet answered; beyond that 429."
+    )
+    body_timeout_seconds: float = Field(
+        30.0, gt=0, description="How long a body may take to arrive, besides a second for every `body_min_rate` bytes."
+    )
+    body_min_rate: int = Field(4_096, ge=1, description="Bytes per second at which a long body must arrive at least.")
+    max_header_bytes: int = Field(65_536, ge=8_192, description="Longest request line and headers, together.")
+    header_timeout_seconds: float = Field(
+        20.0, gt=0, description="How long a new connection may take to send its headers."
+    )
+    keep_alive_seconds: float = Field(5.0, gt=0, description="How long a connection may wait for its next request.")
+    max_connections: int = Field(2_048, ge=16, description="HTTP connections at once, and as many for gRPC.")
+    max_connections_per_address: int = Field(
+        256, ge=1, description="HTTP connections at once from one address; loopback and `trusted_proxies` may have all."
+    )
+    trusted_proxies: CommaList[IPvAnyNetwork] = Field(
+        [], description="Addresses or networks of reverse proxies, which tell in X-Forwarded-For who calls."
+    )
     max_input_chars: int = Field(100_000, ge=1, description="Longest text of one request, in characters.")
     allow_voice_download: bool = Field(True, description="Whether /v1/audio/voices/combine may return the mixed voice.")
 

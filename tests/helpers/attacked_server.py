@@ -1,11 +1,13 @@
 """A real server in a process of its own for the trials; its engine costs nothing.
 
-`python -m helpers.attacked_server SETTINGS` takes a JSON object of settings by their flat names. Trials give it hostile
+`python -m helpers.attacked_server SETTINGS [DESCRIPTORS]` takes a JSON object of settings by their flat names, and how
+many file descriptors it may have. Trials give it hostile
 clients and watch the process from outside, since its own measurements would stop with it.
 """
 
 import json
 import os
+import resource
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,11 +32,12 @@ class AttackedEngine(NullEngine):
 
 @contextmanager
 def attacked_server(
-    folder: Path, *, program: str = "helpers.attacked_server", **settings: Any
+    folder: Path, *, program: str = "helpers.attacked_server", descriptors: int | None = None, **settings: Any
 ) -> Iterator[ProgramProcess]:
     """Serve on a free port of loopback, with nothing configured but what is given; its data lies under `folder`.
 
-    `program` is a module that serves with another engine.
+    `program` is a module that serves with another engine. It may have as many file `descriptors` as this process unless
+    told otherwise.
     """
     given = {
         "host": "127.0.0.1",
@@ -45,9 +48,12 @@ def attacked_server(
     } | settings
     environment = {"PYTHONPATH": os.pathsep.join((str(TESTS), os.environ.get("PYTHONPATH", "")))}
     command = [sys.executable, "-m", program, json.dumps(given)]
+    command += [] if descriptors is None else [str(descriptors)]
     with program_process(command, environment, folder / "server.log") as process:
         yield process
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[2]), int(sys.argv[2])))
     run_server(load_settings(**json.loads(sys.argv[1])), {"kokoro": AttackedEngine})

@@ -88,6 +88,16 @@ class Metrics:
             buckets=_LATENCY,
             registry=registry,
         )
+        self._connections = Gauge("polyvox_open_connections", "Open HTTP connections.", registry=registry)
+        self._closed_connections = Counter(
+            "polyvox_refused_connections", "Connections closed by a limit, by the limit.", ["limit"], registry=registry
+        )
+        self._pending_bodies = Gauge(
+            "polyvox_pending_body_bytes", "Memory of request bodies not yet answered.", registry=registry
+        )
+        self._refused_bodies = Counter(
+            "polyvox_refused_bodies", "Request bodies refused by a limit, by the limit.", ["limit"], registry=registry
+        )
 
     def watch(self, *, queue_depth: Callable[[], float], active: Callable[[], float]) -> None:
         """Read the two gauges from these functions at every scrape."""
@@ -97,6 +107,20 @@ class Metrics:
     def watch_voice_store(self, available: Callable[[], bool]) -> None:
         """Read at every scrape from this function whether the voice store works."""
         self._voice_store.set_function(lambda: float(available()))
+
+    def watch_connections(self, count: Callable[[], float]) -> None:
+        """Read the number of open connections from this function at every scrape."""
+        self._connections.set_function(count)
+
+    def watch_bodies(self, pending: Callable[[], float]) -> None:
+        """Read the memory of unanswered bodies from this function at every scrape."""
+        self._pending_bodies.set_function(pending)
+
+    def connection_refused(self, limit: str) -> None:
+        self._closed_connections.labels(limit).inc()
+
+    def body_refused(self, limit: str) -> None:
+        self._refused_bodies.labels(limit).inc()
 
     def requested(self, door: str, model: str) -> None:
         self.requests.labels(door, model).inc()

@@ -18,6 +18,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
+from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.registry import Registry
 from polyvox.service.request_kind import RequestKind, SpeakText
 from polyvox.service.session import Session, SessionPlan
@@ -68,6 +69,7 @@ class SpeechService:
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
+        self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
         self._admission = Admission(settings.max_sessions, settings.max_queue)
         self._executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         self._sessions: set[Session] = set()
