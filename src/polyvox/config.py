@@ -97,7 +97,16 @@ class Settings(BaseModel):
 
     # Sessions
     max_sessions: int = Field(32, ge=1, description="Requests that are spoken at once.")
+    adaptive_sessions: bool = Field(
+        True, description="Whether fewer are spoken at once where more were seen to fall behind playback."
+    )
     max_queue: int = Field(64, ge=0, description="Requests that may wait; beyond that the answer is 429.")
+    max_wait_seconds: float = Field(
+        5.0, gt=0, description="Longest wait for a turn; a request that has to expect a longer one is answered 429."
+    )
+    max_share: float = Field(
+        0.5, gt=0, le=1, description="Share of slots and queue that one key or address keeps while another waits."
+    )
     session_buffer: int = Field(
         4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
     )

@@ -29,8 +29,13 @@ class AttackedEngine(NullEngine):
 
 
 @contextmanager
-def attacked_server(folder: Path, **settings: Any) -> Iterator[ProgramProcess]:
-    """Serve on a free port of loopback, with nothing configured but what is given; its data lies under `folder`."""
+def attacked_server(
+    folder: Path, *, program: str = "helpers.attacked_server", **settings: Any
+) -> Iterator[ProgramProcess]:
+    """Serve on a free port of loopback, with nothing configured but what is given; its data lies under `folder`.
+
+    `program` is a module that serves with another engine.
+    """
     given = {
         "host": "127.0.0.1",
         "port": 0,
@@ -39,7 +44,7 @@ def attacked_server(folder: Path, **settings: Any) -> Iterator[ProgramProcess]:
         "log_format": "json",
     } | settings
     environment = {"PYTHONPATH": os.pathsep.join((str(TESTS), os.environ.get("PYTHONPATH", "")))}
-    command = [sys.executable, "-m", "helpers.attacked_server", json.dumps(given)]
+    command = [sys.executable, "-m", program, json.dumps(given)]
     with program_process(command, environment, folder / "server.log") as process:
         yield process
 
