@@ -75,7 +75,10 @@ class Settings(BaseModel):
     )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
     allowed_hosts: CommaList[str] = Field(
-        [], description="Names by which a server on loopback without keys may be called, too; `*` allows all."
+        [], description="Host names by which a server without keys may be called, besides addresses; `*` allows all."
+    )
+    insecure: bool = Field(
+        False, description="Whether other machines may call without keys, by any name unless `allowed_hosts` is set."
     )
     cors_origins: CommaList[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
     max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
