@@ -97,7 +97,10 @@ class Settings(BaseModel):
     )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
     allowed_hosts: CommaList[str] = Field(
-        [], description="Names by which a server on loopback without keys may be called, too; `*` allows all."
+        [], description="Host names by which a server without keys may be called, besides addresses; `*` allows all."
+    )
+    insecure: bool = Field(
+        False, description="Whether other machines may call without keys, by any name unless `allowed_hosts` is set."
     )
     cors_origins: CommaList[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
     max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
@@ -144,7 +147,16 @@ class Settings(BaseModel):
 
     # Sessions
     max_sessions: int = Field(32, ge=1, description="Requests that are spoken at once.")
+    adaptive_sessions: bool = Field(
+        True, description="Whether fewer are spoken at once where more were seen to fall behind playback."
+    )
     max_queue: int = Field(64, ge=0, description="Requests that may wait; beyond that the answer is 429.")
+    max_wait_seconds: float = Field(
+        5.0, gt=0, description="Longest wait for a turn; a request that has to expect a longer one is answered 429."
+    )
+    max_share: float = Field(
+        0.5, gt=0, le=1, description="Share of slots and queue that one key or address keeps while another waits."
+    )
     session_buffer: int = Field(
         4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
     )

@@ -1,6 +1,7 @@
 """Everything that can go wrong for a caller, one class each, and the one table that gives each its status codes."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 class PolyvoxError(Exception):
@@ -68,12 +69,21 @@ class RequestTooLargeError(PolyvoxError):
     """The body is over its byte limit."""
 
 
-class OverloadedError(PolyvoxError):
-    """The queue is full; try again after `retry_after` seconds."""
+class RefusalReason(StrEnum):
+    """Why a server at its limits refuses a request, for logs and metrics."""
 
-    def __init__(self, message: str, *, retry_after: float) -> None:
+    QUEUE = "queue"
+    WAIT = "wait"
+    SHARE = "share"
+
+
+class OverloadedError(PolyvoxError):
+    """The wait would be too long; try again after `retry_after` seconds."""
+
+    def __init__(self, message: str, *, retry_after: float, reason: RefusalReason = RefusalReason.QUEUE) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.reason = reason
 
 
 class UnavailableError(PolyvoxError):

@@ -9,6 +9,7 @@ with Speaker("kokoro") as speaker:
 """
 
 import asyncio
+import math
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -165,7 +166,8 @@ class Speaker:
         catalog = Catalog.installed()
         catalog.spec(model)
         loader = Loader(catalog.sections, complete=False)
-        self._settings = loader.load(**{"models": [model], "default_model": model, **settings})
+        patient = {"max_wait_seconds": math.inf}  # a program's own calls wait for each other
+        self._settings = loader.load(**{"models": [model], "default_model": model, **patient, **settings})
         if not structlog.is_configured():
             configure_logging(self._settings.model_copy(update={"log_level": "warning"}))
         if download:

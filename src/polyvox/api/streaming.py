@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.clients import client_of, max_wait_of
 from polyvox.api.errors import note_session
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.audio.encode import AudioFormat
@@ -156,7 +157,9 @@ class SpeechResponse(Response):
             raise
 
     async def _speak(self, scope: Scope, send: Send) -> None:
-        async with await self._service.open(self._request) as session:
+        max_wait = max_wait_of(scope, self._service.settings.max_wait_seconds)
+        request = replace(self._request, client=client_of(scope), max_wait=max_wait)
+        async with await self._service.open(request) as session:
             note_session(scope, session.id)
             client = _Client(send, self._service.settings.stall_seconds)
             try:

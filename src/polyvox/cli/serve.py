@@ -33,6 +33,9 @@ def serve(
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
     max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Concurrent gRPC calls.")] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Run each model in processes of its own, on Ray Serve.")] = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Let other machines call without a key, by any host name.")
+    ] = False,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC where it has a port."""
@@ -49,7 +52,7 @@ def serve(
         "models_dir": models_dir,
         "log_level": log_level,
     }
-    given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc}
+    given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc, "insecure": insecure or None}
     loader = settings_loader(catalog)
     if model_dir is not None and is_repository(model_dir):
         given |= fetched(str(model_dir), catalog, loader.load(**given), besides=model or ())

@@ -1,7 +1,6 @@
 """The server process: its sockets, an event loop, and a shutdown that lets open streams finish."""
 
 import asyncio
-import ipaddress
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -14,6 +13,7 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
+from polyvox.api.hosts import check_exposure, names_to_answer
 from polyvox.cli.connection_limits import LimitReports
 from polyvox.cli.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.cli.local_service import build_service
@@ -44,7 +44,7 @@ class HttpServer(Protocol):
 def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
     """Serve until SIGINT or SIGTERM. The address is bound first, so that a second server fails at once."""
     configure_logging(settings)
-    _warn_if_unprotected(settings)
+    check_exposure(settings)
     sys.setswitchinterval(HANDOVER_SECONDS)
     with (
         _listener(settings.host, settings.port) as listener,
@@ -58,8 +58,7 @@ async def _serve(service: SpeechService, listener: socket.socket) -> None:
     """Load the models first, so that a missing one is an error message and not a server that answers 503."""
     settings = service.settings
     voices = VoiceService.for_service(service)
-    private = not settings.api_keys and _is_loopback(settings.host)
-    app = create_app(service, voices, allowed_hosts=settings.allowed_hosts if private else None)
+    app = create_app(service, voices, allowed_hosts=names_to_answer(settings))
     descriptors = raise_descriptor_limit()
     capacity = connection_capacity(settings, descriptors)
     http = _http_server(app, listener, service, capacity, descriptors)
@@ -142,20 +141,3 @@ def _listener(host: str, port: int) -> socket.socket:
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"http://{host}:{port}"
-
-
-def _warn_if_unprotected(settings: Settings) -> None:
-    if settings.api_keys or _is_loopback(settings.host):
-        return
-    log.warning(
-        "reachable from other machines without a key",
-        host=settings.host,
-        remedy="set POLYVOX_API_KEYS, or bind to 127.0.0.1",
-    )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

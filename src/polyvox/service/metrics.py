@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from polyvox.errors import PolyvoxError, status_of
+from polyvox.errors import OverloadedError, PolyvoxError, status_of
 from polyvox.runtime.stage import BatchReport
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
@@ -58,6 +58,26 @@ class Metrics:
         )
         self._queue_depth = Gauge("polyvox_queue_depth", "Requests waiting for their turn.", registry=registry)
         self._active = Gauge("polyvox_active_sessions", "Requests being spoken.", registry=registry)
+        self._limit = Gauge(
+            "polyvox_session_limit",
+            "Requests that may be spoken at once as things are, at most `max_sessions`.",
+            registry=registry,
+        )
+        self._expected_wait = Gauge(
+            "polyvox_expected_wait_seconds", "Wait that a new request can expect.", registry=registry
+        )
+        self._queue_seconds = Histogram(
+            "polyvox_queue_seconds",
+            "Wait of a request until its turn, of those that got one.",
+            buckets=_LATENCY,
+            registry=registry,
+        )
+        self._refused = Counter(
+            "polyvox_refused",
+            "Requests refused with 429: by the length of the queue, the expected wait, or their client's share.",
+            ["reason"],
+            registry=registry,
+        )
         self._batch_size = Histogram(
             "polyvox_stage_batch_size", "Items in one batch.", ["stage"], buckets=_BATCH, registry=registry
         )
@@ -99,10 +119,19 @@ class Metrics:
             "polyvox_refused_bodies", "Request bodies refused by a limit, by the limit.", ["limit"], registry=registry
         )
 
-    def watch(self, *, queue_depth: Callable[[], float], active: Callable[[], float]) -> None:
-        """Read the two gauges from these functions at every scrape."""
+    def watch(
+        self,
+        *,
+        queue_depth: Callable[[], float],
+        active: Callable[[], float],
+        limit: Callable[[], float],
+        expected_wait: Callable[[], float],
+    ) -> None:
+        """Read these gauges from the functions at every scrape."""
         self._queue_depth.set_function(queue_depth)
         self._active.set_function(active)
+        self._limit.set_function(limit)
+        self._expected_wait.set_function(expected_wait)
 
     def watch_voice_store(self, available: Callable[[], bool]) -> None:
         """Read at every scrape from this function whether the voice store works."""
@@ -127,6 +156,12 @@ class Metrics:
 
     def failed(self, error: PolyvoxError) -> None:
         self.failures.labels(status_of(error).code).inc()
+        if isinstance(error, OverloadedError):
+            self._refused.labels(error.reason).inc()
+
+    def waited(self, seconds: float) -> None:
+        """Count a request that got its turn."""
+        self._queue_seconds.observe(seconds)
 
     def first_audio(self, model: str, seconds: float) -> None:
         self._first_audio.labels(model).observe(seconds)

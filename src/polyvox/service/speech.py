@@ -13,7 +13,15 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsMixing, SupportsPhonemes
-from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError, status_of
+from polyvox.errors import (
+    EngineError,
+    InvalidRequestError,
+    OverloadedError,
+    PolyvoxError,
+    TextError,
+    UnavailableError,
+    status_of,
+)
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
 from polyvox.service.delivery import Delivery, closing
@@ -22,6 +30,8 @@ from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.registry import Registry
 from polyvox.service.request_kind import RequestKind, SpeakText
 from polyvox.service.session import Session, SessionPlan
+from polyvox.service.stream_in import SpeakStream
+from polyvox.service.ticket import Job
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.types import SPEED_RANGE, AudioChunk, Utterance
 
@@ -35,7 +45,9 @@ class SpeechRequest:
     """A request of a door. `door` is the door's name, for logs and metrics.
 
     `resolve_voice` looks up a voice that is not the engine's own; it is prepared once the request is admitted. `kind`
-    replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up.
+    replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up. `client` is
+    whom the request is counted for, a key or an address. `max_wait` is the longest wait for its turn, in seconds; None
+    leaves it to the server.
     """
 
     utterance: Utterance
@@ -48,6 +60,8 @@ class SpeechRequest:
     resolve_voice: Callable[[], Awaitable[ResolvedVoice | None]] | None = None
     kind: RequestKind | None = None
     resolve_kind: Callable[[], Awaitable[RequestKind]] | None = None
+    client: str = ""
+    max_wait: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +84,22 @@ class SpeechService:
         self.registry = registry
         self.metrics = metrics
         self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
-        self._admission = Admission(settings.max_sessions, settings.max_queue)
+        self._admission = Admission(
+            settings.max_sessions,
+            settings.max_queue,
+            adaptive=settings.adaptive_sessions,
+            max_share=settings.max_share,
+            on_grant=metrics.waited,
+        )
         self._executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         self._sessions: set[Session] = set()
         self._refusal = "The server is starting; try again in a moment."
-        metrics.watch(queue_depth=lambda: self._admission.waiting, active=lambda: self._admission.active)
+        metrics.watch(
+            queue_depth=lambda: self._admission.waiting,
+            active=lambda: self._admission.active,
+            limit=lambda: self._admission.limit,
+            expected_wait=self._admission.expected_wait,
+        )
 
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
@@ -109,7 +134,7 @@ class SpeechService:
 
         The session starts by itself. One that is never read is dropped after `stall_seconds`.
         """
-        model = "unknown"
+        model, session_id = "unknown", uuid4().hex
         try:
             model = self.registry.resolve(request.model)
             if request.resolve_kind is not None:
@@ -120,10 +145,10 @@ class SpeechService:
                 default = replace(request.utterance, voice=self.registry.default_voice(model))
                 request = replace(request, utterance=default)
             voice = None if request.resolve_voice is None else await request.resolve_voice()
-            return self._open(request, model, voice)
+            return self._open(request, model, voice, session_id)
         except PolyvoxError as error:
             self.metrics.failed(error)
-            log.info("refused", door=request.door, model=model, error=status_of(error).code, field=error.field)
+            _log_refusal(request, model, session_id, error)
             raise
         finally:
             self.metrics.requested(request.door, model)
@@ -143,10 +168,9 @@ class SpeechService:
             raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
         return await self._executor.run(partial(engine.mixed_voice, expression))
 
-    def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None) -> Session:
+    def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str) -> Session:
         _check_numbers(request)
         engine = self._engine(model)
-        session_id = uuid4().hex
         utterance, warnings = _adapted(request.utterance, engine)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
@@ -179,11 +203,21 @@ class SpeechService:
             deadline=min(self.settings.deadline_seconds, request.deadline or self.settings.deadline_seconds),
             stall=self.settings.stall_seconds,
             max_audio_seconds=kind.max_audio_seconds,
+            overhead=0 if voice is None else 1,
         )
-        session = Session(plan, self._admission.enter(), self.metrics, self._executor)
+        session = Session(plan, self._admission.enter(self._job(request, kind, model)), self.metrics, self._executor)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._sessions.discard(session))
         return session
+
+    def _job(self, request: SpeechRequest, kind: RequestKind, model: str) -> Job:
+        return Job(
+            model,
+            request.client,
+            chars=kind.chars,
+            max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
+            paced=not isinstance(kind, SpeakStream),
+        )
 
     def _engine(self, model: str | None) -> Engine:
         if self._refusal:
@@ -203,6 +237,13 @@ class SpeechService:
         """Wait for the open sessions, at most `seconds`."""
         if self._sessions:
             await asyncio.wait([session.task for session in self._sessions], timeout=seconds)
+
+
+def _log_refusal(request: SpeechRequest, model: str, session_id: str, error: PolyvoxError) -> None:
+    details: dict[str, object] = {"session": session_id, "door": request.door, "model": model, "field": error.field}
+    if isinstance(error, OverloadedError):
+        details |= {"reason": str(error.reason), "retry_after": round(error.retry_after, 1)}
+    log.info("refused", error=status_of(error).code, **details)
 
 
 def _check_numbers(request: SpeechRequest) -> None:

@@ -11,6 +11,7 @@ from typing import NoReturn, Protocol
 import grpc
 import structlog
 
+from polyvox.api.clients import grpc_client
 from polyvox.api.grpc.schema import Message
 from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.streaming import CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
@@ -64,7 +65,8 @@ class Call:
     @asynccontextmanager
     async def session(self, service: SpeechService, request: SpeechRequest) -> AsyncIterator[Session]:
         """A session that lives no longer than the call; its metadata goes to the client before any audio."""
-        async with await service.open(replace(request, deadline=self._seconds_left())) as session:
+        client = grpc_client(self.owner, self._context.peer())
+        async with await service.open(replace(request, deadline=self._seconds_left(), client=client)) as session:
             self._session_id = session.id
             self._body.close()
             await self._context.send_initial_metadata(_session_metadata(session))
