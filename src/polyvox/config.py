@@ -98,6 +98,12 @@ class Settings(BaseModel):
     # Sessions
     max_sessions: int = Field(32, ge=1, description="Requests that are spoken at once.")
     max_queue: int = Field(64, ge=0, description="Requests that may wait; beyond that the answer is 429.")
+    side_work_queue: int = Field(
+        16, ge=0, description="Requests for phonemes, normalised text or mixed voices that may wait; beyond that: 429."
+    )
+    side_work_chars: int = Field(
+        20_000, ge=1, description="Longest text whose phonemes or normalised form may be asked for, in characters."
+    )
     session_buffer: int = Field(
         4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
     )

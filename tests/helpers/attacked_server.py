@@ -15,8 +15,11 @@ from typing import Any
 from helpers.processes import ProgramProcess, program_process
 from polyvox.bench.null import NullEngine
 from polyvox.cli.server import run_server
+from polyvox.config import Settings
 from polyvox.installation import load_settings
-from polyvox.types import Voice
+from polyvox.text.phoneme_frontend import PhonemeFrontends
+from polyvox.text.spoken import SpokenWord
+from polyvox.types import NormalizationOptions, Voice
 
 TESTS = Path(__file__).parents[1]
 
@@ -26,6 +29,17 @@ class AttackedEngine(NullEngine):
 
     name = "kokoro"
     voices: Sequence[Voice] = (Voice("af_heart", "Heart", "en-us"),)
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._readers = PhonemeFrontends(espeak=settings.espeak)
+
+    def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
+        """What Kokoro's own costs, which is no little; the ids are code points."""
+        sentences = self._readers.frontend(language).read(text, NormalizationOptions())
+        words = [word for sentence in sentences for word in sentence.words if isinstance(word, SpokenWord)]
+        phonemes = " ".join(word.phonemes for word in words)
+        return phonemes, [ord(symbol) for symbol in phonemes]
 
 
 @contextmanager

@@ -136,7 +136,7 @@ class SpeechResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         speaking = asyncio.create_task(self._speak(scope, send))
-        leaving = asyncio.create_task(_disconnect(receive))
+        leaving = asyncio.create_task(disconnect(receive))
         try:
             await asyncio.wait({speaking, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -256,7 +256,7 @@ async def _typed(parts: AsyncGenerator[bytes], session_id: str) -> AsyncGenerato
         raise EngineError(f"The speech failed; the cause is in the server's log under session {session_id}.") from error
 
 
-async def _disconnect(receive: Receive) -> None:
+async def disconnect(receive: Receive) -> None:
     """Return when the client is gone."""
     while (await receive())["type"] != "http.disconnect":
         continue

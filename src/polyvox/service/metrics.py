@@ -85,6 +85,24 @@ class Metrics:
             registry=registry,
         )
 
+        self._side_waiting = Gauge(
+            "polyvox_side_waiting",
+            "Requests for phonemes, normalised text or mixed voices that wait.",
+            registry=registry,
+        )
+        self._side_running = Gauge("polyvox_side_running", "Such requests that are worked on.", registry=registry)
+        self._side_refused = Counter(
+            "polyvox_side_refused", "Such requests that found the queue full.", registry=registry
+        )
+
+    def watch_side(self, *, waiting: Callable[[], float], running: Callable[[], float]) -> None:
+        """Read the gauges of side work from these functions at every scrape."""
+        self._side_waiting.set_function(waiting)
+        self._side_running.set_function(running)
+
+    def side_refused(self) -> None:
+        self._side_refused.inc()
+
     def watch(self, *, queue_depth: Callable[[], float], active: Callable[[], float]) -> None:
         """Read the two gauges from these functions at every scrape."""
         self._queue_depth.set_function(queue_depth)

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -21,12 +21,15 @@ from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.request_kind import RequestKind, SpeakText
 from polyvox.service.session import Session, SessionPlan
+from polyvox.service.side_work import SideWork
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.types import SPEED_RANGE, AudioChunk, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _LAST_GRACE_SECONDS = 5.0
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,13 @@ class SpeechService:
         self.metrics = metrics
         self._admission = Admission(settings.max_sessions, settings.max_queue)
         self._executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
+        self.side_work = SideWork(
+            _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
+        )
         self._sessions: set[Session] = set()
         self._refusal = "The server is starting; try again in a moment."
         metrics.watch(queue_depth=lambda: self._admission.waiting, active=lambda: self._admission.active)
+        metrics.watch_side(waiting=lambda: self.side_work.waiting, running=lambda: self.side_work.running)
 
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
@@ -90,6 +97,7 @@ class SpeechService:
             log.error("session does not end", session=session.id, engine=session.engine)
         await self.registry.close()
         await asyncio.to_thread(self._executor.close)
+        await asyncio.to_thread(self.side_work.close)
 
     @property
     def ready(self) -> Readiness:
@@ -123,20 +131,26 @@ class SpeechService:
         finally:
             self.metrics.requested(request.door, model)
 
-    async def phonemize(self, text: str, language: str, model: str | None = None) -> tuple[str, list[int]]:
-        """The phonemes and token ids of a text, for a model that works with them."""
-        self._check_text(text)
+    async def phonemize(
+        self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer]
+    ) -> Answer:
+        """What `answer` makes, on a thread, of the phonemes and token ids of a text."""
+        self.side_work.check_text(text, "text")
+        if not text.strip():
+            raise TextError("The text is empty; send some words.", field="text")
         engine = self._engine(model)
         if not isinstance(engine, SupportsPhonemes):
             raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
-        return await self._executor.run(partial(engine.phonemize, text, language))
+        return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
 
-    async def mixed_voice(self, expression: str, model: str | None = None) -> npt.NDArray[np.float32]:
-        """The blend of voices named by a mix expression, as an array."""
+    async def mixed_voice(
+        self, expression: str, model: str | None, answer: Callable[[npt.NDArray[np.float32]], Answer]
+    ) -> Answer:
+        """What `answer` makes, on a thread, of the blend of voices named by a mix expression."""
         engine = self._engine(model)
         if not isinstance(engine, SupportsMixing):
             raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
-        return await self._executor.run(partial(engine.mixed_voice, expression))
+        return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
     def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None) -> Session:
         _check_numbers(request)
@@ -198,6 +212,11 @@ class SpeechService:
         """Wait for the open sessions, at most `seconds`."""
         if self._sessions:
             await asyncio.wait([session.task for session in self._sessions], timeout=seconds)
+
+
+def _side_threads() -> int:
+    """Few: what they compute is worth less than speech."""
+    return 2 if (os.cpu_count() or 1) >= 8 else 1
 
 
 def _check_numbers(request: SpeechRequest) -> None:
