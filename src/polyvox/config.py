@@ -104,6 +104,17 @@ class Settings(BaseModel):
     side_work_chars: int = Field(
         20_000, ge=1, description="Longest text whose phonemes or normalised form may be asked for, in characters."
     )
+    max_pause_seconds: float = Field(
+        300.0, ge=0, le=600, description="Longest pauses of one request, all that its text asks for together."
+    )
+    max_spoken_seconds: float = Field(
+        21_600.0, gt=0, description="Longest speech of one request, estimated from its text before it is spoken."
+    )
+    max_buffered_bytes: int = Field(
+        134_217_728,
+        ge=1_048_576,
+        description="Memory for answers that are sent as a whole and not streamed, of all requests together.",
+    )
     session_buffer: int = Field(
         4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
     )

@@ -21,7 +21,7 @@ class SideResponse(Response):
         super().__init__()
         self._work = work
         self._media_type = media_type
-        self._headers = headers
+        self._more_headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         working = asyncio.ensure_future(self._work())
@@ -33,5 +33,5 @@ class SideResponse(Response):
             leaving.cancel()
             await asyncio.wait({working, leaving})
         if not working.cancelled():
-            answer = Response(working.result(), media_type=self._media_type, headers=self._headers)
+            answer = Response(working.result(), media_type=self._media_type, headers=self._more_headers)
             await answer(scope, receive, send)

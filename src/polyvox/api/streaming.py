@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Protocol
 
@@ -130,8 +130,8 @@ class SpeechResponse(Response):
         self._body_format = body_format
         self._names = names
 
-    def file_headers(self, session: Session, body: bytes) -> Mapping[str, str]:
-        """Further headers of a whole file."""
+    def file_headers(self, session: Session, size: int) -> Mapping[str, str]:
+        """Further headers of a whole file of so many bytes."""
         return {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -156,7 +156,7 @@ class SpeechResponse(Response):
             raise
 
     async def _speak(self, scope: Scope, send: Send) -> None:
-        async with await self._service.open(self._request) as session:
+        async with await self._service.open(self._asked()) as session:
             note_session(scope, session.id)
             client = _Client(send, self._service.settings.stall_seconds)
             try:
@@ -172,13 +172,18 @@ class SpeechResponse(Response):
                     raise
                 await self._break_off(session, client, error)
 
+    def _asked(self) -> SpeechRequest:
+        return replace(self._request, whole=self._body_format.buffered)
+
     async def _send_file(self, session: Session, parts: AsyncIterator[bytes], client: "_Client") -> None:
-        body = b"".join([part async for part in parts])
+        body = [part async for part in parts]
+        size = sum(map(len, body))
         headers = self._session_headers(session)
-        headers["Content-Length"] = str(len(body))
-        headers.update(self.file_headers(session, body))
+        headers["Content-Length"] = str(size)
+        headers.update(self.file_headers(session, size))
         await client.start(headers)
-        await client.write(body)
+        for part in body:
+            await client.write(part)
         await client.finish()
 
     async def _send_stream(self, session: Session, parts: AsyncIterator[bytes], client: "_Client") -> None:

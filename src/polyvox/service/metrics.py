@@ -85,6 +85,9 @@ class Metrics:
             registry=registry,
         )
 
+        self._buffered_bytes = Gauge(
+            "polyvox_buffered_bytes", "Memory of answers that are sent as a whole.", registry=registry
+        )
         self._side_waiting = Gauge(
             "polyvox_side_waiting",
             "Requests for phonemes, normalised text or mixed voices that wait.",
@@ -99,6 +102,10 @@ class Metrics:
         """Read the gauges of side work from these functions at every scrape."""
         self._side_waiting.set_function(waiting)
         self._side_running.set_function(running)
+
+    def watch_output(self, used: Callable[[], float]) -> None:
+        """Read the memory of whole answers from this function at every scrape."""
+        self._buffered_bytes.set_function(used)
 
     def side_refused(self) -> None:
         self._side_refused.inc()

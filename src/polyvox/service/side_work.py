@@ -1,4 +1,4 @@
-"""Work of requests that speak nothing: phonemes, normalised text, mixed voices. It has threads and a queue of its own."""
+"""Work of requests that speak nothing: phonemes, normalised text, mixed voices. It has threads of its own."""
 
 import asyncio
 from collections import deque
@@ -20,7 +20,7 @@ T = TypeVar("T")
 class SideWork:
     """A few threads and at most `max_waiting` calls that wait for them, first in, first out.
 
-    A caller that is cancelled leaves the queue at once. A call that runs cannot be stopped, unless it is made in pieces;
+    A caller that is cancelled leaves the queue at once. A call that runs can be stopped only between its pieces;
     its thread stays taken until it ends.
     """
 

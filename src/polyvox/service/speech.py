@@ -18,16 +18,20 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
+from polyvox.service.output_budget import OutputBudget
+from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
 from polyvox.service.request_kind import RequestKind, SpeakText
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.side_work import SideWork
+from polyvox.service.text_limits import TextLimits
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.types import SPEED_RANGE, AudioChunk, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _LAST_GRACE_SECONDS = 5.0
+_ESTIMATE_ERROR = 1.25
 
 Answer = TypeVar("Answer")
 
@@ -37,7 +41,8 @@ class SpeechRequest:
     """A request of a door. `door` is the door's name, for logs and metrics.
 
     `resolve_voice` looks up a voice that is not the engine's own; it is prepared once the request is admitted. `kind`
-    replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up.
+    replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up. A `whole`
+    answer is sent when all of it is spoken.
     """
 
     utterance: Utterance
@@ -50,6 +55,7 @@ class SpeechRequest:
     resolve_voice: Callable[[], Awaitable[ResolvedVoice | None]] | None = None
     kind: RequestKind | None = None
     resolve_kind: Callable[[], Awaitable[RequestKind]] | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,10 @@ class SpeechService:
         self.metrics = metrics
         self._admission = Admission(settings.max_sessions, settings.max_queue)
         self._executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
+        self._limits = TextLimits.of(settings)
+        self._pace = QuickestPace()
+        self._output = OutputBudget(settings.max_buffered_bytes)
+        metrics.watch_output(lambda: self._output.used)
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
@@ -121,7 +131,7 @@ class SpeechService:
             if request.resolve_kind is not None:
                 request = replace(request, kind=await request.resolve_kind())
             if request.kind is None:
-                self._check_text(request.utterance.text)
+                self._check_text(request, model)
             voice = None if request.resolve_voice is None else await request.resolve_voice()
             return self._open(request, model, voice)
         except PolyvoxError as error:
@@ -189,9 +199,10 @@ class SpeechService:
             stall=self.settings.stall_seconds,
             max_audio_seconds=kind.max_audio_seconds,
         )
-        session = Session(plan, self._admission.enter(), self.metrics, self._executor)
+        output = self._output.reservation(self.settings.stall_seconds / 2)
+        session = Session(plan, self._admission.enter(), self.metrics, self._executor, output)
         self._sessions.add(session)
-        session.task.add_done_callback(lambda _: self._sessions.discard(session))
+        session.task.add_done_callback(lambda _: self._settle(session))
         return session
 
     def _engine(self, model: str | None) -> Engine:
@@ -199,14 +210,22 @@ class SpeechService:
             raise UnavailableError(self._refusal)
         return self.registry.engine(model)
 
-    def _check_text(self, text: str) -> None:
-        limit = self.settings.max_input_chars
-        if len(text) > limit:
+    def _settle(self, session: Session) -> None:
+        self._sessions.discard(session)
+        self._pace.observe(session.model, session.audio_seconds, session.busy_seconds)
+
+    def _check_text(self, request: SpeechRequest, model: str) -> None:
+        """Refuse a text beyond the limits, and one whose whole answer cannot be ready in time."""
+        utterance, deadline = request.utterance, self.settings.deadline_seconds
+        speed = utterance.speed if utterance.speed in SPEED_RANGE else 1.0
+        seconds = self._limits.check(utterance.text, speed)
+        needed = self._pace.needed(model, seconds)
+        if request.whole and needed > deadline * _ESTIMATE_ERROR:
             raise TextError(
-                f"The text has {len(text):,} characters; this server takes at most {limit:,}.", field="input"
+                f"The text takes about {seconds / 60:,.0f} minutes to speak, and this server at least {needed:,.0f} s "
+                f"to make them; a request may take {deadline:g} s. Ask for a stream, or send the text in parts.",
+                field="input",
             )
-        if not text.strip():
-            raise TextError("The text is empty; send something to say.", field="input")
 
     async def _ended(self, seconds: float) -> None:
         """Wait for the open sessions, at most `seconds`."""

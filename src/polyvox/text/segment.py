@@ -9,7 +9,6 @@ from polyvox.text.split import clauses, sentences
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 
-
 MAX_SENTENCE_CHARS: Final = 1_000
 """Characters that normalisers and phonemizers see at once; some of them take the square of it."""
 
