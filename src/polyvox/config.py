@@ -157,6 +157,23 @@ class Settings(BaseModel):
     max_share: float = Field(
         0.5, gt=0, le=1, description="Share of slots and queue that one key or address keeps while another waits."
     )
+    side_work_queue: int = Field(
+        16, ge=0, description="Requests for phonemes, normalised text or mixed voices that may wait; beyond that: 429."
+    )
+    side_work_chars: int = Field(
+        20_000, ge=1, description="Longest text whose phonemes or normalised form may be asked for, in characters."
+    )
+    max_pause_seconds: float = Field(
+        300.0, ge=0, le=600, description="Longest pauses of one request, all that its text asks for together."
+    )
+    max_spoken_seconds: float = Field(
+        21_600.0, gt=0, description="Longest speech of one request, estimated from its text before it is spoken."
+    )
+    max_buffered_bytes: int = Field(
+        134_217_728,
+        ge=1_048_576,
+        description="Memory for answers that are sent as a whole and not streamed, of all requests together.",
+    )
     session_buffer: int = Field(
         4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
     )

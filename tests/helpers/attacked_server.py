@@ -9,16 +9,22 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from helpers.processes import ProgramProcess, program_process
 from polyvox.bench.null import NullEngine
 from polyvox.cli.server import run_server
+from polyvox.config import Settings
 from polyvox.installation import load_settings
-from polyvox.types import Voice
+from polyvox.text import markup
+from polyvox.text.phoneme_frontend import PhonemeFrontends
+from polyvox.text.spoken import Pause, SpokenWord
+from polyvox.types import AudioChunk, NormalizationOptions, Utterance, Voice
 
 TESTS = Path(__file__).parents[1]
 
@@ -28,6 +34,27 @@ class AttackedEngine(NullEngine):
 
     name = "kokoro"
     voices: Sequence[Voice] = (Voice("af_heart", "Heart", "en-us"),)
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._readers = PhonemeFrontends(espeak=settings.espeak)
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        """The noise, and then the pauses that the text asks for."""
+        async for chunk in super().speak(utterance):
+            yield chunk
+        pauses = [insert.seconds for insert in markup.parse(utterance.text).inserts if isinstance(insert, Pause)]
+        for index, seconds in enumerate(pauses, start=chunk.index + 1):
+            pcm = np.zeros(round(seconds * chunk.sample_rate), np.float32)
+            chunk = AudioChunk(pcm, chunk.sample_rate, index, chunk.end)
+            yield chunk
+
+    def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
+        """What Kokoro's own costs, which is no little; the ids are code points."""
+        sentences = self._readers.frontend(language).read(text, NormalizationOptions())
+        words = [word for sentence in sentences for word in sentence.words if isinstance(word, SpokenWord)]
+        phonemes = " ".join(word.phonemes for word in words)
+        return phonemes, [ord(symbol) for symbol in phonemes]
 
 
 @contextmanager

@@ -225,9 +225,9 @@ def _recording(fields: Fields) -> InlineVoice:
 class _TimedFile(SpeechResponse):
     """A WAV file whose header says how long it plays."""
 
-    def file_headers(self, session: Session, body: bytes) -> Mapping[str, str]:
+    def file_headers(self, session: Session, size: int) -> Mapping[str, str]:
         header = wav_header(session.sample_rate, session.channels, 0)
-        samples = (len(body) - len(header)) / (2 * session.channels)
+        samples = (size - len(header)) / (2 * session.channels)
         return {DURATION_HEADER: f"{samples / session.sample_rate:.6f}"}
 
 

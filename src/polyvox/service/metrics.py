@@ -119,6 +119,31 @@ class Metrics:
             "polyvox_refused_bodies", "Request bodies refused by a limit, by the limit.", ["limit"], registry=registry
         )
 
+        self._buffered_bytes = Gauge(
+            "polyvox_buffered_bytes", "Memory of answers that are sent as a whole.", registry=registry
+        )
+        self._side_waiting = Gauge(
+            "polyvox_side_waiting",
+            "Requests for phonemes, normalised text or mixed voices that wait.",
+            registry=registry,
+        )
+        self._side_running = Gauge("polyvox_side_running", "Such requests that are worked on.", registry=registry)
+        self._side_refused = Counter(
+            "polyvox_side_refused", "Such requests that found the queue full.", registry=registry
+        )
+
+    def watch_side(self, *, waiting: Callable[[], float], running: Callable[[], float]) -> None:
+        """Read the gauges of side work from these functions at every scrape."""
+        self._side_waiting.set_function(waiting)
+        self._side_running.set_function(running)
+
+    def watch_output(self, used: Callable[[], float]) -> None:
+        """Read the memory of whole answers from this function at every scrape."""
+        self._buffered_bytes.set_function(used)
+
+    def side_refused(self) -> None:
+        self._side_refused.inc()
+
     def watch(
         self,
         *,

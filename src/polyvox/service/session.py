@@ -16,6 +16,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.delivery import closing
 from polyvox.service.metrics import Metrics
+from polyvox.service.output_budget import OutputReservation
 from polyvox.service.ticket import Ticket
 from polyvox.types import AudioChunk
 
@@ -100,7 +101,10 @@ class Session:
     rest, and returns when the engine has freed everything and the slot is free.
     """
 
-    def __init__(self, plan: SessionPlan, ticket: Ticket, metrics: Metrics, executor: DeviceExecutor) -> None:
+    def __init__(
+        self, plan: SessionPlan, ticket: Ticket, metrics: Metrics, executor: DeviceExecutor, output: OutputReservation
+    ) -> None:
+        self.output = output
         self.executor = executor
         self._plan = plan
         self._ticket = ticket
@@ -148,6 +152,16 @@ class Session:
         return self._plan.max_audio_seconds
 
     @property
+    def audio_seconds(self) -> float:
+        """Seconds of audio produced so far."""
+        return self._progress.audio_seconds
+
+    @property
+    def busy_seconds(self) -> float:
+        """Seconds that the engine took for them."""
+        return self._progress.busy_seconds
+
+    @property
     def state(self) -> SessionState:
         return self._state
 
@@ -177,6 +191,7 @@ class Session:
             self.cancel()
             await asyncio.wait([self._task])
         finally:
+            self.output.release()
             unbind_contextvars("session")
 
     def __aiter__(self) -> AsyncIterator[AudioChunk]:
