@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
 from polyvox.api.body import MAX_ITEMS, parse_json
+from polyvox.api.forms import Fields
+from polyvox.api.streamable import CloneBody
 from polyvox.errors import InvalidRequestError
 
 SPEECH = "/v1/audio/speech"
@@ -92,3 +94,11 @@ def test_the_place_of_a_mistake_is_named():
 def test_more_items_or_names_than_anybody_needs_are_refused_before_any_is_checked(value, complaint) -> None:
     with pytest.raises(InvalidRequestError, match=complaint):
         parse_json(json.dumps(value).encode())
+
+
+def test_a_list_in_a_form_is_measured_before_it_is_parsed():
+    form = {"reference_text": "a", "generate_text": "b"}
+    assert Fields(form | {"reference_codes": "[1,2]"}, is_form=True).parsed(CloneBody).reference_codes == [1, 2]
+    with pytest.raises(InvalidRequestError, match="131,072 characters") as error:
+        Fields(form | {"reference_codes": "[" + "1," * 200_000 + "1]"}, is_form=True).parsed(CloneBody)
+    assert error.value.field == "reference_codes"

@@ -10,6 +10,8 @@ from pathlib import Path
 import polyvox
 from helpers.documents import PAGES, ROOT, page_name
 
+JIEBA = re.compile(r"^(Building prefix|Loading model|Dumping model|Prefix dict) .*\n", re.MULTILINE)
+"""What the search index's segmenter of Chinese says of its own loading."""
 PRIVATE = re.compile(r"\b(hall|house|housemates?|knobs?|whoever|in company)\b", re.IGNORECASE)
 
 
@@ -23,7 +25,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
+    assert not JIEBA.sub("", done.stderr)
     assert (site / "doors" / "openai" / "index.html").is_file()
     assert (site / "architecture.svg").is_file()
 

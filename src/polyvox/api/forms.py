@@ -17,6 +17,7 @@ from polyvox.errors import InvalidRequestError
 
 _MAX_FIELDS = 40
 _MAX_FIELD_BYTES = 524_288
+_MAX_JSON_CHARS = 131_072  # of a field that is no text: more than the longest list needs, parsed on the event loop
 _REPEATABLE = frozenset({"tags"})
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
@@ -35,7 +36,7 @@ class Fields:
         """The fields as a model; in a form, numbers and booleans are parsed from text."""
         values = self.values
         if self.is_form and isinstance(values, dict):
-            values = {name: _form_value(model.model_fields.get(name), value) for name, value in values.items()}
+            values = {name: _form_value(name, model.model_fields.get(name), value) for name, value in values.items()}
         try:
             return model.model_validate(values)
         except ValidationError as error:
@@ -100,12 +101,14 @@ class _InMemory(MultiPartParser):
     spool_max_size = 1 << 40
 
 
-def _form_value(field: FieldInfo | None, written: object) -> object:
+def _form_value(name: str, field: FieldInfo | None, written: object) -> object:
     """The value of a form's text for a field that does not take text."""
     if field is None or not isinstance(written, str) or str in (kinds := _plain_types(field.annotation)):
         return written
     if bool in kinds and written.lower() in _BOOLEANS:
         return _BOOLEANS[written.lower()]
+    if len(written) > _MAX_JSON_CHARS:
+        raise InvalidRequestError(f"'{name}' has over {_MAX_JSON_CHARS:,} characters; send fewer items.", field=name)
     try:
         return parse_json(written.encode())
     except InvalidRequestError:
