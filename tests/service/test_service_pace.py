@@ -72,10 +72,10 @@ def test_an_engine_slower_than_playback_that_batches_gets_all_its_streams_back()
     assert pace.limit == 8
 
 
-def test_at_least_two_run_however_slow_the_engine_is() -> None:
+def test_at_least_four_run_however_slow_the_engine_is() -> None:
     pace = Pace(8)
     serial(pace, running=8, capacity=0.1)
-    assert pace.limit == 2
+    assert pace.limit == 4
 
 
 def test_the_limit_can_be_switched_off() -> None:

@@ -9,7 +9,8 @@ PLAYING = 1.2
 _WINDOW = 32
 _ENOUGH = 8
 """Chunks without which nothing is concluded: the first requests are never refused."""
-_FEWEST = 2
+_FEWEST = 4
+"""Streams that may always run at once: so few slow each other down less than a refusal would."""
 _CONTENDED = 1.5
 """Streams at once, on average, below which a low pace is the engine's own."""
 _SLOWED = 0.8
