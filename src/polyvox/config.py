@@ -9,7 +9,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    IPvAnyNetwork,
+    PrivateAttr,
+    SecretStr,
+    StringConstraints,
+)
 
 ENV_PREFIX = "POLYVOX_"
 
@@ -32,6 +41,19 @@ def _split_commas(value: object) -> object:
 _Item = TypeVar("_Item")
 CommaList = Annotated[list[_Item], BeforeValidator(_split_commas)]
 """A list that may be written as text, `a, b` or `[a, b]`."""
+
+VoiceAlias = Annotated[str, StringConstraints(pattern=r"^[^=,]{1,64}=[^=,]{1,200}$")]
+
+_CONVENTIONAL_VOICES = (
+    "中文女=zf_xiaoxiao",
+    "中文男=zm_yunxi",
+    "英文女=af_heart",
+    "英文男=am_michael",
+    "日语男=jm_kumo",
+    "粤语女=zf_xiaobei",
+    "韩语女=zf_xiaoyi",
+)
+"""The speakers of CosyVoice's fine-tuned model, which its clients name."""
 
 
 class SettingsSection(BaseModel):
@@ -75,10 +97,32 @@ class Settings(BaseModel):
     )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
     allowed_hosts: CommaList[str] = Field(
-        [], description="Names by which a server on loopback without keys may be called, too; `*` allows all."
+        [], description="Host names by which a server without keys may be called, besides addresses; `*` allows all."
+    )
+    insecure: bool = Field(
+        False, description="Whether other machines may call without keys, by any name unless `allowed_hosts` is set."
     )
     cors_origins: CommaList[str] = Field([], description="Origins allowed by CORS; `*` allows all.")
     max_body_bytes: int = Field(4_194_304, ge=1024, description="Largest request body that is read.")
+    max_pending_body_bytes: int = Field(
+        134_217_728, ge=1_048_576, description="Memory for all request bodies not yet answered; beyond that 429."
+    )
+    body_timeout_seconds: float = Field(
+        30.0, gt=0, description="How long a body may take to arrive, besides a second for every `body_min_rate` bytes."
+    )
+    body_min_rate: int = Field(4_096, ge=1, description="Bytes per second at which a long body must arrive at least.")
+    max_header_bytes: int = Field(65_536, ge=8_192, description="Longest request line and headers, together.")
+    header_timeout_seconds: float = Field(
+        20.0, gt=0, description="How long a new connection may take to send its headers."
+    )
+    keep_alive_seconds: float = Field(5.0, gt=0, description="How long a connection may wait for its next request.")
+    max_connections: int = Field(2_048, ge=16, description="HTTP connections at once, and as many for gRPC.")
+    max_connections_per_address: int = Field(
+        256, ge=1, description="HTTP connections at once from one address; loopback and `trusted_proxies` may have all."
+    )
+    trusted_proxies: CommaList[IPvAnyNetwork] = Field(
+        [], description="Addresses or networks of reverse proxies, which tell in X-Forwarded-For who calls."
+    )
     max_input_chars: int = Field(100_000, ge=1, description="Longest text of one request, in characters.")
     allow_voice_download: bool = Field(True, description="Whether /v1/audio/voices/combine may return the mixed voice.")
 
@@ -88,7 +132,13 @@ class Settings(BaseModel):
     )
     models: CommaList[str] = Field(["kokoro"], description="Models to load when the server starts.")
     default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
-    default_voice: str = Field("af_heart", description="Voice for requests that name none.")
+    default_voice: str = Field(
+        "af_heart", description="Voice for requests that name none; a model that has only other voices uses its first."
+    )
+    voice_aliases: CommaList[VoiceAlias] = Field(
+        list(_CONVENTIONAL_VOICES),
+        description="Further names of voices, as `name=voice`; a voice that really has the name goes first.",
+    )
     hub_url: str = Field("https://huggingface.co", description="Hugging Face hub, or a mirror of it.")
     modelscope_url: str = Field("https://modelscope.cn", description="ModelScope's hub, or a mirror of it.")
 
@@ -97,7 +147,33 @@ class Settings(BaseModel):
 
     # Sessions
     max_sessions: int = Field(32, ge=1, description="Requests that are spoken at once.")
+    adaptive_sessions: bool = Field(
+        True, description="Whether fewer are spoken at once where more were seen to fall behind playback."
+    )
     max_queue: int = Field(64, ge=0, description="Requests that may wait; beyond that the answer is 429.")
+    max_wait_seconds: float = Field(
+        5.0, gt=0, description="Longest wait for a turn; a request that has to expect a longer one is answered 429."
+    )
+    max_share: float = Field(
+        0.5, gt=0, le=1, description="Share of slots and queue that one key or address keeps while another waits."
+    )
+    side_work_queue: int = Field(
+        16, ge=0, description="Requests for phonemes, normalised text or mixed voices that may wait; beyond that: 429."
+    )
+    side_work_chars: int = Field(
+        20_000, ge=1, description="Longest text whose phonemes or normalised form may be asked for, in characters."
+    )
+    max_pause_seconds: float = Field(
+        300.0, ge=0, le=600, description="Longest pauses of one request, all that its text asks for together."
+    )
+    max_spoken_seconds: float = Field(
+        21_600.0, gt=0, description="Longest speech of one request, estimated from its text before it is spoken."
+    )
+    max_buffered_bytes: int = Field(
+        134_217_728,
+        ge=1_048_576,
+        description="Memory for answers that are sent as a whole and not streamed, of all requests together.",
+    )
     session_buffer: int = Field(
         4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
     )
@@ -192,6 +268,11 @@ class Settings(BaseModel):
     log_file_keep: int = Field(10, ge=1, description="Rotated log files to keep.")
 
     _sections: dict[str, SettingsSection] = PrivateAttr(default_factory=dict)
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """`voice_aliases` by their names."""
+        return dict(alias.split("=", 1) for alias in self.voice_aliases)
 
     def section(self, kind: type[Section]) -> Section:
         """The settings of one engine family or dialect; its defaults where nothing was loaded for it."""

@@ -1,6 +1,7 @@
 """Everything that can go wrong for a caller, one class each, and the one table that gives each its status codes."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 class PolyvoxError(Exception):
@@ -68,12 +69,21 @@ class RequestTooLargeError(PolyvoxError):
     """The body is over its byte limit."""
 
 
-class OverloadedError(PolyvoxError):
-    """The queue is full; try again after `retry_after` seconds."""
+class RefusalReason(StrEnum):
+    """Why a server at its limits refuses a request, for logs and metrics."""
 
-    def __init__(self, message: str, *, retry_after: float) -> None:
+    QUEUE = "queue"
+    WAIT = "wait"
+    SHARE = "share"
+
+
+class OverloadedError(PolyvoxError):
+    """The wait would be too long; try again after `retry_after` seconds."""
+
+    def __init__(self, message: str, *, retry_after: float, reason: RefusalReason = RefusalReason.QUEUE) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.reason = reason
 
 
 class UnavailableError(PolyvoxError):
@@ -94,6 +104,10 @@ class BundleError(PolyvoxError):
 
 class EngineError(PolyvoxError):
     """The engine failed; the cause is in the server's log under the session id."""
+
+
+class BrokenAudioError(EngineError):
+    """The engine made samples that are no numbers; what was delivered before them is intact."""
 
 
 class ApiError(PolyvoxError):
@@ -153,6 +167,7 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     DeadlineError: ErrorStatus(504, "server_error", "deadline_exceeded", "DEADLINE_EXCEEDED"),
     StalledError: ErrorStatus(408, "invalid_request_error", "client_stalled", "DEADLINE_EXCEEDED"),
     EngineError: ErrorStatus(500, "server_error", "engine_failed", "INTERNAL"),
+    BrokenAudioError: ErrorStatus(500, "server_error", "broken_audio", "INTERNAL"),
     ApiError: ErrorStatus(502, "server_error", "upstream_failed", "UNAVAILABLE"),
     ApiConnectionError: ErrorStatus(502, "server_error", "upstream_unreachable", "UNAVAILABLE"),
     PolyvoxError: ErrorStatus(500, "server_error", "internal_error", "INTERNAL"),

@@ -9,6 +9,7 @@ with Speaker("kokoro") as speaker:
 """
 
 import asyncio
+import math
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -165,7 +166,8 @@ class Speaker:
         catalog = Catalog.installed()
         catalog.spec(model)
         loader = Loader(catalog.sections, complete=False)
-        self._settings = loader.load(**{"models": [model], "default_model": model, **settings})
+        patient = {"max_wait_seconds": math.inf}  # a program's own calls wait for each other
+        self._settings = loader.load(**{"models": [model], "default_model": model, **patient, **settings})
         if not structlog.is_configured():
             configure_logging(self._settings.model_copy(update={"log_level": "warning"}))
         if download:
@@ -202,7 +204,7 @@ class Speaker:
         voice = options.get("voice") or self._voice
         utterance = Utterance(
             text=text,
-            voice="" if isinstance(voice, ReferenceVoice) else voice or self._default_voice(),
+            voice="" if isinstance(voice, ReferenceVoice) else voice or "",
             language=options.get("language"),
             speed=options.get("speed", 1.0),
             seed=options.get("seed"),
@@ -266,11 +268,6 @@ class Speaker:
         )
         session = await self._service.open(replace(request, resolve_voice=resolve_voice))
         return await session.__aenter__()
-
-    def _default_voice(self) -> str:
-        own = [voice.id for voice in self.voices]
-        wanted = self._settings.default_voice
-        return wanted if wanted in own or not own else own[0]
 
 
 class _LoopThread:

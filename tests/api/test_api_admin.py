@@ -7,6 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, served
 from polyvox.api.app import create_app
+from polyvox.service.voices import VoiceService
 
 pytestmark = pytest.mark.anyio
 
@@ -28,6 +29,29 @@ async def test_alive_but_not_ready_without_its_model():
     assert ready.status_code == 503
     assert ready.json()["status"] == "not_ready"
     assert "polyvox pull" in ready.json()["reasons"]["tone"]
+
+
+async def test_ready_with_a_warning_while_the_voice_store_is_broken(tmp_path):
+    (tmp_path / "voices").mkdir()
+    database = tmp_path / "voices" / "voices.sqlite3"
+    database.write_bytes(b"not a database" * 1_000)
+    service = tone_service(data_dir=tmp_path)
+    voices = VoiceService.for_service(service)
+    async with called(service, voices) as client:
+        await voices.start()
+        ready = await client.get("/ready")
+        broken = (await client.get("/metrics")).text
+        database.unlink()
+        await voices.check()
+        mended = await client.get("/ready")
+        whole = (await client.get("/metrics")).text
+        await voices.close()
+    assert (ready.status_code, ready.json()["status"], ready.json()["reasons"]) == (200, "ready", {})
+    assert "polyvox voices repair" in ready.json()["warnings"]["voices"]
+    assert str(tmp_path) not in ready.text
+    assert "polyvox_voice_store_available 0.0" in broken
+    assert "warnings" not in mended.json()
+    assert "polyvox_voice_store_available 1.0" in whole
 
 
 async def test_metrics_are_what_prometheus_reads():

@@ -108,7 +108,7 @@ async def test_qwen_is_the_default_voice_until_somebody_is_called_that(door):
     assert studio.engine.heard[-1].voice.startswith("voice_")
     config = (await client.get("/config")).json()
     assert config["default_voice"] == "qwen"
-    assert config["available_voice_prompts"] == ["low", "high", "qwen"]
+    assert config["available_voice_prompts"][:3] == ["low", "high", "qwen"]
 
 
 async def test_a_path_on_the_server_is_read_only_in_listed_folders(tmp_path):

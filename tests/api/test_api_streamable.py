@@ -1,7 +1,9 @@
 """The Streamable TTS API as its clients use it, on a tiny model here and on a scripted language model server."""
 
+import asyncio
 import io
 import json
+import re
 import wave
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +16,15 @@ from helpers.cloning import SimpleFetcher, SimpleIntake, SimpleTranscriber, samp
 from helpers.fakes import ToneEngine, tone_service
 from helpers.faulty_lm_server import faulty_server, speech
 from helpers.serving import called, decoded_seconds, error_of
-from helpers.tiny_speechlm import tiny_speechlm_settings, write_encoder, write_tiny_codec, write_tiny_model
+from helpers.tiny_speechlm import (
+    tiny_speechlm_settings,
+    write_cloning_model,
+    write_encoder,
+    write_tiny_codec,
+    write_tiny_model,
+    write_whole_codec,
+)
+from polyvox.audio.resample import resampled
 from polyvox.engines.catalog import Catalog
 from polyvox.service.metrics import Metrics
 from polyvox.service.prompts import Prompts
@@ -292,9 +302,60 @@ async def test_a_form_with_a_recording_takes_every_field(tmp_path):
     assert decoded_seconds(answers[0].content) == pytest.approx(0.6)
 
 
+async def test_a_recording_is_asked_for_by_the_tokens_that_the_encoder_heard_in_it(tmp_path):
+    write_whole_codec(tmp_path / "models" / "neucodec")
+    async with (
+        faulty_server(says(speech(range(20)))) as server,
+        door(tmp_path / "models", tmp_path, speechlm_url=server.url) as client,
+    ):
+        answers = [await client.post(CLONE, data=FORM, files=recording(seed)) for seed in (1, 2, 1)]
+        encoder = client.service.registry.engine("speechlm")._running.networks.encoder
+        pcm = (await SimpleIntake().take(sample(1), None)).pcm
+        tokens = encoder.encode(resampled(pcm, 24_000, 16_000)).tolist()
+    assert [answer.status_code for answer in answers] == [200] * 3, answers[0].text
+    assert len(tokens) == 50
+    prompts = [asked.body["prompt"] for asked in server.asked]
+    assert prompts[0] == prompts[2] != prompts[1]
+    assert prompts[0] == (
+        f"<|im_start|>I wonder if I shall ever be happy.<|speech_start|>{speech(tokens)}<|im_end|>"
+        "<|im_start|>Ye encik, apa yang boleh saya tolong?<|speech_start|>"
+    )
+
+
+@pytest.fixture(scope="module")
+def cloning(tmp_path_factory):
+    return write_cloning_model(tmp_path_factory.mktemp("cloning"))
+
+
+async def test_a_recording_is_encoded_once_and_its_voice_speaks_alone_and_among_others(cloning, tmp_path):
+    form = FORM | {"max_tokens": "20", "seed": "4"}
+    async with door(cloning, tmp_path) as client:
+        alone = await client.post(CLONE, data=form, files=recording(1))
+        together = await asyncio.gather(*(client.post(CLONE, data=form, files=recording(n)) for n in (2, 1, 3, 1)))
+        metrics = (await client.get("/metrics")).text
+    assert [answer.status_code for answer in (alone, *together)] == [200] * 5, alone.text
+    assert len(alone.content) == 2 * 480 * 20
+    assert together[1].content == together[3].content == alone.content
+    assert alone.content not in (together[0].content, together[2].content)
+    assert re.search(r'polyvox_stage_batch_size_count\{stage="speechlm encoder"\} 3\.0', metrics)
+
+
+async def test_a_registered_voice_speaks(cloning, tmp_path):
+    fields = {"name": "Anna", "transcript": FORM["reference_text"]}
+    async with door(cloning, tmp_path) as client:
+        made = await client.post("/v1/voices", data=fields, files={"audio": ("a.wav", sample(1))})
+        wish = SHORT | {"input": FORM["generate_text"], "model": "TTS-model"}
+        named = await client.post(SPEECH, json=wish | {"voice": "Anna"})
+        own = await client.post(SPEECH, json=wish | {"voice": "husein"})
+    assert (made.status_code, named.status_code, own.status_code) == (201, 200, 200), (made.text, named.text)
+    assert len(named.content) == 2 * 480 * 20
+    assert named.content != own.content
+
+
 async def test_without_the_encoder_a_recording_is_refused_with_the_remedy(client):
     answer = await client.post(CLONE, data=FORM, files=recording())
     assert answer.status_code == 503
+    assert "polyvox pull neucodec" in error_of(answer)["message"]
     assert "encoder.onnx" in error_of(answer)["message"]
     assert "reference_codes" in error_of(answer)["message"]
 

@@ -250,6 +250,33 @@ async def test_each_key_has_its_own_voices(tmp_path):
         await registered(client, "Anna", 2)
 
 
+@pytest.mark.parametrize("door", ["/v1/voices", "/v1/zipvoice/voices"])
+async def test_no_key_learns_from_a_deletion_or_a_clearance_what_another_has(tmp_path, door):
+    async with studio_client(tmp_path, api_keys=["one", "two"]) as (studio, client):
+
+        async def deleted():
+            voice = await registered(client)
+            name = voice["id"] if door == "/v1/voices" else "Anna"
+            return (await client.delete(f"{door}/{name}")).json()["removed"]
+
+        async def cleared():
+            return (await client.post(f"{door}/cache/clear")).json()
+
+        client.headers.update(bearer("one"))
+        alone = await deleted(), await cleared()
+        client.headers.update(bearer("two"))
+        kept = await registered(client)
+        for voice in (kept["id"], f"base64+{encoded(1)}"):
+            await client.post("/v1/audio/speech", json={"input": "Hello.", "voice": voice})
+        made = len(studio.engine.prepared)
+        client.headers.update(bearer("one"))
+        assert (await deleted(), await cleared()) == alone
+        client.headers.update(bearer("two"))
+        assert (await client.get(f"/v1/voices/{kept['id']}/audio")).status_code == 200
+        await client.post("/v1/audio/speech", json={"input": "Hello.", "voice": kept["id"]})
+        assert len(studio.engine.prepared) == made
+
+
 async def test_keys_share_the_servers_voices_but_cannot_change_or_hear_them(tmp_path):
     async with studio_client(tmp_path) as (_, client):
         voice = await registered(client)
@@ -300,9 +327,12 @@ async def test_a_recording_without_its_text_is_heard(studio, client):
         pytest.fail("the transcript never came")
 
 
-async def test_without_the_recogniser_the_remedy_is_named(studio, client):
+async def test_without_the_recogniser_a_voice_is_registered_and_the_remedy_is_named(studio, client):
     studio.transcriber.error = UnavailableError("It is missing; run: polyvox pull moonshine-base")
-    refused = await client.post("/v1/voices", json={"name": "Anna", "audio": encoded(1)})
+    added = await client.post("/v1/voices", json={"name": "Anna", "audio": encoded(1)})
+    assert added.status_code == 201
+    assert any("polyvox pull moonshine-base" in warning for warning in added.json()["warnings"])
+    refused = await client.post("/v1/audio/speech", json={"input": "Hello.", "voice": "Anna"})
     assert refused.status_code == 503
     assert "polyvox pull moonshine-base" in error_of(refused)["message"]
 

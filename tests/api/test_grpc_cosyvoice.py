@@ -6,6 +6,7 @@ import pytest
 from helpers.cloning import CloneEngine
 from helpers.fakes import ToneEngine
 from helpers.grpc_clients import GrpcStudio, SteppedEngine, grpc_channel, original_client, recording
+from polyvox.api.grpc.schema import message_type
 
 pytestmark = pytest.mark.anyio
 
@@ -182,3 +183,18 @@ async def test_an_engine_that_fails_in_the_middle_ends_the_call_visibly(tmp_path
     studio = GrpcStudio(tmp_path, CloneEngine(fail_at=1))
     refused = await refusal(studio, request_of(sft_request={"tts_text": "One."}))
     assert refused == ("INTERNAL", "engine_failed", None)
+
+
+async def test_a_format_and_a_seed_may_be_asked_for(studio):
+    request, response = message_type("cosyvoice.Request"), message_type("cosyvoice.Response")
+    asked = request(seed=7, response_format="flac", model="tone")
+    asked.sft_request.tts_text, asked.sft_request.spk_id = "One.", "low"
+    async with grpc_channel(studio) as channel:
+        call = channel.unary_stream(
+            "/cosyvoice.CosyVoice/Inference",
+            request_serializer=request.SerializeToString,
+            response_deserializer=response.FromString,
+        )
+        audio = b"".join([part.tts_audio async for part in call(asked)])
+    assert audio.startswith(b"fLaC")
+    assert studio.engine.heard[-1].seed == 7

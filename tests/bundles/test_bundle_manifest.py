@@ -10,7 +10,7 @@ def test_every_shipped_manifest_reads_and_is_filed_under_its_name():
     shipped = manifests()
     names = [manifest.name for manifest in shipped]
     assert names == sorted(names)
-    assert {"kokoro", "moonshine-base", "moonshine-tiny", "silero-vad"} <= set(names)
+    assert {"kokoro", "moonshine-base", "moonshine-tiny"} <= set(names)
     assert all(manifest_named(manifest.name) == manifest for manifest in shipped)
 
 

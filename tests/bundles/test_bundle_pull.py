@@ -2,6 +2,7 @@ import errno
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from helpers.sample_bundle import (
     write_files,
 )
 from polyvox.bundles import install as install_module
+from polyvox.bundles import pull as pull_module
 from polyvox.bundles.install import ModelsFolder
 from polyvox.bundles.manifest import Manifest
 from polyvox.bundles.progress import SilentProgress
@@ -293,3 +295,22 @@ def test_the_watcher_sees_each_byte_once(models, hub: LoopbackHub):
     total = sum(len(content) for content in FILES.values())
     assert progress.tasks == [(f"Fetching hub {REPOSITORY}", total)]
     assert progress.done == [total]
+
+
+def test_a_companion_is_fetched_with_its_model_and_done_without_where_it_cannot_be(models, hub, monkeypatch):
+    main, other = sample_manifest(), sample_manifest().model_copy(update={"name": "other"})
+    shipped = {"sample": main.model_copy(update={"name": "sample", "companions": ("other",)}), "other": other}
+    monkeypatch.setattr(pull_module, "manifest_named", shipped.__getitem__)
+    options = {"models_dir": models, "folder": None, "progress": SilentProgress()}
+    assert pull("sample", hub_url=hub.url, **options).folder.is_dir()
+    assert (models / "other").is_dir()
+    shutil.rmtree(models / "other")
+    monkeypatch.setattr(pull_module, "pull_manifest", partial(only_for, "sample", pull_module.pull_manifest))
+    assert pull("sample", hub_url=NOWHERE, **options).folder.is_dir()
+    assert not (models / "other").exists()
+
+
+def only_for(name: str, pulled, manifest: Manifest, **options) -> Bundle:
+    if manifest.name != name:
+        raise BundleError("The hub is not there.")
+    return pulled(manifest, **options)

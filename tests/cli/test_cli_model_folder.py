@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from polyvox.bundles.record import BundleRecord
-from polyvox.cli.model_folder import settings_for
+from polyvox.cli import model_folder
+from polyvox.cli.model_folder import fetched, is_repository, settings_for
 from polyvox.engines.catalog import BUILT_IN, Catalog
 from polyvox.errors import BundleError
+from polyvox.installation import load_settings
 
 KNOWN = Catalog(BUILT_IN)
 
@@ -61,3 +64,32 @@ def test_the_command_says_so_in_one_line(tmp_path):
     result = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
     assert result.returncode == 1
     assert result.stderr.startswith("error: There is no folder")
+
+
+@pytest.mark.parametrize(
+    ("repository", "model", "hub"),
+    [
+        ("iic/CosyVoice2-0.5B", "cosyvoice2", "modelscope"),
+        ("FunAudioLLM/Fun-CosyVoice3-0.5B-2512", "cosyvoice3", "hub"),
+    ],
+)
+def test_a_repository_is_fetched_from_the_hub_that_has_it(tmp_path, monkeypatch, repository, model, hub):
+    pulled: dict[str, object] = {}
+    monkeypatch.setattr(model_folder, "pull", lambda name, **options: pulled.update(options, name=name))
+    settings = load_settings(models_dir=tmp_path)
+    assert fetched(repository, KNOWN, settings, ["kokoro"]) == {"models": [model, "kokoro"], "default_model": model}
+    url = settings.modelscope_url if hub == "modelscope" else settings.hub_url
+    assert (pulled["name"], pulled["hub"], pulled["hub_url"], pulled["models_dir"]) == (model, hub, url, tmp_path)
+
+
+def test_a_repository_nobody_knows_is_refused_with_those_that_are_known(tmp_path):
+    with pytest.raises(BundleError, match=r"iic/CosyVoice2-0\.5B"):
+        fetched("someone/CosyVoice9", KNOWN, load_settings(models_dir=tmp_path))
+
+
+def test_what_counts_as_a_repository(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert is_repository(Path("iic/CosyVoice2-0.5B"))
+    (tmp_path / "iic" / "CosyVoice2-0.5B").mkdir(parents=True)
+    for named in ("iic/CosyVoice2-0.5B", "model", "/iic/CosyVoice2-0.5B", "../model", "a/b/c"):
+        assert not is_repository(Path(named))

@@ -117,10 +117,39 @@ def test_a_model_that_is_not_installed_ends_the_server_with_the_remedy(tmp_path:
     assert result.stdout == ""
 
 
-def test_binding_beyond_this_machine_without_keys_is_warned_about(tmp_path: Path) -> None:
-    command = [*POLYVOX, "serve", "--host", "0.0.0.0", "--port", "0", "--models-dir", str(tmp_path)]
-    open_to_all = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
-    assert "reachable from other machines without a key" in open_to_all.stderr
-    environment = os.environ | {"POLYVOX_API_KEYS": "sesame"}
-    with_keys = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True, env=environment)
-    assert "open to others" not in with_keys.stderr
+def started(tmp_path: Path, *options: str, **variables: str) -> str:
+    """What a server that other machines can reach writes before it ends for lack of a model."""
+    command = [*POLYVOX, "serve", "--port", "0", "--models-dir", str(tmp_path), *options]
+    result = subprocess.run(
+        command, check=False, timeout=60, capture_output=True, text=True, env=os.environ | variables
+    )
+    assert result.returncode == 1
+    return result.stderr
+
+
+@pytest.mark.parametrize(("options", "variables"), [(["--host", "0.0.0.0"], {}), ([], {"POLYVOX_HOST": "::"})])
+def test_serving_beyond_this_machine_without_keys_is_refused_with_the_ways_out(
+    tmp_path: Path, options: list[str], variables: dict[str, str]
+) -> None:
+    message = started(tmp_path, *options, **variables)
+    assert "Other machines could use a server on" in message
+    for way in ("POLYVOX_API_KEYS", "POLYVOX_ALLOWED_HOSTS", "--insecure", "POLYVOX_INSECURE=true", "127.0.0.1"):
+        assert way in message
+    assert "polyvox pull" not in message
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "warned"),
+    [
+        ([], {"POLYVOX_API_KEYS": "sesame"}, False),
+        ([], {"POLYVOX_ALLOWED_HOSTS": "speech.example"}, True),
+        (["--insecure"], {}, True),
+        ([], {"POLYVOX_INSECURE": "true"}, True),
+    ],
+)
+def test_each_way_out_opens_the_server_to_others(
+    tmp_path: Path, options: list[str], variables: dict[str, str], warned: bool
+) -> None:
+    message = started(tmp_path, "--host", "0.0.0.0", *options, **variables)
+    assert "polyvox pull kokoro" in message.splitlines()[-1]
+    assert ("reachable from other machines without a key" in message) is warned

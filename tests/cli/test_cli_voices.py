@@ -167,17 +167,16 @@ def test_a_hostile_name_or_a_missing_file_registers_nothing(tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def test_without_the_models_the_fix_is_named(tmp_path):
+def test_a_tone_is_refused_without_any_model_installed(tmp_path):
     recording = tmp_path / "a.wav"
     recording.write_bytes(encode(tone(1), AudioFormat.WAV, RATE))
     result = invoke("add", "Anna", recording, "--data-dir", tmp_path / "data", "--models-dir", tmp_path)
-    assert (result.exit_code, "polyvox pull silero-vad" in result.stderr) == (1, True)
+    assert (result.exit_code, "No speech" in result.stderr) == (2, True), result.stderr
 
 
 @pytest.mark.slow
 def test_add_and_compare_with_the_real_models(tmp_path, installed, models_dir):
-    for name in ("silero-vad", "campplus"):
-        installed(name)
+    installed("campplus")
     sentences = {
         ("af_heart", "a"): "The birch canoe slid on the smooth planks.",
         ("af_heart", "b"): "Four hours of steady work faced us on that morning.",
@@ -196,3 +195,48 @@ def test_add_and_compare_with_the_real_models(tmp_path, installed, models_dir):
     unlike = json.loads(succeeded("compare", "Heart", tmp_path / "c.wav", "--json", *folders))
     assert (alike["same_speaker"], unlike["same_speaker"]) == (True, False)
     assert alike["similarity"] > unlike["similarity"] + 0.3
+
+
+def test_repair_shows_what_it_would_do_and_then_does_it(data_dir):
+    before = stored(data_dir)
+    (data_dir / "voices" / "voices.sqlite3").unlink()
+    shown = succeeded("repair", "--dry-run", "--data-dir", data_dir)
+    assert "The database is missing; it would be made anew." in shown
+    assert shown.count("restore") == 3
+    assert not (data_dir / "voices" / "voices.sqlite3").exists()
+    rows = json.loads(succeeded("repair", "--data-dir", data_dir, "--json"))["recordings"]
+    assert sorted((row["name"], row["owner"]) for row in rows) == sorted(
+        (name, owner or "everyone") for name, owner in before
+    )
+    assert stored(data_dir) == before
+    assert "Every recording belongs to a voice." in succeeded("repair", "--data-dir", data_dir)
+
+
+def test_the_list_says_when_recordings_have_lost_their_voices(data_dir):
+    assert "warning" not in invoke("list", "--data-dir", data_dir).stderr
+    (data_dir / "voices" / "voices.sqlite3").unlink()
+    listed = invoke("list", "--data-dir", data_dir)
+    assert "the database does not know 3 of the recordings; run: polyvox voices repair --dry-run" in listed.stderr
+    assert len(list(data_dir.rglob("*.wav"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "owner"), [((), None), (("--shared",), "everyone"), (("--key", "sesame"), owner_of("sesame"))]
+)
+def test_a_recording_of_which_nothing_is_known_needs_an_owner(data_dir, options, owner):
+    for path in [*data_dir.rglob("*.json"), *data_dir.rglob("voices.sqlite3*")]:
+        path.unlink()
+    shown = json.loads(succeeded("repair", *options, "--data-dir", data_dir, "--json"))["recordings"]
+    if owner is None:
+        assert {(row["action"], row["owner"]) for row in shown} == {("leave", "")}
+        assert "--key KEY or --shared" in shown[0]["note"]
+    else:
+        assert {(row["action"], row["owner"]) for row in shown} == {("restore", owner)}
+    assert len(list(data_dir.rglob("*.wav"))) == 3
+
+
+def test_repair_refuses_what_makes_no_sense(data_dir, tmp_path):
+    both = invoke("repair", "--shared", "--key", "sesame", "--data-dir", data_dir)
+    assert (both.exit_code, "not both" in both.stderr) == (2, True)
+    nothing = invoke("repair", "--data-dir", tmp_path / "nowhere")
+    assert (nothing.exit_code, "nothing to repair" in nothing.stderr) == (1, True)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tomllib
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,6 @@ from helpers.documents import PAGES, ROOT, Block, Command, blocks, commands, ind
 from polyvox.audio.decode import decode
 from polyvox.bench.process import ServerProcess
 from polyvox.bundles.manifest import manifest_named
-from polyvox.bundles.validate import Bundle
 from polyvox.cli.main import app
 from polyvox.installation import settings_loader
 
@@ -168,10 +167,7 @@ def test_no_line_joins_a_command_that_runs_with_one_that_is_only_checked() -> No
 
 
 @pytest.fixture(scope="module")
-def server(
-    models_dir: Path, installed: Callable[[str], Bundle], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ServerProcess]:
-    installed("silero-vad")
+def server(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     with documented_server(models_dir, tmp_path_factory.mktemp("voices")) as running:
         yield running
 

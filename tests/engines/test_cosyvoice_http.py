@@ -4,7 +4,7 @@ import base64
 import io
 import re
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -17,7 +17,6 @@ from helpers.tiny_cosyvoice import tiny_model
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.bench.process import server_process
-from polyvox.bundles.validate import Bundle
 from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
@@ -34,14 +33,12 @@ FORMS = {
 
 
 @pytest.fixture
-async def door(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: Callable[[str], Bundle]
-) -> AsyncIterator[httpx.AsyncClient]:
+async def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
     """A server with a tiny CosyVoice 3, whose temporary files would be in `scratch`."""
     (tmp_path / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-    models_dir = installed("silero-vad").folder.parent
+    models_dir = tmp_path / "models"
     folder = tiny_model(tmp_path / "model", 3)
     settings = load_settings(
         models=["cosyvoice3"],
@@ -177,8 +174,8 @@ async def test_a_recording_is_said_in_another_voice_over_http(door):
     assert rest == 0
 
 
-def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path, installed):
-    models_dir = installed("silero-vad").folder.parent
+def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path):
+    models_dir = tmp_path / "models"
     command = ["serve", "--port", "0", "--model_dir", str(tiny_model(tmp_path / "model", 2))]
     with server_process([*command, "--models-dir", str(models_dir)]) as server:
         files = [("prompt_wav", ("prompt_wav", io.BytesIO(SPEECH), "application/octet-stream"))]
@@ -193,3 +190,23 @@ def test_the_server_starts_as_cosyvoices_users_start_it(tmp_path, installed):
         audio = b"".join(response.iter_content(chunk_size=16_000))
         assert response.status_code == 200, audio
         assert len(np.frombuffer(audio, np.int16)) >= 960
+
+
+@pytest.mark.slow
+def test_a_server_of_cosyvoice_speaks_with_nothing_configured(tmp_path, models_dir):
+    """No voice, the Ray server's own default, and the speakers of the fine-tuned model: all in voices of Kokoro's."""
+    folder = tiny_model(tmp_path / "model", 3)
+    (folder / "spk2info.pt").unlink()  # as released: without voices of its own
+    command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(models_dir)]
+    with server_process(command) as server:
+        for path, body in {
+            "/tts": {"text": "the wall."},
+            "/v1/model/cosyvoice/tts": {"text": "the wall.", "voice_type": "qwen"},
+            "/instruct_tts": {"text": "the wall.", "instruction": "a word"},
+            "/synthesize": {"text": "the wall."},
+            "/inference_sft": {"tts_text": "the wall.", "spk_id": "中文女"},
+            "/v1/audio/speech": {"input": "the wall.", "voice": "af_heart(2)+bf_emma(1)", "response_format": "pcm"},
+        }.items():
+            answer = requests.post(server.url + path, json=body, timeout=120)
+            assert (answer.status_code, len(answer.content) > 1_000) == (200, True), (path, answer.text[:300])
+        assert {"af_heart", "中文女"} <= set(requests.get(server.url + "/speakers", timeout=30).json())

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from helpers.hostile import FILES
-from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError, status_of
 from polyvox.voices.intake import RecordingIntake
@@ -44,9 +43,9 @@ def own_peak() -> int:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
 
 
-async def main(models_dir: Path) -> None:
+async def main() -> None:
     settings = Settings()
-    intake = RecordingIntake(settings, SileroVad(open_bundle("silero-vad", models_dir)))
+    intake = RecordingIntake(settings, SileroVad())
     names, outcomes = iter(FILES), {}
     await asyncio.gather(*(work(intake, PromptLimits.of(settings), names, outcomes) for _ in range(2)))
     peaks = {
@@ -56,4 +55,4 @@ async def main(models_dir: Path) -> None:
     sys.stdout.write(json.dumps({"outcomes": outcomes, "kilobytes": peaks}))
 
 
-asyncio.run(main(Path(sys.argv[1])))
+asyncio.run(main())

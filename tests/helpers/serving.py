@@ -18,7 +18,9 @@ from helpers.fakes import running
 from polyvox.api.app import create_app
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.cli.granian_server import EmbeddedGranian
+from polyvox.cli.descriptors import raise_descriptor_limit
+from polyvox.cli.granian_server import EmbeddedGranian, http1_options
+from polyvox.cli.guarded_http import GuardedConfig
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
@@ -37,7 +39,8 @@ async def called(
 def served(service: SpeechService, voices: VoiceService | None = None, doors: Sequence[Door] = DOORS) -> Iterator[str]:
     """The base URL of a real server in a thread of its own; it starts and closes the service."""
     app = create_app(service, voices, doors=doors)
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=2)
+    options: dict[str, Any] = {"host": "127.0.0.1", "port": 0, "log_config": None, "timeout_graceful_shutdown": 2}
+    config = GuardedConfig(app, service, raise_descriptor_limit(), **options)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -62,7 +65,7 @@ def served_by_granian(service: SpeechService, doors: Sequence[Door] = DOORS) -> 
 
     async def serve() -> None:
         app = create_app(service, doors=doors)
-        server = EmbeddedGranian(app, listener, 128)
+        server = EmbeddedGranian(app, listener, 128, http1_options(service.settings))
         async with app.router.lifespan_context(app):
             stopping.append(partial(asyncio.get_running_loop().call_soon_threadsafe, server.stop))
             await server.serve()

@@ -17,12 +17,12 @@ from typing import Any
 
 from helpers.voice_samples import RATE, noise, registration
 from polyvox.errors import ConflictError
-from polyvox.voices import recordings, store
+from polyvox.voices import recordings, store, sweep
 from polyvox.voices.recordings import digest_of, wav_bytes
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.store import VoiceStore
 
-TRACED = frozenset(module.__file__ for module in (recordings, store))
+TRACED = frozenset(module.__file__ for module in (recordings, store, sweep))
 PROCESSES = 8
 REGISTRATIONS = 1_000
 MOMENTS = 60
@@ -108,12 +108,21 @@ def check(folder: Path, before: Content, seed: int) -> Content:
     for voice in here:
         voices.recording(voice)  # which checks the hash
     voices.sweep()
-    files = [path for path in (folder / "voices" / "audio").rglob("*") if path.is_file()]
-    assert {path.parent.name + path.stem for path in files} == {voice.audio_digest for voice in here}
+    voices.update_sidecars()
+    check_files(folder, {voice.id: voice.audio_digest for voice in here})
     two_voices(voices, seed + 2)
     content = {voice.name: (voice.audio_digest, voice.transcript) for voice in voices.page(VoiceQuery()).voices}
     voices.close()
     return content
+
+
+def check_files(folder: Path, voices: dict[str, str]) -> None:
+    """Hold the files against the voices, ids to digests: each has its recording and its side-car, and nothing else."""
+    names = {path.parent.name + path.name for path in (folder / "voices" / "audio").glob("*/*")}
+    recordings = {f"{digest}.wav" for digest in voices.values()}
+    assert names == recordings | {f"{digest}.{voice_id}.json" for voice_id, digest in voices.items()}
+    assert not (folder / "voices" / "audio" / "incoming").exists()
+    assert not (folder / "voices" / "unclaimed").exists()
 
 
 def two_voices(voices: VoiceStore, seed: int) -> None:

@@ -1,12 +1,15 @@
 """A whole tiny model on disk: a language model with its tokenizer, and a codec, all seeded."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
+import torch
 from onnx import TensorProto, helper
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from torch import Tensor
 
 from helpers.seeded_codec import seeded_codec_state
 from helpers.tiny_lm import tiny_state
@@ -15,8 +18,9 @@ from polyvox.engines.speechlm.prompt_builder import END, SPEECH, START, code_tex
 from polyvox.installation import settings_loader
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.codec_lm import CodecLmConfig
-from polyvox.models.speechlm.neucodec import NeuCodecConfig
+from polyvox.models.speechlm.neucodec import TOKENS, NeuCodecConfig
 
+ENCODER_GOLDEN = Path(__file__).parents[1] / "golden" / "neucodec_encoder"
 CODES = 512
 BYTES = 256
 CODEC = NeuCodecConfig(hidden=64, depth=2, heads=4, hop=480)
@@ -41,9 +45,17 @@ def write_tiny_model(folder: Path, *, gain: float = 3.0) -> Path:
     return folder
 
 
-def write_tiny_lm(folder: Path, *, gain: float = 3.0) -> None:
+def write_cloning_model(folder: Path) -> Path:
+    """The same with all tokens of the codec in the vocabulary, and with NeuCodec's encoder beside the decoder."""
+    write_tiny_lm(folder / "speechlm", codes=TOKENS)
+    write_whole_codec(folder / "neucodec")
+    return folder
+
+
+def write_tiny_lm(folder: Path, *, gain: float = 3.0, codes: int = CODES) -> None:
     folder.mkdir(parents=True)
-    config = CodecLmConfig(first_code=BYTES + 3, end=BYTES + 1, codes=CODES, backbone=BACKBONE)
+    backbone = replace(BACKBONE, vocabulary=BYTES + 3 + codes)
+    config = CodecLmConfig(first_code=BYTES + 3, end=BYTES + 1, codes=codes, backbone=backbone)
     state = tiny_state(config, gain=gain)
     state["lm_head.weight"][config.end] = 0.0  # so that speech seldom ends before its greatest length
     names = sorted(state)
@@ -51,7 +63,7 @@ def write_tiny_lm(folder: Path, *, gain: float = 3.0) -> None:
     save_file({name: state[name] for name in names[1::2]}, folder / "model-00002-of-00002.safetensors")
     sizes = {
         "model_type": "qwen3",
-        "vocab_size": BACKBONE.vocabulary,
+        "vocab_size": backbone.vocabulary,
         "hidden_size": BACKBONE.hidden,
         "intermediate_size": BACKBONE.feed_forward,
         "num_hidden_layers": BACKBONE.layers,
@@ -62,13 +74,25 @@ def write_tiny_lm(folder: Path, *, gain: float = 3.0) -> None:
         "rms_norm_eps": BACKBONE.norm_eps,
     }
     (folder / "config.json").write_text(json.dumps(sizes))
-    tiny_tokenizer().save(str(folder / "tokenizer.json"))
+    tiny_tokenizer(codes).save(str(folder / "tokenizer.json"))
 
 
 def write_tiny_codec(folder: Path) -> None:
     folder.mkdir(parents=True)
     save_file(seeded_codec_state(CODEC, CODEC_SEED), folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({"heads": CODEC.heads}))
+
+
+def write_whole_codec(folder: Path, *, without: str = "-") -> None:
+    """NeuCodec as it is published, less the weights whose names begin with `without`."""
+    folder.mkdir(parents=True)
+    state = {name: tensor for name, tensor in whole_codec_state().items() if not name.startswith(without)}
+    torch.save(state, folder / "pytorch_model.bin")
+
+
+def whole_codec_state() -> dict[str, Tensor]:
+    """A seeded decoder, and the encoder of the recorded tensors."""
+    return seeded_codec_state(CODEC, CODEC_SEED) | load_file(ENCODER_GOLDEN / "weights_tiny.safetensors")
 
 
 def write_encoder(path: Path) -> None:
@@ -92,14 +116,14 @@ def write_encoder(path: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
 
 
-def tiny_tokenizer() -> Tokenizer:
+def tiny_tokenizer(codes: int = CODES) -> Tokenizer:
     """Bytes, then the control tokens and the codec's, as they are added to a published vocabulary."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(letters)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (START, END)])
-    tokenizer.add_tokens([SPEECH, *(code_text(code) for code in range(CODES))])
+    tokenizer.add_tokens([SPEECH, *(code_text(code) for code in range(codes))])
     return tokenizer
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,6 @@ from helpers.cloning import CloneEngine
 from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
 from polyvox import Speaker
 from polyvox.audio.decode import decode
-from polyvox.bundles.validate import Bundle
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import (
     BundleError,
@@ -153,13 +152,11 @@ def test_a_closed_speaker_says_so(engine: PlainToneEngine) -> None:
 
 
 @pytest.mark.slow
-def test_the_voice_of_a_recording_is_cloned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: Callable[[str], Bundle]
-) -> None:
+def test_the_voice_of_a_recording_is_cloned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = CloneEngine()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Catalog, "installed", lambda: tone_catalog(engine))
-    models_dir = installed("silero-vad").folder.parent
+    models_dir = tmp_path / "models"
     with Speaker("tone", models_dir=models_dir, data_dir=tmp_path / "data") as speaker:
         anna = speaker.clone(RECORDING, transcript="And there was the wolf.")
         speaker.say("In her voice", voice=anna)

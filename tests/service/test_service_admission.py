@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -9,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.fakes import ToneEngine, running, tone_service
-from polyvox.errors import OverloadedError
-from polyvox.service.admission import Admission, Ticket
+from polyvox.errors import OverloadedError, RefusalReason
+from polyvox.service.admission import Admission
 from polyvox.service.speech import SpeechRequest
+from polyvox.service.ticket import Job, Ticket, TicketState
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +31,7 @@ class Clock:
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with patch.object(Admission, "_now", staticmethod(clock)):
+    with patch.object(Admission, "now", staticmethod(clock)):
         yield clock
 
 
@@ -80,12 +83,16 @@ async def test_the_queue_can_have_no_room() -> None:
 
 
 async def test_retry_after_is_one_second_before_any_request_has_finished() -> None:
-    assert Admission(1, 0).retry_after() == 1.0
+    admission = Admission(1, 0)
+    admission.enter()
+    with pytest.raises(OverloadedError) as caught:
+        admission.enter()
+    assert caught.value.retry_after == 1.0
 
 
-async def test_retry_after_follows_from_recent_durations_and_the_queue(clock: Clock) -> None:
+async def test_without_chunks_the_time_of_whole_requests_counts(clock: Clock) -> None:
     admission = Admission(2, 3)
-    for seconds in (6.0, 10.0):
+    for seconds in (6.0, 10.0) * 4:
         ticket = admission.enter()
         clock.now += seconds
         ticket.release()
@@ -93,7 +100,7 @@ async def test_retry_after_follows_from_recent_durations_and_the_queue(clock: Cl
         admission.enter()
     with pytest.raises(OverloadedError) as caught:
         admission.enter()
-    assert caught.value.retry_after == pytest.approx(8.0 * 4 / 2)
+    assert caught.value.retry_after == pytest.approx(8.0), "a place in the queue is free when the next one begins"
 
 
 async def test_retry_after_is_at_least_one_second_and_uses_recent_requests_only(clock: Clock) -> None:
@@ -102,7 +109,10 @@ async def test_retry_after_is_at_least_one_second_and_uses_recent_requests_only(
         ticket = admission.enter()
         clock.now += seconds
         ticket.release()
-    assert admission.retry_after() == 1.0
+    admission.enter()
+    with pytest.raises(OverloadedError) as caught:
+        admission.enter()
+    assert caught.value.retry_after == 1.0
 
 
 steps = st.lists(st.one_of(st.just("enter"), st.integers(0, 30)), max_size=80)
@@ -113,7 +123,7 @@ steps = st.lists(st.one_of(st.just("enter"), st.integers(0, 30)), max_size=80)
 def test_the_limits_and_the_order_hold_for_any_sequence_of_events(
     steps: list[str | int], max_active: int, max_waiting: int
 ) -> None:
-    with patch.object(Admission, "_now", staticmethod(lambda: 0.0)):
+    with patch.object(Admission, "now", staticmethod(lambda: 0.0)):
         admission = Admission(max_active, max_waiting)
         present: list[Ticket] = []
         for step in steps:
@@ -159,3 +169,220 @@ async def test_the_service_keeps_to_its_limit_and_says_when_to_retry() -> None:
         for session in sessions:
             session.cancel()
     assert engine.most_speaking == 2
+
+
+def job(client: str = "one", seconds: float = 10.0, max_wait: float = 5.0, **options: Any) -> Job:
+    """A request of so many seconds of audio, once `measured` has told how long a character takes."""
+    return Job("tone", client, chars=round(10 * seconds), max_wait=max_wait, **options)
+
+
+async def speak(ticket: Ticket, clock: Clock, audio: float, seconds: float) -> None:
+    """One chunk that takes so long."""
+    await ticket.turn()
+    clock.now += seconds
+    ticket.produced(audio, seconds)
+
+
+async def measured(clock: Clock, max_active: int = 2, max_waiting: int = 64, **options: Any) -> Admission:
+    """Streams of this model have been seen to get two seconds of audio per second."""
+    admission = Admission(max_active, max_waiting, **options)
+    for _ in range(8):
+        ticket = admission.enter(job(seconds=2.0))
+        await speak(ticket, clock, 2.0, 1.0)
+        ticket.finish()
+        ticket.release()
+    return admission
+
+
+class TestWaits:
+    async def test_nothing_is_refused_for_its_wait_before_the_pace_is_known(self, clock: Clock) -> None:
+        admission = Admission(1, 8)
+        tickets = [admission.enter(job(max_wait=0.1)) for _ in range(9)]
+        assert [is_granted(ticket) for ticket in tickets] == [True] + [False] * 8
+
+    async def test_a_request_waits_only_where_its_turn_comes_in_time(self, clock: Clock) -> None:
+        admission = await measured(clock)
+        for seconds in (4.0, 6.0):  # 2 s and 3 s of work
+            admission.enter(job(seconds=seconds))
+        admission.enter(job(seconds=6.0))  # begins after 2 s, ends after 5 s
+        admission.enter(job(seconds=4.0))  # begins after 3 s, ends after 5 s
+        with pytest.raises(OverloadedError, match=r"wait 5\.0 s") as caught:
+            admission.enter(job())
+        assert caught.value.reason is RefusalReason.WAIT
+        assert caught.value.retry_after == pytest.approx(5.0 - 0.75 * 5.0)
+        assert not is_granted(admission.enter(job(max_wait=10.0)))
+
+    async def test_long_texts_ahead_make_a_longer_wait_than_short_ones(self, clock: Clock) -> None:
+        for seconds, waits in ((0.5, True), (8.0, False)):
+            admission = await measured(clock, max_active=1)
+            for _ in range(4):
+                admission.enter(job(seconds=seconds, max_wait=60.0))
+            if waits:
+                admission.enter(job())
+            else:
+                with pytest.raises(OverloadedError, match=r"wait 16\.0 s"):
+                    admission.enter(job())
+
+    async def test_those_turned_away_are_told_to_come_back_one_after_the_other(self, clock: Clock) -> None:
+        admission = await measured(clock, max_active=1)
+        admission.enter(job(seconds=20.0, max_wait=60.0))
+        advice = []
+        for _ in range(3):
+            with pytest.raises(OverloadedError) as caught:
+                admission.enter(job(seconds=4.0))
+            advice.append(caught.value.retry_after)
+        assert advice == pytest.approx([10.0 - 3.75, 10.0 - 3.75 + 2.0, 10.0 - 3.75 + 4.0])
+
+    async def test_whoever_comes_back_when_told_is_admitted(self, clock: Clock) -> None:
+        admission = await measured(clock, max_active=1)
+        speaking = admission.enter(job(seconds=20.0, max_wait=60.0))
+        with pytest.raises(OverloadedError) as caught:
+            admission.enter(job(seconds=4.0))
+        for _ in range(7):
+            await speak(speaking, clock, 2.0, 1.0)
+        assert caught.value.retry_after < 7.0
+        assert not is_granted(admission.enter(job(seconds=4.0)))
+
+    async def test_one_that_has_waited_as_long_as_it_accepts_is_refused(self) -> None:
+        engine = ToneEngine(gate=asyncio.Event())
+        async with running(tone_service(engine, max_sessions=1, max_wait_seconds=0.05)) as service:
+            speaking, waiting = await service.open(request()), await service.open(request())
+            with pytest.raises(OverloadedError, match=r"within 0\.05 s"):
+                await anext(aiter(waiting))
+            sample = service.metrics.registry.get_sample_value
+            assert sample("polyvox_refused_total", {"reason": "wait"}) == 1
+            assert sample("polyvox_queue_depth") == 0
+            assert sample("polyvox_queue_seconds_count") == 1
+            speaking.cancel()
+
+    async def test_a_shorter_wait_can_be_asked_for(self) -> None:
+        engine = ToneEngine(gate=asyncio.Event())
+        async with running(tone_service(engine, max_sessions=1)) as service:
+            speaking = await service.open(request())
+            waiting = await service.open(SpeechRequest(Utterance("hello", "low"), max_wait=0.05))
+            with pytest.raises(OverloadedError, match=r"within 0\.05 s"):
+                await anext(aiter(waiting))
+            speaking.cancel()
+
+
+class TestClients:
+    async def test_take_turns_in_the_queue(self, clock: Clock) -> None:
+        admission = Admission(1, 8)
+        speaking = admission.enter(job("third"))
+        waiting = [admission.enter(job(client)) for client in ("one", "one", "one", "two", "two")]
+        order = []
+        while waiting:
+            speaking.release()
+            (speaking,) = (ticket for ticket in waiting if is_granted(ticket))
+            waiting.remove(speaking)
+            order.append(speaking.job.client)
+        assert order == ["one", "two", "one", "two", "one"]
+
+    async def test_expect_no_wait_because_of_what_another_has_in_the_queue(self, clock: Clock) -> None:
+        admission = await measured(clock, max_active=1)
+        admission.enter(job("one", seconds=4.0))
+        admission.enter(job("one", seconds=4.0))
+        with pytest.raises(OverloadedError):
+            admission.enter(job("one", seconds=4.0))
+        assert not is_granted(admission.enter(job("two", seconds=4.0)))
+
+    async def test_have_the_whole_queue_while_nobody_else_waits(self) -> None:
+        admission = Admission(1, 4, max_share=0.5)
+        admission.enter(job("one"))
+        assert [admission.enter(job("one")) for _ in range(4)]
+        with pytest.raises(OverloadedError) as caught:
+            admission.enter(job("one"))
+        assert caught.value.reason is RefusalReason.QUEUE
+
+    async def test_give_up_a_place_beyond_their_share_of_a_full_queue(self) -> None:
+        admission = Admission(1, 4, max_share=0.5)
+        tickets = [admission.enter(job("one")) for _ in range(5)]
+        admission.enter(job("two"))
+        with pytest.raises(OverloadedError) as caught:
+            await tickets[-1].granted()
+        assert caught.value.reason is RefusalReason.SHARE
+        assert admission.waiting == 4
+
+    async def test_get_no_more_than_their_share_of_the_queue_while_another_waits(self) -> None:
+        admission = Admission(1, 4, max_share=0.5)
+        admission.enter(job("three"))
+        for client in ("two", "one", "one"):
+            admission.enter(job(client))
+        with pytest.raises(OverloadedError) as caught:
+            admission.enter(job("one"))
+        assert caught.value.reason is RefusalReason.SHARE
+
+    async def test_make_way_for_another_between_chunks_with_more_than_their_share_of_the_slots(self) -> None:
+        admission = Admission(2, 4, max_share=0.5)
+        first, second = admission.enter(job("one")), admission.enter(job("one"))
+        for ticket in (first, second):
+            await ticket.turn()
+            ticket.produced(0.1, 0.1)
+        other = admission.enter(job("two"))
+        turn = asyncio.create_task(first.turn())
+        await asyncio.sleep(0.01)
+        assert is_granted(other)
+        await second.turn()
+        assert (first.state, second.state) == (TicketState.NAPPING, TicketState.ACTIVE)
+        other.release()
+        await turn
+        assert first.state is TicketState.ACTIVE
+
+
+class TestSlots:
+    async def test_are_lent_while_a_client_does_not_read_and_taken_back_at_once(self) -> None:
+        admission = Admission(1, 4)
+        slow, waiting = admission.enter(job()), admission.enter(job())
+        slow.pause()
+        assert is_granted(waiting)
+        slow.resume()
+        assert (admission.active, slow.state) == (2, TicketState.ACTIVE)
+        third = admission.enter(job())
+        waiting.release()
+        assert not is_granted(third), "one more than the limit was running"
+        slow.release()
+        assert is_granted(third)
+
+    async def test_are_free_when_only_the_client_still_has_to_read(self) -> None:
+        async with running(tone_service(ToneEngine(chunks=2), max_sessions=1)) as service:
+            unread = await service.open(request())
+            async with asyncio.timeout(2), await service.open(request()) as session:
+                assert len([chunk async for chunk in session]) == 2
+            async with unread:
+                assert len([chunk async for chunk in unread]) == 2
+
+    async def test_are_given_up_by_a_stream_well_ahead_of_its_playback(self, clock: Clock) -> None:
+        admission = Admission(1, 4)
+        far = admission.enter(job(seconds=100.0))
+        await speak(far, clock, 9.0, 1.0)
+        waiting = admission.enter(job())
+        await far.turn()
+        assert not is_granted(waiting)
+        await speak(far, clock, 3.0, 0.5)
+        turn = asyncio.create_task(far.turn())
+        await asyncio.sleep(0.01)
+        assert is_granted(waiting)
+        assert far.state is TicketState.NAPPING
+        waiting.release()
+        await turn
+        assert far.state is TicketState.ACTIVE
+
+    async def test_of_the_longest_stalled_are_freed_when_twice_as_many_as_fit_are_open(self, clock: Clock) -> None:
+        admission = Admission(2, 4)
+        dropped: list[int] = []
+        tickets = []
+        for number in range(4):
+            ticket = admission.enter(job())
+            ticket.on_drop = partial(dropped.append, number)
+            ticket.pause()
+            tickets.append(ticket)
+            clock.now += 1.0
+        waiting = admission.enter(job("two"))
+        assert (is_granted(waiting), dropped) == (False, [])
+        clock.now += 2.0
+        tickets[0].read()
+        admission._look_again()
+        assert dropped == [1]
+        tickets[1].release()
+        assert is_granted(waiting)
+        assert admission._timer is None

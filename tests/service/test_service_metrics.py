@@ -26,7 +26,7 @@ def test_nothing_is_registered_globally(metrics: Metrics) -> None:
 
 
 def test_a_scraper_can_read_all_of_it(metrics: Metrics) -> None:
-    metrics.watch(queue_depth=lambda: 3, active=lambda: 2)
+    metrics.watch(queue_depth=lambda: 3, active=lambda: 2, limit=lambda: 8, expected_wait=lambda: 0.5)
     metrics.requested("openai", "tone")
     metrics.failed(OverloadedError("Full.", retry_after=1.0))
     metrics.first_audio("tone", 0.2)
@@ -42,6 +42,10 @@ def test_a_scraper_can_read_all_of_it(metrics: Metrics) -> None:
         "polyvox_audio_seconds",
         "polyvox_chunks",
         "polyvox_queue_depth",
+        "polyvox_queue_seconds",
+        "polyvox_expected_wait_seconds",
+        "polyvox_session_limit",
+        "polyvox_refused",
         "polyvox_active_sessions",
         "polyvox_session_seconds",
         "polyvox_stage_batch_size",
@@ -63,7 +67,7 @@ def test_the_slots_of_a_stage_are_reported_also_when_nothing_runs(metrics: Metri
 
 def test_gauges_follow_their_source(metrics: Metrics) -> None:
     line = [1, 2, 3]
-    metrics.watch(queue_depth=lambda: len(line), active=lambda: 0)
+    metrics.watch(queue_depth=lambda: len(line), active=lambda: 0, limit=lambda: 8, expected_wait=lambda: 0.0)
     assert metrics.registry.get_sample_value("polyvox_queue_depth") == 3
     line.clear()
     assert metrics.registry.get_sample_value("polyvox_queue_depth") == 0

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, running, tone_service
 from polyvox.errors import (
+    BrokenAudioError,
     EngineError,
     InvalidRequestError,
     OverloadedError,
@@ -175,22 +176,26 @@ class TestPhonemesAndMixes:
                 return super().phonemize(text, language)
 
         async with running(tone_service(Noting())) as service:
-            assert await service.phonemize("Ab", "en-us") == ("ab", [97, 98])
-            blend = await service.mixed_voice("low+high")
+            assert await service.phonemize("Ab", "en-us", None, _found) == ("ab", [97, 98])
+            blend = await service.mixed_voice("low+high", None, np.asarray)
             assert blend.shape == (510, 1, 256)
             np.testing.assert_array_equal(blend, 330.0)
             with pytest.raises(UnknownVoiceError):
-                await service.mixed_voice("low+nobody")
+                await service.mixed_voice("low+nobody", None, np.asarray)
             with pytest.raises(TextError):
-                await service.phonemize("  ", "en-us")
+                await service.phonemize("  ", "en-us", None, _found)
         assert threading.main_thread().name not in where
 
     async def test_are_refused_by_name_where_the_engine_has_none(self) -> None:
         async with running(tone_service(PlainToneEngine())) as service:
             with pytest.raises(InvalidRequestError, match="phonemes"):
-                await service.phonemize("hello", "en-us")
+                await service.phonemize("hello", "en-us", None, _found)
             with pytest.raises(InvalidRequestError, match="cannot be mixed"):
-                await service.mixed_voice("low+high")
+                await service.mixed_voice("low+high", None, np.asarray)
+
+
+def _found(phonemes: str, tokens: list[int]) -> tuple[str, list[int]]:
+    return phonemes, tokens
 
 
 class TestClosing:
@@ -346,3 +351,22 @@ class TestAccounts:
             sample = service.metrics.registry.get_sample_value
             assert sample("polyvox_stage_batch_size_sum", {"stage": "burn"}) == 2
             assert sample("polyvox_stage_run_seconds_sum", {"stage": "burn"}) >= 0.01
+
+
+class BrokenEngine(ToneEngine):
+    """Its second chunk holds a sample that is no number."""
+
+    async def speak(self, utterance):
+        async for chunk in super().speak(utterance):
+            if chunk.index == 1:
+                chunk.pcm[10] = np.nan
+            yield chunk
+
+
+@pytest.mark.parametrize("rate", [None, 16_000])
+async def test_samples_that_are_no_numbers_end_the_speech_with_an_error(rate):
+    async with running(tone_service(BrokenEngine())) as service:
+        with pytest.raises(BrokenAudioError, match="no numbers"):
+            await speak(service, request(sample_rate=rate))
+        metric = service.metrics.registry.get_sample_value("polyvox_failures_total", {"kind": "broken_audio"})
+        assert metric == 1

@@ -1,6 +1,7 @@
 """The voice service, on an engine that clones and an intake without networks."""
 
 import asyncio
+import shutil
 import time
 from dataclasses import replace
 from functools import partial
@@ -27,6 +28,7 @@ from polyvox.service.voices import Transcribe
 from polyvox.types import Utterance
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceDetails, VoiceQuery
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice
+from polyvox.voices.repair import repair
 
 pytestmark = pytest.mark.anyio
 
@@ -272,7 +274,7 @@ async def test_what_is_being_prepared_while_its_voice_is_deleted_is_not_kept(tmp
         await studio.voices.delete(record.id, SHARED_OWNER)
         go_on.set()
         assert (await preparing).engine == "tone"
-        assert await studio.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+        assert await studio.voices.clear(CacheKind.PREPARED, owner=SHARED_OWNER) == {CacheKind.PREPARED: 0}
 
 
 async def test_another_process_drops_what_was_deleted(tmp_path):
@@ -281,15 +283,15 @@ async def test_another_process_drops_what_was_deleted(tmp_path):
         await prepared(other, RegisteredVoice(record.id))
         await one.voices.delete(record.id, SHARED_OWNER)
         await other.voices.tidy()
-        assert await other.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+        assert await other.voices.clear(CacheKind.PREPARED, owner=SHARED_OWNER) == {CacheKind.PREPARED: 0}
 
 
 async def test_caches_are_cleared_by_kind(tmp_path):
     async with opened(Studio(tmp_path)) as studio:
         await prepared(studio, InlineVoice(sample(1)))
         await prepared(studio, UrlVoice("https://host/2"))
-        assert await studio.voices.clear(CacheKind.URL) == {CacheKind.URL: 1}
-        assert await studio.voices.clear(*CacheKind) == {
+        assert await studio.voices.clear(CacheKind.URL, owner=SHARED_OWNER) == {CacheKind.URL: 1}
+        assert await studio.voices.clear(*CacheKind, owner=SHARED_OWNER) == {
             CacheKind.URL: 0,
             CacheKind.INLINE: 1,
             CacheKind.TRANSCRIPT: 2,
@@ -297,6 +299,64 @@ async def test_caches_are_cleared_by_kind(tmp_path):
         }
         await prepared(studio, UrlVoice("https://host/2"))
         assert len(studio.fetcher.fetched) == 2
+
+
+async def test_an_owner_deletes_without_learning_what_others_have(tmp_path):
+    async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
+
+        async def deleted(owner):
+            record = await register(studio, owner=owner)
+            await prepared(studio, RegisteredVoice(record.id), owner=owner)
+            answer = await studio.voices.delete(record.id, owner)
+            return answer.audio, answer.cached, answer.prepared
+
+        alone = await deleted("key a")
+        kept = await register(studio, owner="key b")
+        await prepared(studio, RegisteredVoice(kept.id), owner="key b")
+        await prepared(studio, InlineVoice(sample(1)), owner="key b")
+        await prepared(studio, UrlVoice("https://host/1"), owner="key b")
+        made = len(studio.engine.prepared)
+        assert await deleted("key a") == alone == (True, 1, 2)
+        assert await studio.voices.preview(kept.id, "key b")
+        await prepared(studio, RegisteredVoice(kept.id), owner="key b")
+        assert len(studio.engine.prepared) == made + 1  # the other key's own
+
+
+async def test_an_owner_clears_what_is_theirs_and_a_server_without_keys_everything(tmp_path):
+    async with opened(Studio(tmp_path, prepared_disk_bytes=1_000_000)) as studio:
+        for owner in ("key a", "key b"):
+            await prepared(studio, InlineVoice(sample(1)), owner=owner)
+            await prepared(studio, UrlVoice("https://host/1"), owner=owner)
+        assert studio.intake.taken == 4
+        mine = await studio.voices.clear(*CacheKind, owner="key a")
+        assert mine == {CacheKind.URL: 1, CacheKind.INLINE: 1, CacheKind.TRANSCRIPT: 1, CacheKind.PREPARED: 2}
+        assert sum((await studio.voices.clear(*CacheKind, owner="key a")).values()) == 0
+        await prepared(studio, InlineVoice(sample(1)), owner="key b")
+        assert (studio.intake.taken, len(studio.engine.prepared)) == (4, 2)
+        assert sum((await studio.voices.clear(*CacheKind, owner=SHARED_OWNER)).values()) == 5
+        assert list(tmp_path.rglob("*.npz")) == []
+
+
+async def test_all_keys_share_what_is_made_of_a_shared_voice(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        shared = await register(studio)
+        for owner in ("key a", "key b"):
+            await prepared(studio, RegisteredVoice(shared.id), owner=owner)
+        assert len(studio.engine.prepared) == 1
+        await studio.voices.clear(*CacheKind, owner="key a")
+        await prepared(studio, RegisteredVoice(shared.id), owner="key b")
+        assert len(studio.engine.prepared) == 1
+
+
+async def test_another_process_drops_only_what_its_owner_deleted(tmp_path):
+    async with opened(Studio(tmp_path)) as one, opened(Studio(tmp_path)) as other:
+        mine, theirs = await register(one, owner="key a"), await register(one, owner="key b")
+        await prepared(other, RegisteredVoice(mine.id), owner="key a")
+        await prepared(other, RegisteredVoice(theirs.id), owner="key b")
+        await one.voices.delete(mine.id, "key a")
+        await other.voices.tidy()
+        assert await other.voices.clear(CacheKind.PREPARED, owner="key a") == {CacheKind.PREPARED: 0}
+        assert await other.voices.clear(CacheKind.PREPARED, owner="key b") == {CacheKind.PREPARED: 1}
 
 
 async def test_recordings_make_room_for_others(tmp_path):
@@ -357,13 +417,13 @@ async def test_a_background_transcription_without_words_is_marked_as_failed(tmp_
 
 
 @pytest.mark.parametrize("transcribe", [Transcribe.INLINE, Transcribe.BACKGROUND])
-async def test_without_the_transcription_model_the_fix_is_named_and_nothing_is_stored(tmp_path, transcribe):
+async def test_without_the_transcription_model_a_voice_waits_for_its_transcript(tmp_path, transcribe):
     async with opened(Studio(tmp_path)) as studio:
         studio.transcriber.error = UnavailableError("No ears; run: polyvox pull moonshine-base")
-        with pytest.raises(UnavailableError, match="polyvox pull"):
-            await register(studio, transcript=None, transcribe=transcribe)
-        assert (await studio.voices.page(VoiceQuery(), SHARED_OWNER)).voices == ()
-        await register(studio)
+        details = VoiceDetails.checked(name="Anna")
+        added = await studio.voices.register(InlineVoice(sample(1)), details, SHARED_OWNER, transcribe=transcribe)
+        assert added.record.transcription is Transcription.PENDING
+        assert any("polyvox pull moonshine-base" in warning for warning in added.warnings)
 
 
 async def test_a_recording_without_recognised_words_needs_a_transcript(tmp_path):
@@ -416,7 +476,7 @@ async def test_registering_in_place_of_a_voice(tmp_path):
         with pytest.raises(NotFoundError):
             await studio.voices.get(old.id, SHARED_OWNER)
         assert (await studio.voices.find("anna", SHARED_OWNER)).id == new.id
-        assert await studio.voices.clear(CacheKind.PREPARED) == {CacheKind.PREPARED: 0}
+        assert await studio.voices.clear(CacheKind.PREPARED, owner=SHARED_OWNER) == {CacheKind.PREPARED: 0}
 
 
 async def test_a_damaged_store_costs_the_registered_voices_only(tmp_path):
@@ -428,6 +488,75 @@ async def test_a_damaged_store_costs_the_registered_voices_only(tmp_path):
         session = await studio.speech.open(SpeechRequest(Utterance("Hello.", "low")))
         async with session:
             assert [chunk async for chunk in session]
+
+
+async def test_a_broken_store_is_reported_and_taken_up_again_when_mended(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        await register(studio)
+        unheard = await register(studio, "later", 2, transcript=None, transcribe=Transcribe.NONE)
+        store = await studio.voices._store.opened()
+        store.update(unheard.id, {"transcription": Transcription.PENDING})
+    database = tmp_path / "voices" / "voices.sqlite3"
+    content = database.read_bytes()
+    database.write_bytes(b"not a database" * 1000)
+    async with opened(Studio(tmp_path)) as studio:
+        assert "polyvox voices repair" in studio.voices.warnings[0]
+        assert not studio.voices._store.state.available
+        await studio.voices.check()
+        assert not studio.voices._store.state.available
+        database.write_bytes(content)
+        await studio.voices.check()
+        assert studio.voices.warnings == ()
+
+        async def heard():  # what the start could not do is made up for
+            return (await studio.voices.get(unheard.id, SHARED_OWNER)).transcription is Transcription.HEARD
+
+        await until(heard)
+
+
+async def test_a_start_writes_the_side_cars_that_are_missing(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio)
+    (sidecar,) = tmp_path.rglob("*.json")
+    content = sidecar.read_bytes()
+    sidecar.unlink()
+    async with opened(Studio(tmp_path)):
+
+        async def written():
+            return sidecar.exists() and sidecar.read_bytes() == content
+
+        await until(written)
+    assert record.id in sidecar.name
+
+
+async def test_a_database_that_was_replaced_is_opened_again(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio)
+    database = tmp_path / "voices" / "voices.sqlite3"
+    shutil.copy(database, tmp_path / "backup")
+    async with opened(Studio(tmp_path)) as studio:
+        await studio.voices.delete(record.id, SHARED_OWNER)
+        for path in database.parent.glob("voices.sqlite3*"):
+            path.unlink()
+        await studio.voices.check()
+        assert "deleted while the server runs" in studio.voices.warnings[0]
+        (tmp_path / "backup").rename(database)
+        await studio.voices.check()
+        assert (await studio.voices.get(record.id, SHARED_OWNER)).name == "Anna"
+
+
+async def test_a_database_damaged_while_in_use_can_be_repaired_beside_the_server(tmp_path):
+    async with opened(Studio(tmp_path)) as studio:
+        record = await register(studio)
+        database = tmp_path / "voices" / "voices.sqlite3"
+        for path in database.parent.glob("voices.sqlite3*"):
+            with path.open("r+b") as file:
+                file.write(b"\xff" * path.stat().st_size)
+        await studio.voices.check()
+        assert not studio.voices._store.state.available
+        repair(tmp_path / "voices", None, dry_run=False)
+        await studio.voices.check()
+        assert (await studio.voices.get(record.id, SHARED_OWNER)).name == "Anna"
 
 
 class MixingEngine(CloneEngine):

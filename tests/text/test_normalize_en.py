@@ -324,6 +324,8 @@ UNITS = {
     "3.5GHz": "three point five gigahertz",
     "100 m²": "one hundred square meters",
     "5 m2": "five square meters",
+    "120㎡": "one hundred twenty square meters",
+    "5㎏": "five kilograms",
     "3 m^3": "three cubic meters",
     "100 km/h": "one hundred kilometers per hour",
     "9.8 m/s²": "nine point eight meters per second squared",

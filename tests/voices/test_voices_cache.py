@@ -103,11 +103,11 @@ def test_what_nobody_asks_for_goes_as_well(cache, bench):
     assert (len(cache), cache.nbytes) == (1, 10)
 
 
-def test_clearing_and_removing_say_how_many(cache):
+def test_removing_says_how_many(cache):
     for key in "abc":
         cache.put(key, f"value {key}", 10)
     assert cache.remove(lambda key, value: value == "value b") == 1
-    assert cache.clear() == 2
+    assert cache.remove(lambda key, value: True) == 2
     assert (len(cache), cache.nbytes) == (0, 0)
 
 
@@ -194,9 +194,22 @@ def test_everything_made_from_one_recording_goes_with_it(files):
         for engine in ("tone", "other"):
             files.write(PreparedVoice(engine, prompt_digest(audio, transcript), {"x": np.zeros(1)}))
     files.write(prepared(1))
-    assert files.remove(audio) == 4
-    assert files.clear() == 1
-    assert files.clear() == 0
+    assert files.remove(audio, None) == 4
+    assert files.clear(None) == 1
+    assert files.clear(None) == 0
+
+
+def test_an_owners_files_are_nobody_elses(files):
+    voice = PreparedVoice("tone", prompt_digest("0" * 64, "x"), {"x": np.zeros(1)})
+    for owner in ("", "a", "b"):
+        files.write(voice, owner)
+    audio = voice.digest.partition("-")[0]
+    assert files.remove(audio, "a") == 1
+    assert files.read(voice.engine, voice.digest, "a") is None
+    assert files.read(voice.engine, voice.digest, "b") is not None
+    assert files.clear("b") == 1
+    assert files.read(voice.engine, voice.digest) is not None
+    assert files.clear("") == 1
 
 
 @pytest.mark.parametrize(("engine", "digest"), [("../up", "a" * 64 + "-" + "b" * 64), ("tone", "../../etc")])

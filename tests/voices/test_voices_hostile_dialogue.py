@@ -1,7 +1,6 @@
 """Hostile recordings, names and addresses in the turns of a dialogue: each refused with its turn."""
 
 import base64
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from helpers.cloning import CloneEngine
 from helpers.fakes import tone_service
 from helpers.hostile import FILES, SPEECH
 from helpers.serving import called
-from polyvox.bundles.validate import Bundle
 from polyvox.service.voices import VoiceService
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -22,10 +20,8 @@ def inline(data: bytes) -> str:
     return f"base64+{base64.b64encode(data).decode()}"
 
 
-async def test_everything_hostile_in_a_turn_is_refused_with_its_place(
-    tmp_path: Path, installed: Callable[[str], Bundle]
-) -> None:
-    models_dir = installed("silero-vad").folder.parent
+async def test_everything_hostile_in_a_turn_is_refused_with_its_place(tmp_path: Path) -> None:
+    models_dir = tmp_path / "models"
     service = tone_service(CloneEngine(), data_dir=tmp_path / "data", models_dir=models_dir, allow_fetch=True)
     voices = VoiceService.for_service(service)
     hostile = {repr(name): name for name in NAMES} | {address: f"url+{address}" for address in ADDRESSES}

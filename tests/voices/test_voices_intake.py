@@ -164,12 +164,12 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def outcomes(vad_models_dir: Path, scratch: Path) -> Outcomes:
+def outcomes(scratch: Path) -> Outcomes:
     """What became of every hostile file, with the real speech detector."""
     places = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), str(scratch))
     tests = str(Path(__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-m", "helpers.hostile_intake", str(vad_models_dir)],
+        [sys.executable, "-m", "helpers.hostile_intake"],
         cwd=scratch,
         env={
             **os.environ,

@@ -22,7 +22,7 @@ def store(tmp_path):
 
 
 def audio_files(folder: Path) -> list[Path]:
-    return sorted(path for path in (folder / "voices" / "audio").rglob("*") if path.is_file())
+    return sorted((folder / "voices" / "audio").rglob("*.wav"))
 
 
 def names(page):
@@ -132,9 +132,9 @@ def test_other_processes_learn_which_recordings_are_gone(store):
     assert store.forgotten(0) == (0, [])
     store.remove(records[0].id)
     serial, digests = store.forgotten(0)
-    assert digests == [records[0].audio_digest]
+    assert digests == [(records[0].audio_digest, "")]
     store.remove(records[1].id)
-    assert store.forgotten(serial)[1] == [records[1].audio_digest]
+    assert store.forgotten(serial)[1] == [(records[1].audio_digest, "")]
 
 
 def test_old_notes_of_deletions_are_dropped_but_never_counted_again(tmp_path):

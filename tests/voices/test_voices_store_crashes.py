@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helpers.store_workers import MOMENTS, PROCESSES, REGISTRATIONS, read_notes
+from helpers.store_workers import MOMENTS, PROCESSES, REGISTRATIONS, check_files, read_notes
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.store import VoiceStore
 
@@ -62,6 +62,5 @@ def test_a_thousand_registrations_from_eight_processes(memory_folder):
     for voice in here.values():
         store.recording(voice)  # which checks the hash
     assert store.sweep() == 0
-    files = [path for path in (memory_folder / "voices" / "audio").rglob("*") if path.is_file()]
-    assert {path.parent.name + path.stem for path in files} == {voice.audio_digest for voice in here.values()}
+    check_files(memory_folder, {voice.id: voice.audio_digest for voice in here.values()})
     store.close()

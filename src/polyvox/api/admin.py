@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 from starlette.responses import JSONResponse
 
-from polyvox.api.dependencies import Service
+from polyvox.api.dependencies import Service, Voices
 from polyvox.api.rust_metrics import RustServerMetrics
 
 router = APIRouter(tags=["operation"])
@@ -37,8 +37,8 @@ async def health() -> dict[str, str]:
 
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})
-async def ready(service: Service) -> JSONResponse:
-    """200 when the default model can speak."""
+async def ready(service: Service, voices: Voices) -> JSONResponse:
+    """200 when the default model can speak. `warnings` says what else should be mended, such as the voice store."""
     state = service.ready
     models = {info.id: info.available for info in service.registry.models()}
     body: dict[str, Any] = {
@@ -46,8 +46,9 @@ async def ready(service: Service) -> JSONResponse:
         "models": models,
         "reasons": state.reasons,
     }
-    if state.warnings:
-        body["warnings"] = state.warnings
+    warnings = state.warnings | ({"voices": " ".join(voices.warnings)} if voices.warnings else {})
+    if warnings:
+        body["warnings"] = warnings
     return JSONResponse(body, 200 if state.ok else 503)
 
 

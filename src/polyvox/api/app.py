@@ -11,6 +11,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
 from polyvox.api.auth import BearerAuth
+from polyvox.api.body_intake import BodyIntake
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.errors import UnexpectedErrors, install_handlers
@@ -21,7 +22,6 @@ from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.streaming import PUBLIC_HEADERS
-from polyvox.config import Settings
 from polyvox.service.fitting import FittingService
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -69,7 +69,7 @@ def create_app(
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals)
-    _install_middleware(app, service.settings, doors, refusals, public)
+    _install_middleware(app, service, doors, refusals, public)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
@@ -104,11 +104,13 @@ def _tags(doors: Sequence[Door]) -> list[dict[str, str]]:
 
 
 def _install_middleware(
-    app: FastAPI, settings: Settings, doors: Sequence[Door], refusals: Refusals, public: Sequence[str]
+    app: FastAPI, service: SpeechService, doors: Sequence[Door], refusals: Refusals, public: Sequence[str]
 ) -> None:
     """The one added last is passed first: CORS outermost, so that web pages can read refusals too."""
+    settings = service.settings
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
+    app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
     if settings.api_keys:
         keys = [key.get_secret_value() for key in settings.api_keys]
         app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals)

@@ -1,9 +1,11 @@
 """Speech with word timings, as JSON in Kokoro-FastAPI's shape."""
 
+import asyncio
 import base64
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 from polyvox.api.schemas import Captioned, WordTimestamp
 from polyvox.audio.encode import AudioFormat
@@ -11,6 +13,9 @@ from polyvox.errors import PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session
 from polyvox.types import WordTiming
+
+_SLICE_BYTES = 786_432
+"""A multiple of three, so that the base64 of the slices is that of the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +52,22 @@ class CaptionFile:
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         words: list[WordTiming] = []
         data = await encode_whole(session, self.format, lambda chunk: words.extend(chunk.words))
-        yield _caption(self.format, data, words if self.timestamps else None)
+        await session.output.grow_to(len(data) + 4 * len(data) // 3)
+        head, tail = await session.executor.run(partial(_around_audio, self.format, words if self.timestamps else None))
+        yield head
+        for start in range(0, len(data), _SLICE_BYTES):
+            yield base64.b64encode(data[start : start + _SLICE_BYTES])
+            await asyncio.sleep(0)  # one long file is no reason to keep others waiting
+        yield tail
 
     def error_tail(self, error: PolyvoxError) -> None:
         return None
+
+
+def _around_audio(audio_format: AudioFormat, words: Iterable[WordTiming] | None) -> tuple[bytes, bytes]:
+    """What stands before and behind the audio, the first field of the object."""
+    head, empty, tail = _caption(audio_format, b"", words).partition(b'""')
+    return head + empty[:1], empty[1:] + tail
 
 
 def _caption(audio_format: AudioFormat, data: bytes, words: Iterable[WordTiming] | None) -> bytes:

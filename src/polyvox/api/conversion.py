@@ -63,7 +63,7 @@ async def convert_recording(request: Request, service: Service, voices: Voices, 
     _check_model(service, body.model)
     read = partial(parse_reference, max_bytes=service.settings.prompt_max_bytes)
     target = await off_the_loop(body.voice, read)
-    source = partial(voices.source, InlineVoice(fields.file), _FILE)
+    source = partial(voices.source, InlineVoice(fields.file), _FILE, owner)
     asked = SpeechRequest(
         Utterance("", body.voice[:80], speed=body.speed, seed=body.seed),
         model=body.model,

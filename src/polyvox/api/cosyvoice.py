@@ -1,19 +1,20 @@
 """The APIs of CosyVoice's own servers: forms as its Python server takes them, JSON as its Rust server does."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
-from polyvox.api.cosyvoice_requests import CosyVoiceRequest, read_recording
+from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest, read_recording
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.forms import Fields, json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
-from polyvox.api.schemas import RequestBody, Speed, Text
+from polyvox.api.schemas import Speed, Text
 from polyvox.api.streaming import AudioFile, AudioStream, FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat, wav_header
 from polyvox.errors import InvalidRequestError
@@ -48,21 +49,21 @@ _SAMPLES: dict[int | str, dict[str, Any]] = {
 }
 
 
-class SftForm(RequestBody):
+class SftForm(CosyVoiceOptions):
     """A text for a voice of the server's."""
 
     tts_text: Text = Field(description="The text to speak.")
     spk_id: str = Field(description="A voice of the model, or one of `/v1/voices` where the model clones.")
 
 
-class ZeroShotForm(RequestBody):
+class ZeroShotForm(CosyVoiceOptions):
     """A text for the voice of a recording whose words are known."""
 
     tts_text: Text = Field(description="The text to speak.")
     prompt_text: Text = Field(description="Transcript of the recording.")
 
 
-class CrossLingualForm(RequestBody):
+class CrossLingualForm(CosyVoiceOptions):
     """A text for the voice of a recording."""
 
     tts_text: Text = Field(description="The text to speak, in any language of the model's.")
@@ -80,7 +81,7 @@ class Instruct2Form(CrossLingualForm):
     instruct_text: Text = Field(description="How to speak.")
 
 
-class SynthesizeBody(RequestBody):
+class SynthesizeBody(CosyVoiceOptions):
     """A text for the Rust server."""
 
     text: Text = Field(description="The text to speak.")
@@ -99,7 +100,7 @@ class SynthesizeBody(RequestBody):
 async def inference_sft(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak in a voice of the server's."""
     form = (await _fields(request)).parsed(SftForm)
-    return _pcm_response(CosyVoiceRequest(form.tts_text, speaker=form.spk_id), service, voices, owner)
+    return _response(CosyVoiceRequest(form.tts_text, speaker=form.spk_id), form, service, voices, owner)
 
 
 @router.get("/inference_zero_shot", include_in_schema=False)
@@ -111,7 +112,7 @@ async def inference_zero_shot(request: Request, service: Service, voices: Voices
     fields = await _fields(request)
     form = fields.parsed(ZeroShotForm)
     asked = CosyVoiceRequest(form.tts_text, recording=_recording(fields), transcript=form.prompt_text)
-    return _pcm_response(asked, service, voices, owner)
+    return _response(asked, form, service, voices, owner)
 
 
 @router.get("/inference_cross_lingual", include_in_schema=False)
@@ -125,7 +126,7 @@ async def inference_cross_lingual(request: Request, service: Service, voices: Vo
     """Speak another language in the voice of a recording, which comes as the form's file `prompt_wav`."""
     fields = await _fields(request)
     form = fields.parsed(CrossLingualForm)
-    return _pcm_response(CosyVoiceRequest(form.tts_text, recording=_recording(fields)), service, voices, owner)
+    return _response(CosyVoiceRequest(form.tts_text, recording=_recording(fields)), form, service, voices, owner)
 
 
 @router.get("/inference_instruct", include_in_schema=False)
@@ -136,7 +137,7 @@ async def inference_instruct(request: Request, service: Service, voices: Voices,
     """Speak as instructed in a voice of the server's."""
     form = (await _fields(request)).parsed(InstructForm)
     asked = CosyVoiceRequest(form.tts_text, speaker=form.spk_id, instruction=form.instruct_text)
-    return _pcm_response(asked, service, voices, owner)
+    return _response(asked, form, service, voices, owner)
 
 
 @router.get("/inference_instruct2", include_in_schema=False)
@@ -151,7 +152,7 @@ async def inference_instruct2(request: Request, service: Service, voices: Voices
     fields = await _fields(request)
     form = fields.parsed(Instruct2Form)
     asked = CosyVoiceRequest(form.tts_text, recording=_recording(fields), instruction=form.instruct_text)
-    return _pcm_response(asked, service, voices, owner)
+    return _response(asked, form, service, voices, owner)
 
 
 @router.post(
@@ -175,15 +176,19 @@ async def synthesize(request: Request, service: Service, voices: Voices, owner: 
         transcript=body.prompt_text,
         instruction=instruction,
         speed=body.speed,
+        seed=body.seed,
+        model=body.model,
     )
     names = {} if recording is not None else {"voice": "speaker"}
-    spoken = asked.speech_request(_NAME, service.settings, voices, owner)
-    return _TimedFile(service, spoken, AudioFile(AudioFormat.WAV), names)
+    spoken = asked.speech_request(_NAME, voices, owner)
+    chosen = body.format_or(AudioFormat.WAV)
+    kind = _TimedFile if chosen is AudioFormat.WAV else SpeechResponse
+    return kind(service, spoken, AudioFile(chosen), names)
 
 
 @router.get("/speakers")
 async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[str]:
-    """The voices that can be named: the default model's own, and where it clones those of `/v1/voices`."""
+    """The voices that can be named: the default model's own; where it clones, those of `/v1/voices` and Kokoro's."""
     return await speaker_names(service, voices, owner)
 
 
@@ -194,12 +199,17 @@ async def speaker_names(service: SpeechService, voices: VoiceService, owner: str
     if known is not None and known.cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_SPEAKERS), owner)
         names += [record.name for record in page.voices]
+        presets = voices.presets.names
+        names += [name for name, voice in service.settings.aliases.items() if voice in presets]
+        names += presets
     return list(dict.fromkeys(names))
 
 
-def _pcm_response(asked: CosyVoiceRequest, service: SpeechService, voices: VoiceService, owner: str) -> SpeechResponse:
-    request = asked.speech_request(_NAME, service.settings, voices, owner)
-    return SpeechResponse(service, request, AudioStream(AudioFormat.PCM))
+def _response(
+    asked: CosyVoiceRequest, form: CosyVoiceOptions, service: SpeechService, voices: VoiceService, owner: str
+) -> SpeechResponse:
+    request = replace(asked, seed=form.seed, model=form.model).speech_request(_NAME, voices, owner)
+    return SpeechResponse(service, request, AudioStream(form.format_or(AudioFormat.PCM)))
 
 
 async def _fields(request: Request) -> Fields:
@@ -215,9 +225,9 @@ def _recording(fields: Fields) -> InlineVoice:
 class _TimedFile(SpeechResponse):
     """A WAV file whose header says how long it plays."""
 
-    def file_headers(self, session: Session, body: bytes) -> Mapping[str, str]:
+    def file_headers(self, session: Session, size: int) -> Mapping[str, str]:
         header = wav_header(session.sample_rate, session.channels, 0)
-        samples = (len(body) - len(header)) / (2 * session.channels)
+        samples = (size - len(header)) / (2 * session.channels)
         return {DURATION_HEADER: f"{samples / session.sample_rate:.6f}"}
 
 

@@ -4,7 +4,11 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 
+from pydantic import Field
+
 from polyvox.api.body import off_the_loop
+from polyvox.api.schemas import Integer, RequestBody
+from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.errors import PromptError
 from polyvox.service.speech import SpeechRequest
@@ -16,6 +20,20 @@ from polyvox.voices.references import InlineVoice, RegisteredVoice, UrlVoice, pa
 _SYSTEM = "You are a helpful assistant."
 _END_OF_PROMPT = "<|endofprompt|>"
 _REFERENCE_PREFIXES = ("url+", "base64+", "data:")
+_SHORTEST_RECORDING = 1_024
+"""Characters; a longer text without a prefix is a recording in base64 and no path."""
+
+
+class CosyVoiceOptions(RequestBody):
+    """Fields that the original servers do not have; every request may hold them."""
+
+    seed: Integer | None = Field(None, ge=0, lt=2**63, description="Same seed, same speech.")
+    model: str | None = Field(None, description="A model of `/v1/models`; the default model unless given.")
+    response_format: str | None = Field(None, description="`mp3`, `opus`, `aac`, `flac`, `wav` or `pcm`.")
+
+    def format_or(self, usual: AudioFormat) -> AudioFormat:
+        """The audio format asked for, or the original server's."""
+        return usual if self.response_format is None else parse_format(self.response_format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +51,18 @@ class CosyVoiceRequest:
     instruction: str | None = None
     speed: float = 1.0
     sample_rate: int | None = None
+    seed: int | None = None
+    model: str | None = None
 
-    def speech_request(self, door: str, settings: Settings, voices: VoiceService, owner: str) -> SpeechRequest:
+    def speech_request(self, door: str, voices: VoiceService, owner: str) -> SpeechRequest:
         """The same as a request of the service."""
-        speaker = self.speaker or settings.default_voice
+        speaker = self.speaker or ""
         words = self._transcript()
         utterance = Utterance(
             text=strip_system_prompt(self.text),
             voice=speaker,
             speed=self.speed,
+            seed=self.seed,
             instructions=strip_instruction(self.instruction or "") or None,
             tuning={} if words is None else {"zero_shot": 1.0},
         )
@@ -49,10 +70,13 @@ class CosyVoiceRequest:
             voices.resolver.resolve,
             self.recording or RegisteredVoice(speaker),
             owner,
+            model=self.model,
             transcript=words,
             wordless=not words,
         )
-        return SpeechRequest(utterance, sample_rate=self.sample_rate, door=door, resolve_voice=resolve_voice)
+        return SpeechRequest(
+            utterance, model=self.model, sample_rate=self.sample_rate, door=door, resolve_voice=resolve_voice
+        )
 
     def _transcript(self) -> str | None:
         """The transcript; where one is sent it must hold words, since it selects the mode."""
@@ -75,7 +99,9 @@ def strip_instruction(instruction: str) -> str:
 
 
 async def read_recording(named: str, settings: Settings, field: str) -> InlineVoice | UrlVoice:
-    """The recording that a field names: inline data, a URL, or a file in `recording_dirs`."""
+    """The recording that a field names: inline, with its prefix or bare, a URL, or a file in `recording_dirs`."""
+    if len(named) >= _SHORTEST_RECORDING and not named[:8].lower().startswith(_REFERENCE_PREFIXES):
+        named = f"base64+{named}"
     if named[:8].lower().startswith(_REFERENCE_PREFIXES):
         read = partial(parse_reference, max_bytes=settings.prompt_max_bytes, field=field)
         reference = await off_the_loop(named, read)

@@ -1,15 +1,22 @@
-"""The check of the Host header, which keeps web pages from using a local server through DNS rebinding."""
+"""Who may call a server without keys: the check of the address it is bound to, and of the Host header.
+
+The latter keeps web pages from using a server in their visitor's network through DNS rebinding.
+"""
 
 import ipaddress
 from collections.abc import Sequence
 
+import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from polyvox.api.refusals import Refusals
+from polyvox.config import Settings
 from polyvox.errors import ForbiddenError
 
 ANY = "*"
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class HostCheck:
@@ -28,8 +35,8 @@ class HostCheck:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket") and not self._is_allowed(Headers(scope=scope).get("host", "")):
             error = ForbiddenError(
-                "This server may not be called by this host name; call 127.0.0.1, or add the name to the setting "
-                "'allowed_hosts'."
+                "This server may not be called by this host name; call it by its IP address, or add the name to the "
+                "setting 'allowed_hosts'."
             )
             await self._refusals.send(error, scope, receive, send)
             return
@@ -39,6 +46,42 @@ class HostCheck:
         name = name_of(host).lower()
         own = not name or name == "localhost" or name.endswith(".localhost") or is_address(name)
         return own or ANY in self._names or name in self._names
+
+
+def check_exposure(settings: Settings) -> None:
+    """Refuse to let other machines use the server without keys, unless the settings say by which names, or say so."""
+    if settings.api_keys or is_loopback(settings.host):
+        return
+    if not settings.allowed_hosts and not settings.insecure:
+        raise ForbiddenError(
+            f"Other machines could use a server on {settings.host} without a key. Set POLYVOX_API_KEYS to the keys "
+            "that they must send; or set POLYVOX_ALLOWED_HOSTS to the names by which they call it; or allow it with "
+            "--insecure (POLYVOX_INSECURE=true); or bind to 127.0.0.1.",
+            field="host",
+        )
+    log.warning(
+        "reachable from other machines without a key",
+        host=settings.host,
+        allowed_hosts=settings.allowed_hosts,
+        remedy="set POLYVOX_API_KEYS, or bind to 127.0.0.1",
+    )
+
+
+def names_to_answer(settings: Settings) -> Sequence[str] | None:
+    """The host names by which a server may be called; None where all are allowed."""
+    if settings.api_keys:
+        return None  # a page does not know the key
+    if settings.insecure and not settings.allowed_hosts and not is_loopback(settings.host):
+        return None
+    return settings.allowed_hosts
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can call a server that is bound to this address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def name_of(host: str) -> str:

@@ -1,7 +1,7 @@
 """Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."""
 
-import asyncio
 import re
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Response
@@ -15,9 +15,10 @@ from polyvox.api.door import Door
 from polyvox.api.languages import language_tag
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.schemas import AUDIO_FIELD_NAMES, Captioned, CaptionedBody, ErrorBody, Phonemes, PhonemizeBody
+from polyvox.api.side_response import SideResponse
 from polyvox.api.speech_requests import speech_request
 from polyvox.api.streaming import BodyFormat, SpeechResponse
-from polyvox.errors import ForbiddenError, TextError
+from polyvox.errors import ForbiddenError
 from polyvox.voices.torch_file import torch_file
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
@@ -55,15 +56,15 @@ async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices
     return SpeechResponse(service, await speech_request(body, _NAME, service, voices, owner), body_format)
 
 
-@router.post("/dev/phonemize", responses={400: SPEECH_ERRORS[400]})
-async def phonemize(body: PhonemizeBody, service: Service) -> Phonemes:
+@router.post("/dev/phonemize", response_model=Phonemes, responses={code: SPEECH_ERRORS[code] for code in (400, 429)})
+async def phonemize(body: PhonemizeBody, service: Service) -> Response:
     """The phonemes with which a model reads a text."""
-    try:
-        phonemes, tokens = await service.phonemize(body.text, language_tag(body.language, "language"), body.model)
-    except TextError as error:
-        error.field = "text"  # which the service, and OpenAI's API, call `input`
-        raise
-    return Phonemes(phonemes=phonemes, tokens=tokens)
+    language = language_tag(body.language, "language")
+    return SideResponse(partial(service.phonemize, body.text, language, body.model, _phonemes_json))
+
+
+def _phonemes_json(phonemes: str, tokens: list[int]) -> bytes:
+    return Phonemes(phonemes=phonemes, tokens=tokens).model_dump_json().encode()
 
 
 @router.post(
@@ -73,6 +74,7 @@ async def phonemize(body: PhonemizeBody, service: Service) -> Phonemes:
         200: {"content": {"application/octet-stream": {}}, "description": "The voice as a PyTorch tensor."},
         400: SPEECH_ERRORS[400],
         403: {"model": ErrorBody, "description": "The setting allow_voice_download is off."},
+        429: SPEECH_ERRORS[429],
     },
 )
 async def combine_voices(
@@ -89,10 +91,10 @@ async def combine_voices(
             "Downloads of voices are off on this server; its setting allow_voice_download turns them on."
         )
     expression = str(voices)
-    data = await asyncio.to_thread(torch_file, await service.mixed_voice(expression))
     name = _UNSAFE_IN_A_FILE_NAME.sub("", expression)[:100]
     headers = {"Content-Disposition": f'attachment; filename="{name}.pt"', "Cache-Control": "no-store"}
-    return Response(data, media_type="application/octet-stream", headers=headers)
+    work = partial(service.mixed_voice, expression, None, torch_file)
+    return SideResponse(work, "application/octet-stream", headers)
 
 
 DOOR = Door(

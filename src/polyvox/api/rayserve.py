@@ -10,13 +10,13 @@ from pydantic import Field, StrictBool
 from starlette.responses import JSONResponse
 
 from polyvox.api.cosyvoice import speaker_names
-from polyvox.api.cosyvoice_requests import CosyVoiceRequest, read_recording
+from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest, read_recording
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.forms import Fields, json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal, plain_detail
-from polyvox.api.schemas import NarrowSpeed, RequestBody, Text
+from polyvox.api.schemas import NarrowSpeed, Text
 from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
@@ -62,7 +62,7 @@ _MP3: dict[int | str, dict[str, Any]] = {
 }
 
 
-class TtsBody(RequestBody):
+class TtsBody(CosyVoiceOptions):
     """A text to speak."""
 
     text: Text = Field(description="The text to speak.")
@@ -74,7 +74,7 @@ class VoiceBody(TtsBody):
     """A text for a voice of the server's."""
 
     voice_type: str = Field(
-        _ORIGINAL_VOICE, description="A voice; `qwen` means the setting `default_voice` unless a voice has that name."
+        _ORIGINAL_VOICE, description="A voice; `qwen` means the model's default voice unless a voice has that name."
     )
 
 
@@ -182,9 +182,9 @@ async def show_config(service: Service, voices: Voices, owner: Owner) -> dict[st
 def _response(
     asked: CosyVoiceRequest, body: TtsBody, service: SpeechService, voices: VoiceService, owner: str
 ) -> SpeechResponse:
-    asked = replace(asked, speed=body.speed, sample_rate=_SAMPLE_RATE)
-    request = asked.speech_request(_NAME, service.settings, voices, owner)
-    return SpeechResponse(service, request, audio_body(AudioFormat.MP3, stream=body.stream))
+    asked = replace(asked, speed=body.speed, sample_rate=_SAMPLE_RATE, seed=body.seed, model=body.model)
+    request = asked.speech_request(_NAME, voices, owner)
+    return SpeechResponse(service, request, audio_body(body.format_or(AudioFormat.MP3), stream=body.stream))
 
 
 async def _fields(request: Request) -> Fields:
@@ -207,7 +207,7 @@ async def _speaker(name: str, service: SpeechService, voices: VoiceService, owne
     try:
         return (await voices.find(name, owner)).name
     except NotFoundError:
-        return service.settings.default_voice
+        return service.registry.default_voice()
 
 
 def _detail_and_error(refusal: Refusal) -> tuple[int, dict[str, Any]]:

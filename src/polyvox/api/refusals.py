@@ -11,7 +11,14 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from polyvox.api.paths import PathTable
-from polyvox.errors import AuthenticationError, OverloadedError, PolyvoxError, RequestTooLargeError, status_of
+from polyvox.errors import (
+    AuthenticationError,
+    OverloadedError,
+    PolyvoxError,
+    RequestTooLargeError,
+    StalledError,
+    status_of,
+)
 
 SESSION_HEADER = "X-Session-Id"
 RETRY_HEADER = "Retry-After"
@@ -65,7 +72,7 @@ class Refusals:
             headers[RETRY_HEADER] = str(max(1, math.ceil(error.retry_after)))
         elif isinstance(error, AuthenticationError):
             headers["WWW-Authenticate"] = "Bearer"
-        elif isinstance(error, RequestTooLargeError):
+        elif isinstance(error, RequestTooLargeError | StalledError):
             headers["Connection"] = "close"  # the rest of the body is not read
         return self.refusal_response(Refusal.of(error), scope, headers)
 

@@ -10,7 +10,6 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
-from polyvox.config import Settings
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, NormalizationOptions, Utterance
 
@@ -226,9 +225,9 @@ class SpeechBody(AudioBody):
     def voice_name(self) -> str | None:
         return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
 
-    def speech_request(self, settings: Settings, door: str) -> SpeechRequest:
+    def speech_request(self, door: str) -> SpeechRequest:
         """The same as a request of the service."""
-        return self.request_for(self.input, self.voice_name or settings.default_voice, door)
+        return self.request_for(self.input, self.voice_name or "", door)
 
 
 class CaptionedBody(SpeechBody):

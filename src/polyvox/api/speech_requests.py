@@ -11,7 +11,7 @@ from polyvox.api.streaming import BodyFormat, audio_body
 from polyvox.config import Settings
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
-from polyvox.voices.references import parse_reference
+from polyvox.voices.references import RegisteredVoice, parse_reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,8 @@ async def speech_request(
     body: SpeechBody, door: str, service: SpeechService, voices: VoiceService, owner: str
 ) -> SpeechRequest:
     """The request for the service; its voice may be a registered one, or a recording that it carries."""
-    request = body.speech_request(service.settings, door)
-    if not body.voice_name:
-        return request
+    request = body.speech_request(door)
     read = partial(parse_reference, max_bytes=service.settings.prompt_max_bytes)
-    reference = await off_the_loop(body.voice_name, read)
+    reference = await off_the_loop(body.voice_name, read) if body.voice_name else RegisteredVoice("")
     resolve_voice = partial(voices.resolver.resolve, reference, owner, model=request.model, transcript=body.prompt_text)
     return replace(request, resolve_voice=resolve_voice)

@@ -3,7 +3,7 @@
 Its requests for speech come to `/v1/audio/speech` and are known by the name of their model.
 """
 
-import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,15 +20,17 @@ from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Text, TokenFields
+from polyvox.api.side_response import SideResponse
 from polyvox.api.speech_requests import SpeechVariant, variant_of
 from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
-from polyvox.errors import InvalidRequestError, TextError, UnavailableError
+from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.service.side_work import SideWork
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.settings_loader import ForeignVariables
-from polyvox.text.grapheme_frontend import GraphemeFrontend
+from polyvox.text.grapheme_frontend import GraphemeFrontend, one_line
 from polyvox.types import NormalizationOptions
 from polyvox.voices.references import InlineVoice
 
@@ -144,7 +146,7 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
     body = fields.parsed(CloneBody)
     settings = service.settings
     variant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
-    asked = variant.tune(variant.body.speech_request(settings, _NAME))
+    asked = variant.tune(variant.body.speech_request(_NAME))
     if body.reference_codes is not None:
         clone = voices.resolver.from_codes(body.reference_codes, body.reference_text)
         return SpeechResponse(service, replace(asked, resolve_voice=partial(_given, clone)), variant.body_format)
@@ -157,15 +159,21 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
     return SpeechResponse(service, replace(asked, resolve_voice=resolve_voice), variant.body_format)
 
 
-@router.post("/normalize", responses={400: SPEECH_ERRORS[400], 503: SPEECH_ERRORS[503]})
-async def normalize(body: NormalizeBody, service: Service) -> dict[str, Any]:
+@router.post(
+    "/normalize", response_model=dict[str, Any], responses={code: SPEECH_ERRORS[code] for code in (400, 429, 503)}
+)
+async def normalize(body: NormalizeBody, service: Service) -> Response:
     """The text as the codec language model would read it: in one line, without markup, with a full stop."""
     if body.mode == "llm":
         raise UnavailableError("This server normalises text by rules; send mode 'rule' or 'spoken'.", field="mode")
-    if len(body.input) > service.settings.max_input_chars:
-        raise TextError(f"This server takes at most {service.settings.max_input_chars:,} characters.", field="input")
+    service.side_work.check_text(body.input, "input")
+    return SideResponse(partial(_normalized_json, body, service.side_work))
+
+
+async def _normalized_json(body: NormalizeBody, side_work: SideWork) -> bytes:
     options = NormalizationOptions(normalize=body.normalize_malaysian or body.mode == "spoken")
-    return {"output": await asyncio.to_thread(GraphemeFrontend().normalized, body.input, options), "mode": body.mode}
+    blocks = await side_work.run_pieces(partial(GraphemeFrontend().normalized_blocks, body.input, options))
+    return json.dumps({"output": one_line(blocks), "mode": body.mode}, ensure_ascii=False).encode()
 
 
 async def _given(clone: ResolvedVoice) -> ResolvedVoice:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.clients import client_of, max_wait_of
 from polyvox.api.errors import note_session
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.audio.encode import AudioFormat
@@ -130,13 +131,13 @@ class SpeechResponse(Response):
         self._body_format = body_format
         self._names = names
 
-    def file_headers(self, session: Session, body: bytes) -> Mapping[str, str]:
-        """Further headers of a whole file."""
+    def file_headers(self, session: Session, size: int) -> Mapping[str, str]:
+        """Further headers of a whole file of so many bytes."""
         return {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         speaking = asyncio.create_task(self._speak(scope, send))
-        leaving = asyncio.create_task(_disconnect(receive))
+        leaving = asyncio.create_task(disconnect(receive))
         try:
             await asyncio.wait({speaking, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -156,7 +157,9 @@ class SpeechResponse(Response):
             raise
 
     async def _speak(self, scope: Scope, send: Send) -> None:
-        async with await self._service.open(self._request) as session:
+        max_wait = max_wait_of(scope, self._service.settings.max_wait_seconds)
+        request = replace(self._asked(), client=client_of(scope), max_wait=max_wait)
+        async with await self._service.open(request) as session:
             note_session(scope, session.id)
             client = _Client(send, self._service.settings.stall_seconds)
             try:
@@ -172,13 +175,18 @@ class SpeechResponse(Response):
                     raise
                 await self._break_off(session, client, error)
 
+    def _asked(self) -> SpeechRequest:
+        return replace(self._request, whole=self._body_format.buffered)
+
     async def _send_file(self, session: Session, parts: AsyncIterator[bytes], client: "_Client") -> None:
-        body = b"".join([part async for part in parts])
+        body = [part async for part in parts]
+        size = sum(map(len, body))
         headers = self._session_headers(session)
-        headers["Content-Length"] = str(len(body))
-        headers.update(self.file_headers(session, body))
+        headers["Content-Length"] = str(size)
+        headers.update(self.file_headers(session, size))
         await client.start(headers)
-        await client.write(body)
+        for part in body:
+            await client.write(part)
         await client.finish()
 
     async def _send_stream(self, session: Session, parts: AsyncIterator[bytes], client: "_Client") -> None:
@@ -256,7 +264,7 @@ async def _typed(parts: AsyncGenerator[bytes], session_id: str) -> AsyncGenerato
         raise EngineError(f"The speech failed; the cause is in the server's log under session {session_id}.") from error
 
 
-async def _disconnect(receive: Receive) -> None:
+async def disconnect(receive: Receive) -> None:
     """Return when the client is gone."""
     while (await receive())["type"] != "http.disconnect":
         continue

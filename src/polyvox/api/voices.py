@@ -124,10 +124,13 @@ async def list_voices(
 
 @router.post("/cache/clear")
 async def clear_caches(
-    voices: Voices, kind: Literal["url", "inline", "transcript", "prepared", "all"] = "all"
+    voices: Voices, owner: Owner, kind: Literal["url", "inline", "transcript", "prepared", "all"] = "all"
 ) -> dict[str, Any]:
-    """Clear the caches of fetched and inline recordings, transcripts and prepared voices; they fill again on use."""
-    cleared = await voices.clear(*(CacheKind if kind == "all" else (CacheKind(kind),)))
+    """Clear the caches of fetched and inline recordings, transcripts and prepared voices; they fill again on use.
+
+    With a key, only what was made for this key; a server without keys clears everything.
+    """
+    cleared = await voices.clear(*(CacheKind if kind == "all" else (CacheKind(kind),)), owner=owner)
     return {"object": "voice.caches", "cleared": cleared}
 
 
@@ -147,7 +150,7 @@ async def change_voice(voice_id: str, body: VoiceChanges, voices: Voices, owner:
 async def delete_voice(voice_id: str, voices: Voices, owner: Owner) -> dict[str, Any]:
     """Delete a voice with its recording and everything derived from it; the answer lists what was removed.
 
-    A recording that another voice shares stays with that one.
+    A recording that another voice of yours shares stays with that one.
     """
     deleted = await voices.delete(voice_id, owner)
     removed = {"audio": deleted.audio, "cached": deleted.cached, "prepared": deleted.prepared}

@@ -107,7 +107,7 @@ class ZipVoiceBody(SpeechBody):
 
     def zipvoice_request(self, settings: Settings) -> SpeechRequest:
         """The same as a request of the service, with this dialect's defaults."""
-        request = self.speech_request(settings, _NAME)
+        request = self.speech_request(_NAME)
         own = settings.section(ZipVoiceApiSettings)
         defaults = {
             "num_steps": float(own.num_steps),
@@ -214,9 +214,11 @@ async def delete_voice(name: str, voices: Voices, owner: Owner) -> dict[str, Any
 
 
 @router.post("/voices/cache/clear", responses={400: _ERRORS[400]})
-async def clear_cache(voices: Voices, cache_type: Literal["url", "base64", "all"] = "all") -> dict[str, Any]:
-    """Clear the cache of fetched or inline recordings; `all` also clears transcripts and prepared voices."""
-    cleared = await voices.clear(*_KINDS[cache_type])
+async def clear_cache(
+    voices: Voices, owner: Owner, cache_type: Literal["url", "base64", "all"] = "all"
+) -> dict[str, Any]:
+    """Clear the caller's cache of fetched or inline recordings; `all` also clears transcripts and prepared voices."""
+    cleared = await voices.clear(*_KINDS[cache_type], owner=owner)
     return {"status": "cleared", "cache_type": cache_type, "files_deleted": sum(cleared.values())}
 
 

@@ -211,11 +211,12 @@ class FileEncoder:
 
     def __init__(self, format: AudioFormat, sample_rate: int, channels: int = 1) -> None:  # noqa: A002
         check_rate(sample_rate)
-        self._format = format
         self._rate = sample_rate
         self._channels = check_channels(channels)
         self._file = io.BytesIO()
         plain = format in (AudioFormat.PCM, AudioFormat.WAV)
+        self._header = len(wav_header(sample_rate, channels, 0)) if format is AudioFormat.WAV else 0
+        self._file.write(bytes(self._header))  # filled in when the length is known, so that nothing is copied
         self._codec = None if plain else _CodecWriter(_CODECS[format], sample_rate, channels, self._file)
 
     def encode(self, pcm: Pcm) -> None:
@@ -232,9 +233,16 @@ class FileEncoder:
             self._codec.finish()
             self.close()
             return self._file.getvalue()
-        data = self._file.getvalue()
-        is_wav = self._format is AudioFormat.WAV
-        return wav_header(self._rate, self._channels, len(data)) + data if is_wav else data
+        if self._header:
+            samples = self.size - self._header
+            self._file.seek(0)
+            self._file.write(wav_header(self._rate, self._channels, samples))
+        return self._file.getvalue()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file so far."""
+        return self._file.getbuffer().nbytes
 
     def close(self) -> None:
         """Free the codec; may be called at any time, any number of times."""

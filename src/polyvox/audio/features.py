@@ -12,6 +12,7 @@ HOP_SECONDS = 0.010
 PRE_EMPHASIS = 0.97
 _POVEY_EXPONENT = 0.85
 _LOWEST_HERTZ = 20.0
+_W2V_RATE = 16_000
 LEAST_ENERGY = np.finfo(np.float32).eps
 
 
@@ -24,24 +25,59 @@ def kaldi_fbank(pcm: Pcm, sample_rate: int, bins: int = 80) -> Features:
     length, hop = round(FRAME_SECONDS * sample_rate), round(HOP_SECONDS * sample_rate)
     if len(pcm) < length:
         return np.zeros((0, bins), np.float32)
-    frames = np.lib.stride_tricks.sliding_window_view(pcm.astype(np.float32), length)[::hop]
+    fft_size = 1 << (length - 1).bit_length()
+    power = _power_spectra(pcm.astype(np.float32), hop, povey_window(length), fft_size)
+    energies: Features = np.log(np.maximum(power @ kaldi_filters(sample_rate, fft_size, bins).T, LEAST_ENERGY))
+    return energies
+
+
+def w2v_bert_features(pcm: Pcm) -> Features:
+    """Features [frames, 160] of samples at 16 kHz for w2v-bert 2.0: pairs of log mel frames, 20 ms apart.
+
+    They are Kaldi's at its 16-bit scale, in double precision as in the original; each of the 80 bins is normalised
+    over the whole recording, so that all features depend on all samples.
+    """
+    bins, size = 80, 512
+    window = np.hanning(round(FRAME_SECONDS * _W2V_RATE)) ** _POVEY_EXPONENT
+    if len(pcm) < len(window) + round(HOP_SECONDS * _W2V_RATE):
+        return np.zeros((0, 2 * bins), np.float32)
+    power = _power_spectra(pcm.astype(np.float64) * 32_768, round(HOP_SECONDS * _W2V_RATE), window, size)
+    low, high = _mels(np.array([_LOWEST_HERTZ, _W2V_RATE / 2]))
+    filters = _triangles(np.linspace(low, high, bins + 2), _mels(np.fft.rfftfreq(size, 1 / _W2V_RATE)))
+    energies = np.log(np.maximum(power @ filters.T, LEAST_ENERGY))
+    normed = (energies - energies.mean(axis=0)) / np.sqrt(energies.var(axis=0, ddof=1) + 1e-7)
+    pairs: Features = normed[: len(normed) // 2 * 2].reshape(-1, 2 * bins).astype(np.float32)
+    return pairs
+
+
+def _power_spectra(
+    pcm: npt.NDArray[np.floating], hop: int, window: npt.NDArray[np.floating], fft_size: int
+) -> npt.NDArray[np.floating]:
+    """Power [frames, fft_size / 2 + 1] of all whole frames, each without its mean and with pre-emphasis."""
+    frames = np.lib.stride_tricks.sliding_window_view(pcm, len(window))[::hop]
     frames = frames - frames.mean(axis=1, keepdims=True)
     before = np.concatenate((frames[:, :1], frames[:, :-1]), axis=1)
-    fft_size = 1 << (length - 1).bit_length()
-    spectrum = np.fft.rfft((frames - PRE_EMPHASIS * before) * povey_window(length), fft_size)
-    energies = np.square(np.abs(spectrum)) @ kaldi_filters(sample_rate, fft_size, bins).T
-    return np.log(np.maximum(energies, LEAST_ENERGY))
+    power: npt.NDArray[np.floating] = np.square(
+        np.abs(np.fft.rfft((frames - PRE_EMPHASIS * before) * window, fft_size))
+    )
+    return power
+
+
+def _mels(hertz: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Frequencies on Kaldi's mel scale."""
+    mels: npt.NDArray[np.floating] = 1127.0 * np.log(1.0 + hertz / 700.0)
+    return mels
 
 
 def kaldi_filters(sample_rate: int, fft_size: int, bins: int) -> Features:
     """Weights [bins, fft_size / 2 + 1] of triangles that are straight on the mel scale, from 20 Hz to the top."""
-    low, high = 1127.0 * np.log(1.0 + np.array([_LOWEST_HERTZ, sample_rate / 2]) / 700.0)
+    low, high = _mels(np.array([_LOWEST_HERTZ, sample_rate / 2]))
     # Rounded early, as in the original: where the foot of a narrow triangle touches one bin of the spectrum, this
     # changes the energy by more than all later arithmetic.
     step = np.float32((high - low) / (bins + 1))
     edges = np.float32(low) + np.arange(bins + 2, dtype=np.float32) * step
     hertz = np.fft.rfftfreq(fft_size, 1 / sample_rate).astype(np.float32)
-    return _triangles(edges, 1127.0 * np.log(1.0 + hertz / 700.0))
+    return _triangles(edges, _mels(hertz))
 
 
 def slaney_filters(sample_rate: int, fft_size: int, bins: int, highest_hertz: float | None = None) -> Features:

@@ -220,6 +220,8 @@ class Manifest(_Strict):
     unpinned: dict[FileName, Unpinned] = {}
     needs: tuple[str, ...] = Field((), strict=False)
     """Other models that this one requires."""
+    companions: tuple[str, ...] = Field((), strict=False)
+    """Models that its users will miss without: fetched with it, and done without where they cannot be fetched."""
 
     @property
     def pinning(self) -> Pinning:
@@ -277,6 +279,15 @@ def manifest_named(name: str) -> Manifest:
             return _read(item)
     known = ", ".join(item.name.removesuffix(".yaml") for item in shipped)
     raise UnknownModelError(f"There is no model {name!r}; known are {known}.", field="model")
+
+
+def manifest_of_repository(repository: str) -> tuple[Manifest, HubKind] | None:
+    """The model that a repository on a hub holds, and the kind of hub; Hugging Face's where it is on both."""
+    for manifest in manifests():
+        for source in manifest.sources:
+            if isinstance(source, HubSource) and source.repository == repository:
+                return manifest, source.kind
+    return None
 
 
 def _shipped() -> list[Traversable]:

@@ -24,14 +24,20 @@ _log = structlog.get_logger(__name__)
 def pull(
     name: str, *, models_dir: Path, folder: Path | None, hub_url: str, progress: Progress, hub: HubKind = "hub"
 ) -> Bundle:
-    """Install the model of this name and those it needs, or repair them; the next pull resumes an interrupted one.
+    """Install the model of this name, those it needs and its companions; the next pull resumes an interrupted one.
 
-    `hub_url` is the address of a hub of the kind `hub`.
+    `hub_url` is the address of a hub of the kind `hub`. From a folder no companions are pulled: it need not have them.
     """
     manifest = manifest_named(name)
     for need in manifest.needs:
         pull(need, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
-    return pull_manifest(manifest, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
+    bundle = pull_manifest(manifest, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
+    for companion in () if folder is not None else manifest.companions:
+        try:
+            pull(companion, models_dir=models_dir, folder=folder, hub_url=hub_url, progress=progress, hub=hub)
+        except BundleError as error:
+            _log.warning("companion not fetched", model=name, companion=companion, reason=error.message)
+    return bundle
 
 
 def pull_manifest(

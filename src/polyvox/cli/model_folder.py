@@ -1,12 +1,21 @@
-"""Settings for the model in the folder of `serve --model_dir`."""
+"""Settings for the model of `serve --model_dir`: a folder, or a repository that is fetched."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from polyvox.bundles.manifest import HubSource, manifest_of_repository, manifests
+from polyvox.bundles.progress import RichProgress
+from polyvox.bundles.pull import pull
 from polyvox.bundles.record import read_record
+from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError
+
+
+def is_repository(named: Path) -> bool:
+    """Whether `OWNER/NAME` is meant, and no folder of that name."""
+    return not named.is_dir() and not named.is_absolute() and len(named.parts) == 2 and named.parts[0] != ".."
 
 
 def settings_for(folder: Path, catalog: Catalog, besides: Sequence[str] = ()) -> dict[str, Any]:
@@ -27,6 +36,32 @@ def settings_for(folder: Path, catalog: Catalog, besides: Sequence[str] = ()) ->
             f"files (installed engines: {families}); check the path."
         )
     return _with_default(found.model, besides) | dict(found.settings)
+
+
+def fetched(repository: str, catalog: Catalog, settings: Settings, besides: Sequence[str] = ()) -> dict[str, Any]:
+    """The settings for the model of a hub's repository, such as `iic/CosyVoice2-0.5B`; it is pulled if need be."""
+    found = manifest_of_repository(repository)
+    if found is None or found[0].name not in catalog.factories:
+        known = sorted(
+            source.repository
+            for manifest in manifests()
+            if manifest.name in catalog.factories
+            for source in manifest.sources
+            if isinstance(source, HubSource)
+        )
+        raise BundleError(
+            f"{repository} is neither a folder nor a repository of a known model; give one of {', '.join(known)}."
+        )
+    manifest, hub = found
+    pull(
+        manifest.name,
+        models_dir=settings.models_dir,
+        folder=None,
+        hub_url=settings.modelscope_url if hub == "modelscope" else settings.hub_url,
+        progress=RichProgress(),
+        hub=hub,
+    )
+    return _with_default(manifest.name, besides)
 
 
 def _with_default(model: str, besides: Sequence[str]) -> dict[str, Any]:

@@ -5,6 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+_PART_OF_POLYVOX = frozenset({"silero-vad"})
+"""Models that were pulled once and come with the package now."""
+
 
 def pull(
     context: typer.Context,
@@ -27,6 +30,9 @@ def pull(
     from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 
+    if name in _PART_OF_POLYVOX:
+        print(f"{name} is part of Polyvox; there is nothing to fetch.")
+        return
     level = "debug" if context.find_root().params["debug"] else "warning"
     settings = load_settings(models_dir=models_dir, log_level=level, log_format="console")
     configure_logging(settings)

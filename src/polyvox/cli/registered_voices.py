@@ -24,6 +24,7 @@ from polyvox.voices.limits import PromptLimits
 from polyvox.voices.names import is_voice_id, name_key
 from polyvox.voices.records import SHARED_OWNER, Embedding, VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice
+from polyvox.voices.repair import RepairAction, RepairRow, repair
 from polyvox.voices.similarity import BUNDLE, SpeakerEncoder
 from polyvox.voices.store import VoiceStore
 
@@ -43,12 +44,37 @@ def opened(settings: Settings, *, make: bool = False) -> Iterator[VoiceStore]:
         store.close()
 
 
-def listed(settings: Settings, query: VoiceQuery) -> list[VoiceRecord]:
-    """The voices of a query; none where nothing was ever registered."""
+def listed(settings: Settings, query: VoiceQuery) -> tuple[list[VoiceRecord], int]:
+    """The voices of a query, none where nothing was ever registered; and how many recordings no voice names."""
     if not (settings.data_dir / "voices").exists():
-        return []
+        return [], 0
     with opened(settings) as store:
-        return list(store.page(query).voices)
+        return list(store.page(query).voices), store.unclaimed()
+
+
+def repaired(settings: Settings, key: str | None, *, shared: bool, dry_run: bool) -> tuple[str, list[dict[str, Any]]]:
+    """Rebuild missing records; returns the state the database was in, and a row for each recording."""
+    folder = settings.data_dir / "voices"
+    if key is not None and shared:
+        raise InvalidRequestError("Give --key or --shared, not both.", field="key")
+    if not folder.exists():
+        raise NotFoundError(f"No voice was ever registered in {settings.data_dir}; there is nothing to repair.")
+    owner = owner_named(key) if key is not None or shared else None
+    report = repair(folder, owner, dry_run=dry_run)
+    return report.database, [_repair_row(row) for row in report.rows]
+
+
+def _repair_row(row: RepairRow) -> dict[str, Any]:
+    record = row.record
+    left = row.action is RepairAction.LEAVE
+    return {
+        "action": str(row.action),
+        "name": "" if record is None else record.name,
+        "owner": "" if record is None or left else record.owner or "everyone",
+        "length": "" if record is None else f"{record.duration:.1f} s",
+        "recording": row.audio_digest[:12],
+        "note": row.note,
+    }
 
 
 def found(store: VoiceStore, reference: str) -> VoiceRecord:
@@ -89,8 +115,8 @@ def removed(store: VoiceStore, settings: Settings, reference: str) -> dict[str, 
     gone = store.remove(record.id)
     prepared = 0
     if gone is not None and not gone.shared:
-        prepared = _prepared_files(settings).remove(record.audio_digest)
-    return {"name": record.name, "audio": gone is not None and not gone.shared, "prepared": prepared}
+        prepared = _prepared_files(settings).remove(record.audio_digest, record.owner)
+    return {"name": record.name, "audio": gone is not None and not gone.kept, "prepared": prepared}
 
 
 def export(store: VoiceStore, references: Iterable[str], path: Path) -> int:

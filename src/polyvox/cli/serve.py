@@ -26,17 +26,20 @@ def serve(
             "--model_dir",
             "--model-dir",
             envvar="COSYVOICE_MODEL_DIR",
-            help="Folder with the files of the default model.",
+            help="The default model: a folder with its files, or its repository on Hugging Face or ModelScope.",
         ),
     ] = None,
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
     max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Concurrent gRPC calls.")] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Run each model in processes of its own, on Ray Serve.")] = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Let other machines call without a key, by any host name.")
+    ] = False,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC where it has a port."""
-    from polyvox.cli.model_folder import settings_for
+    from polyvox.cli.model_folder import fetched, is_repository, settings_for
     from polyvox.cli.server import run_server
     from polyvox.engines.catalog import Catalog
     from polyvox.installation import settings_loader
@@ -49,10 +52,13 @@ def serve(
         "models_dir": models_dir,
         "log_level": log_level,
     }
-    given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc}
-    if model_dir is not None:
+    given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc, "insecure": insecure or None}
+    loader = settings_loader(catalog)
+    if model_dir is not None and is_repository(model_dir):
+        given |= fetched(str(model_dir), catalog, loader.load(**given), besides=model or ())
+    elif model_dir is not None:
         given |= settings_for(model_dir, catalog, besides=model or ())
-    settings = settings_loader(catalog).load(**given)
+    settings = loader.load(**given)
     if model and model_dir is None and settings.default_model not in model:
         settings = settings.model_copy(update={"default_model": model[0]})
     _check_grpc(settings, max_conc, ray=ray)

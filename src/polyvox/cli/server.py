@@ -1,11 +1,10 @@
 """The server process: its sockets, an event loop, and a shutdown that lets open streams finish."""
 
 import asyncio
-import ipaddress
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +13,11 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
+from polyvox.api.hosts import check_exposure, names_to_answer
+from polyvox.cli.connection_limits import LimitReports
+from polyvox.cli.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.cli.local_service import build_service
+from polyvox.cli.socket_watch import SocketWatch
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import UnavailableError, install_hint
@@ -41,7 +44,7 @@ class HttpServer(Protocol):
 def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
     """Serve until SIGINT or SIGTERM. The address is bound first, so that a second server fails at once."""
     configure_logging(settings)
-    _warn_if_unprotected(settings)
+    check_exposure(settings)
     sys.setswitchinterval(HANDOVER_SECONDS)
     with (
         _listener(settings.host, settings.port) as listener,
@@ -55,17 +58,19 @@ async def _serve(service: SpeechService, listener: socket.socket) -> None:
     """Load the models first, so that a missing one is an error message and not a server that answers 503."""
     settings = service.settings
     voices = VoiceService.for_service(service)
-    private = not settings.api_keys and _is_loopback(settings.host)
-    app = create_app(service, voices, allowed_hosts=settings.allowed_hosts if private else None)
-    http = _http_server(app, listener, settings)
-    grpc, greeting = _grpc_server(service, voices), f"Polyvox speaks at {_url(listener)}"
+    app = create_app(service, voices, allowed_hosts=names_to_answer(settings))
+    descriptors = raise_descriptor_limit()
+    capacity = connection_capacity(settings, descriptors)
+    http = _http_server(app, listener, service, capacity, descriptors)
+    grpc, greeting = _grpc_server(service, voices, capacity), f"Polyvox speaks at {_url(listener)}"
     if grpc is not None and settings.grpc_port is not None:
         greeting += f", over gRPC at {grpc.bind(settings.grpc_port)}"
     await service.start()
     try:
         service.registry.engine(None)
         async with app.router.lifespan_context(app), _grpc_running(grpc) as stop_grpc:
-            await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_grpc)
+            with _grpc_watched(grpc, service, capacity):
+                await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_grpc)
     finally:
         await service.close()
 
@@ -91,26 +96,34 @@ async def _grpc_running(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[],
         await closing
 
 
-def _http_server(app: FastAPI, listener: socket.socket, settings: Settings) -> HttpServer:
-    if settings.server == "granian":
+def _grpc_watched(grpc: "GrpcServer | None", service: SpeechService, capacity: int) -> AbstractContextManager[None]:
+    if grpc is None:
+        return nullcontext()
+    return SocketWatch(grpc.port, capacity, service.settings, LimitReports(service.metrics)).watching()
+
+
+def _http_server(
+    app: FastAPI, listener: socket.socket, service: SpeechService, capacity: int, descriptors: int
+) -> HttpServer:
+    if service.settings.server == "granian":
         if find_spec("granian") is None:
             raise UnavailableError(f"granian is not installed; install it with: {install_hint('granian')}")
         from polyvox.cli.granian_server import GranianServer
 
-        return GranianServer(app, listener, BACKLOG)
+        return GranianServer(app, listener, service, BACKLOG, capacity)
     from polyvox.cli.uvicorn_server import UvicornServer
 
-    return UvicornServer(app, listener, settings)
+    return UvicornServer(app, listener, service, descriptors)
 
 
-def _grpc_server(service: SpeechService, voices: VoiceService) -> "GrpcServer | None":
+def _grpc_server(service: SpeechService, voices: VoiceService, capacity: int) -> "GrpcServer | None":
     if service.settings.grpc_port is None:
         return None
     if not all(map(find_spec, ("grpc", "grpc_health", "grpc_reflection"))):
         raise UnavailableError(f"gRPC is not installed; install it with: {install_hint('grpc')}")
     from polyvox.api.grpc.server import GrpcServer
 
-    return GrpcServer(service, voices)
+    return GrpcServer(service, voices, capacity)
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -128,20 +141,3 @@ def _listener(host: str, port: int) -> socket.socket:
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"http://{host}:{port}"
-
-
-def _warn_if_unprotected(settings: Settings) -> None:
-    if settings.api_keys or _is_loopback(settings.host):
-        return
-    log.warning(
-        "reachable from other machines without a key",
-        host=settings.host,
-        remedy="set POLYVOX_API_KEYS, or bind to 127.0.0.1",
-    )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

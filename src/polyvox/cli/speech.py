@@ -17,7 +17,7 @@ from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Utterance
 from polyvox.voices.records import SHARED_OWNER
-from polyvox.voices.references import parse_reference
+from polyvox.voices.references import RegisteredVoice, parse_reference
 
 READ_TIMEOUT = 120.0
 _BAD_REQUEST = 400
@@ -63,7 +63,7 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
     """Speak in this process, also with a registered voice if the model clones voices."""
     utterance = Utterance(
         said.text,
-        said.voice or settings.default_voice,
+        said.voice or "",
         language=None if said.language is None else language_tag(said.language, "language"),
         speed=said.speed,
     )
@@ -83,7 +83,8 @@ def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settin
     if said.turns:
         stage = partial(resolve_dialogue, said.turns, said.pause, voices.resolver, settings)
         return replace(request, resolve_kind=partial(stage, owner=SHARED_OWNER, model=said.model, speed=said.speed))
-    reference = parse_reference(request.utterance.voice, max_bytes=settings.prompt_max_bytes)
+    voice, limit = request.utterance.voice, settings.prompt_max_bytes
+    reference = parse_reference(voice, max_bytes=limit) if voice else RegisteredVoice("")
     return replace(request, resolve_voice=partial(voices.resolver.resolve, reference, SHARED_OWNER, model=said.model))
 
 

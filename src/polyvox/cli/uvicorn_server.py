@@ -9,23 +9,25 @@ from collections.abc import Callable, Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
-from polyvox.api.size_limit import largest_message
-from polyvox.config import Settings
+from polyvox.cli.guarded_http import GuardedConfig
+from polyvox.service.speech import SpeechService
 
 
 class UvicornServer:
     """Serves an application on a listening socket."""
 
-    def __init__(self, app: ASGIApp, listener: socket.socket, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, listener: socket.socket, service: SpeechService, descriptors: int) -> None:
+        settings = service.settings
         self._listener = listener
-        self._config = uvicorn.Config(
+        self._config = GuardedConfig(
             app,
+            service,
+            descriptors,
             lifespan="off",  # run by the caller, since the gRPC server needs it too
             log_config=None,
             log_level="debug" if settings.log_level == "debug" else "warning",
             access_log=False,
             server_header=False,
-            ws_max_size=largest_message(settings),  # messages are buffered before the application can count them
             timeout_graceful_shutdown=math.ceil(settings.drain_seconds),
         )
 

@@ -130,7 +130,13 @@ def list_registered(
     from polyvox.voices.records import VoiceQuery
 
     query = VoiceQuery(text=search, tag=tag, language=language, newest_first=False, limit=sys.maxsize >> 1)
-    found = [described(record) for record in listed(_settings(data_dir), query)]
+    records, unclaimed = listed(_settings(data_dir), query)
+    found = [described(record) for record in records]
+    if unclaimed:
+        print(
+            f"warning: the database does not know {unclaimed} of the recordings; run: polyvox voices repair --dry-run",
+            file=sys.stderr,
+        )
     if as_json:
         _print_json(found)
         return
@@ -238,6 +244,34 @@ def import_file(
     with opened(settings, make=True) as store:
         names = import_voices(store, settings, file, owner_named(key), replacing=replace)
     print(f"Registered {', '.join(names) or 'nothing: the file holds no voices'}.")
+
+
+@app.command()
+def repair(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
+    key: Annotated[
+        str | None, typer.Option(help="API key that gets the recordings of which nothing else is known.")
+    ] = None,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Let everyone use the recordings of which nothing else is known.")
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Register recordings again that the database does not know."""
+    from polyvox.cli.registered_voices import repaired
+
+    database, rows = repaired(_settings(data_dir), key, shared=shared, dry_run=dry_run)
+    if as_json:
+        _print_json({"database": database, "dry_run": dry_run, "recordings": rows})
+        return
+    if database != "sound":
+        print(f"The database is {database}; {'it would be' if dry_run else 'it was'} made anew.")
+    if not rows:
+        print("Every recording belongs to a voice.")
+        return
+    columns = ("action", "name", "owner", "length", "recording", "note")
+    _print_table(columns, [[row[column] for column in columns] for row in rows])
 
 
 def _settings(data_dir: Path | None, models_dir: Path | None = None) -> "Settings":

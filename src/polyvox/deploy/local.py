@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+from polyvox.api.hosts import check_exposure
 from polyvox.config import Settings
 from polyvox.deploy.plan import EngineArgs, plans_for
 from polyvox.engines.catalog import Catalog
@@ -27,6 +28,7 @@ def serve_on_ray(settings: Settings, catalog: Catalog) -> None:
         raise InvalidRequestError(
             "Ray Serve has no gRPC here; remove the setting grpc_port, or serve without --ray.", field="grpc_port"
         )
+    check_exposure(settings)
     stopped = threading.Event()
     settings = settings.model_copy(update={"port": free_port(settings.host, settings.port)})
     with cluster(), application(settings, catalog) as url:

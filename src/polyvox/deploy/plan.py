@@ -119,9 +119,12 @@ def _chosen(given: Number | None, otherwise: Number) -> Number:
 
 
 def ingress_settings(settings: Settings, plans: list[EnginePlan]) -> Settings:
-    """Settings of the doors: each model's queue refuses overload, so the doors' own limit must be higher."""
+    """Settings of the doors: each model's queue refuses overload, so the doors' own limit must be higher.
+
+    Nor may that limit follow the pace: replicas are added when those there are have much to do.
+    """
     most = sum(plan.most_requests for plan in plans) + 1
-    return settings.model_copy(update={"max_sessions": max(settings.max_sessions, most)})
+    return settings.model_copy(update={"max_sessions": max(settings.max_sessions, most), "adaptive_sessions": False})
 
 
 def replica_settings(settings: Settings, plan: EnginePlan, spec: EngineSpec) -> Settings:

@@ -19,6 +19,7 @@ from ray.serve.handle import DeploymentHandle
 from ray.serve.schema import LoggingConfig
 
 from polyvox.api.app import create_app
+from polyvox.api.hosts import check_exposure, names_to_answer
 from polyvox.config import Settings
 from polyvox.deploy.messages import EngineProfile
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EnginePlan, ingress_settings, plans_for, replica_settings
@@ -95,7 +96,7 @@ class Ingress:
         await asyncio.wait(self._following, timeout=_START_TIMEOUT_SECONDS)
 
     def __serve_build_asgi_app__(self) -> FastAPI:
-        return create_app(self._service)
+        return create_app(self._service, allowed_hosts=names_to_answer(self._service.settings))
 
     async def __del__(self) -> None:
         for task in self._following:
@@ -179,4 +180,5 @@ def app(args: DeployArgs) -> Application:
     """The application for the arguments in ray.yaml; other settings come from the environment of the cluster."""
     catalog = Catalog.installed()
     settings = settings_loader(catalog).load(**args.settings)
+    check_exposure(settings)
     return build(settings, catalog, plans_for(settings, args.engines, cluster_resources(), catalog))

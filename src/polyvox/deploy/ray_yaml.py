@@ -9,10 +9,11 @@ _HEAD = """\
 #
 # and look at it with `serve status`. Polyvox and the models must be installed on every machine of the cluster.
 
-# The HTTP address. 127.0.0.1 is reachable from this machine only; set api_keys below before you open it to others.
+# The HTTP address. 127.0.0.1 is reachable from this machine only; before you open it to others, set api_keys below, or
+# allowed_hosts to the names by which they call it.
 proxy_location: HeadOnly
 http_options:
-  host: {host}
+  host: &host {host}
   port: {port}
   request_timeout_s: {timeout:g}
 
@@ -26,7 +27,9 @@ applications:
         models: [{models}]
         default_model: {default_model}
         default_voice: {default_voice}
+        host: *host
         # api_keys: a-long-secret
+        # allowed_hosts: speech.example
         # Replicas of the HTTP doors: they share the folder of voices, so keep them on one machine.
         ray_ingress_replicas: {ray_ingress_replicas}
         # A replica that produces nothing for this many seconds while requests wait is replaced.

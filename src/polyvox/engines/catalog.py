@@ -12,7 +12,7 @@ import structlog
 from polyvox.config import SettingsSection
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
-from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, VoiceFitting
+from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, PresetVoices, VoiceFitting
 from polyvox.engines.speechlm.spec import SPEECHLM
 from polyvox.engines.zipvoice.spec import ZIPVOICE
 from polyvox.errors import UnknownModelError
@@ -71,6 +71,10 @@ class Catalog:
     def fittings(self) -> Iterator[VoiceFitting]:
         """The ways of fitting a voice to a recording, the preferred one first."""
         return (spec.fitting for spec in self.specs if spec.fitting is not None)
+
+    def presets(self) -> Iterator[PresetVoices]:
+        """Built-in voices that other families can borrow."""
+        return (spec.presets for spec in self.specs if spec.presets is not None)
 
 
 def _loaded(entry: EntryPoint) -> EngineSpec | None:

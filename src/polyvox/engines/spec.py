@@ -54,6 +54,27 @@ class VoiceFitting:
     """Installed models that a fit needs."""
 
 
+@dataclass(frozen=True, slots=True)
+class PresetPrompt:
+    """A built-in voice, and the sentence that it speaks as a prompt for other engines."""
+
+    voice: str
+    transcript: str
+    language: str
+    fallback: str
+    """A sentence in American English, for where the language cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresetVoices:
+    """Built-in voices that every engine which clones can borrow: the model speaks a prompt in them."""
+
+    model: str
+    names: tuple[str, ...]
+    find: Callable[[str], PresetPrompt | None]
+    """The prompt for a name or a mix of names; None where it is none of these voices."""
+
+
 class FolderCheck(Protocol):
     """Compare the files of a model's folder with what they should be."""
 
@@ -103,6 +124,7 @@ class EngineSpec:
     """Tell from its files whether a folder holds one of these models; `BundleError` for one that is not supported."""
     tools: FolderTools = field(default_factory=FolderTools)
     fitting: VoiceFitting | None = None
+    presets: PresetVoices | None = None
 
     def make(self, model: str, settings: Settings) -> Engine:
         """Make the engine for one model; `UnavailableError` names what has to be installed first."""

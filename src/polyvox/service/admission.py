@@ -1,100 +1,283 @@
-"""Admission control: a bounded number of active requests and a bounded queue."""
+"""Admission control: who is spoken now, who waits, and who is refused because the wait would be too long.
+
+A request waits for a slot of its model. It is admitted to the queue only if it can expect one within the wait that it
+accepts, and refused when that time is over. Clients take turns in the queue. A slot is held only while the engine works
+for its request: not while the client does not read, and not while a stream that is well ahead of its playback lets
+others begin.
+"""
 
 import asyncio
-from collections import deque
-from enum import Enum, auto
+import heapq
+import time
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
 
-from polyvox.errors import OverloadedError
+from polyvox.errors import OverloadedError, RefusalReason
+from polyvox.service.pace import Pace
+from polyvox.service.ticket import LEAD_SECONDS, Job, Lane, Ticket, TicketState
 
-_RECENT_DURATIONS = 64
+_LOW_LEAD_SECONDS = 5.0
+"""Audio ahead of playback with which a stream goes on in any case."""
+_NAP_SECONDS = (1.0, 5.0)
+_STALLED_SECONDS = 5.0
+"""How long a client must have read nothing before its session can be dropped in favour of one that waits."""
 _MIN_RETRY_SECONDS = 1.0
-
-
-class _TicketState(Enum):
-    WAITING = auto()
-    ACTIVE = auto()
-    LEFT = auto()
-
-
-class Ticket:
-    """A place in the queue that becomes an active slot, until it is released."""
-
-    def __init__(self, admission: "Admission") -> None:
-        self._admission = admission
-        self._admitted = asyncio.Event()
-        self.state = _TicketState.WAITING
-        self.granted_at = 0.0
-
-    async def granted(self) -> None:
-        """Wait until the request is admitted."""
-        await self._admitted.wait()
-
-    def grant(self, now: float) -> None:
-        self.state = _TicketState.ACTIVE
-        self.granted_at = now
-        self._admitted.set()
-
-    def release(self) -> None:
-        """Leave the queue, or free the slot for the next in it; idempotent."""
-        self._admission.leave(self)
+_MAX_SPREAD_SECONDS = 30.0
+_MARGIN = 0.75
+"""Share of the accepted wait that may be expected, so that few of those admitted wait in vain."""
+_OPEN_PER_SLOT = 2
+"""Sessions per slot that may be open, those without a slot included."""
 
 
 class Admission:
-    """At most `max_active` requests at once and `max_waiting` in the queue, first in, first out."""
+    """At most `max_active` requests at once and `max_waiting` in the queue.
 
-    def __init__(self, max_active: int, max_waiting: int) -> None:
+    With `adaptive`, fewer run at once where more would not be kept playing. `max_share` of the slots and of the queue
+    is what one client may hold while another waits. `on_grant` is told how long each request waited.
+    """
+
+    def __init__(
+        self,
+        max_active: int,
+        max_waiting: int,
+        *,
+        adaptive: bool = False,
+        max_share: float = 1.0,
+        on_grant: Callable[[float], None] = lambda _: None,
+    ) -> None:
         self._max_active = max_active
         self._max_waiting = max_waiting
-        self._active = 0
-        self._queue: deque[Ticket] = deque()
-        self._durations: deque[float] = deque(maxlen=_RECENT_DURATIONS)
+        self._adaptive = adaptive
+        self._max_share = max_share
+        self._on_grant = on_grant
+        self._lanes: dict[str, Lane] = {}
+        self._waiting: list[Ticket] = []
+        self._open: dict[Ticket, None] = {}
+        self._turns: dict[str, float] = {}
+        self._served = 0.0
+        self._numbers = count()
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def active(self) -> int:
-        return self._active
+        return sum(len(lane.active) for lane in self._lanes.values())
 
     @property
     def waiting(self) -> int:
-        return len(self._queue)
+        return len(self._waiting)
 
-    def enter(self) -> Ticket:
-        """A ticket, granted at once where a slot is free; `OverloadedError` when the queue is full."""
-        ticket = Ticket(self)
-        if self._active < self._max_active:
-            self._grant(ticket)
-        elif len(self._queue) < self._max_waiting:
-            self._queue.append(ticket)
-        else:
-            seconds = self.retry_after()
-            raise OverloadedError(
-                f"The server is at its limit of {self._max_active} requests at once and {self._max_waiting} waiting; "
-                f"try again in {seconds:.0f} s.",
-                retry_after=seconds,
-            )
+    @property
+    def limit(self) -> int:
+        """Requests that may be spoken at once as things are; the least of all models."""
+        return min((lane.pace.limit for lane in self._lanes.values()), default=self._max_active)
+
+    def expected_wait(self) -> float:
+        """Seconds that a new request of a new client would wait; the longest of all models."""
+        waits = [self._expected_wait(self._ticket(Job(model))) for model in self._lanes]
+        return max((wait for wait in waits if wait is not None), default=0.0)
+
+    def enter(self, job: Job = Job()) -> Ticket:
+        """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long."""
+        ticket = self._ticket(job)
+        self._queue(ticket)
+        self._dispatch()
+        if ticket.state is TicketState.WAITING:
+            try:
+                self._check(ticket)
+            except OverloadedError:
+                self.leave(ticket)
+                raise
         return ticket
+
+    def expired(self, ticket: Ticket) -> OverloadedError:
+        """The refusal of a request that has waited as long as it accepts."""
+        problem = f"The request did not get its turn within {ticket.job.max_wait:g} s"
+        return self._refusal(ticket, RefusalReason.WAIT, problem)
+
+    def nap_seconds(self, ticket: Ticket) -> float:
+        """How long a stream should let others use the engine before its next chunk."""
+        if not ticket.audio or not self._waiting:
+            return 0.0
+        full = self.active >= self._max_active
+        others = [other for other in self._waiting if full or other.lane is ticket.lane]
+        lead = ticket.ahead(self.now())
+        in_its_way = any(other.job.client != ticket.job.client for other in others) and self._holds_too_much(ticket)
+        if in_its_way or (others and lead >= LEAD_SECONDS):
+            shortest, longest = _NAP_SECONDS
+            return min(longest, max(shortest, lead - _LOW_LEAD_SECONDS))
+        return 0.0
+
+    def give(self, ticket: Ticket, state: TicketState) -> None:
+        """Called by the ticket: it needs no slot while it is in this state."""
+        if ticket.state is TicketState.ACTIVE:
+            self._deactivate(ticket, state)
+            ticket.stalled_since = self.now()
+            self._dispatch()
+
+    def take(self, ticket: Ticket) -> None:
+        """Called by the ticket: it needs a slot again."""
+        if ticket.state in (TicketState.PAUSED, TicketState.NAPPING):
+            self._activate(ticket)
 
     def leave(self, ticket: Ticket) -> None:
         """Called by the ticket."""
-        if ticket.state is _TicketState.WAITING:
-            self._queue.remove(ticket)
-        elif ticket.state is _TicketState.ACTIVE:
-            self._active -= 1
-            self._durations.append(self._now() - ticket.granted_at)
-            if self._queue:
-                self._grant(self._queue.popleft())
-        ticket.state = _TicketState.LEFT
-
-    def retry_after(self) -> float:
-        """Seconds until a request would be admitted if those ahead take as long as the recent ones did."""
-        if not self._durations:
-            return _MIN_RETRY_SECONDS
-        mean = sum(self._durations) / len(self._durations)
-        return max(_MIN_RETRY_SECONDS, mean * (len(self._queue) + 1) / self._max_active)
-
-    def _grant(self, ticket: Ticket) -> None:
-        self._active += 1
-        ticket.grant(self._now())
+        if ticket.state is TicketState.LEFT:
+            return
+        if ticket.state is TicketState.WAITING:
+            self._waiting.remove(ticket)
+        else:
+            del self._open[ticket]
+            if not ticket.job.model:  # it reports no chunks: its whole time counts as one
+                ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
+        self._forget(ticket)
+        self._deactivate(ticket, TicketState.LEFT)
+        self._dispatch()
 
     @staticmethod
-    def _now() -> float:
-        return asyncio.get_running_loop().time()
+    def now() -> float:
+        return time.monotonic()
+
+    def _ticket(self, job: Job) -> Ticket:
+        lane = self._lanes.get(job.model)
+        if lane is None:
+            lane = self._lanes[job.model] = Lane(Pace(self._max_active, adaptive=self._adaptive))
+        return Ticket(self, job, lane, next(self._numbers))
+
+    def _dispatch(self) -> None:
+        """Grant free slots to those who wait, in their order; with nobody left, wake streams that made way."""
+        if self._waiting and len(self._open) >= _OPEN_PER_SLOT * self._max_active:
+            self._drop_stalled()
+        for ticket in self._in_order():
+            if self.active >= self._max_active or len(self._open) >= _OPEN_PER_SLOT * self._max_active:
+                break
+            if ticket.lane.has_room_for(ticket.job):
+                self._waiting.remove(ticket)
+                self._open[ticket] = None
+                self._served = max(self._served, ticket.start)
+                self._activate(ticket)
+                self._on_grant(self.now() - ticket.entered)
+                ticket.grant(self.now())
+        if not self._waiting:
+            napping = [ticket for ticket in self._open if ticket.state is TicketState.NAPPING]
+            for ticket in napping[: self._max_active - self.active]:
+                if ticket.lane.has_room_for(ticket.job):
+                    ticket.wake()
+
+    def _activate(self, ticket: Ticket) -> None:
+        ticket.lane.add(ticket, self.now())
+        ticket.state = TicketState.ACTIVE
+
+    def _deactivate(self, ticket: Ticket, state: TicketState) -> None:
+        ticket.lane.discard(ticket, self.now())
+        ticket.state = state
+
+    def _in_order(self) -> list[Ticket]:
+        """Those who wait, the next first."""
+        return sorted(self._waiting, key=lambda ticket: (ticket.start, ticket.number))
+
+    def _queue(self, ticket: Ticket) -> None:
+        """Give a ticket its place: clients take turns, and longer requests use up more of them (fair queueing)."""
+        ticket.start = max(self._served, self._turns.get(ticket.job.client, 0.0))
+        self._turns[ticket.job.client] = ticket.start + ticket.size
+        self._waiting.append(ticket)
+
+    def _forget(self, ticket: Ticket) -> None:
+        """Give back the turn of a ticket that did not use it; keep nothing of a client that has no others."""
+        client = ticket.job.client
+        if ticket.state is TicketState.WAITING:
+            self._turns[client] -= ticket.size
+        if not any(other.job.client == client for other in (*self._waiting, *self._open)):
+            del self._turns[client]
+
+    def _holds_too_much(self, ticket: Ticket) -> bool:
+        mine = sum(1 for other in ticket.lane.active if other.job.client == ticket.job.client)
+        return mine > max(1.0, self._max_share * ticket.lane.pace.limit)
+
+    def _drop_stalled(self) -> None:
+        """Drop the longest stalled session of the client that has most; where none has stalled for long, look later."""
+        stalled = [ticket for ticket in self._open if ticket.state in (TicketState.PAUSED, TicketState.FINISHED)]
+        if not stalled:
+            return
+        held = Counter(ticket.job.client for ticket in self._open)
+        worst = max(stalled, key=lambda ticket: (held[ticket.job.client], -ticket.stalled_since))
+        wait = worst.stalled_since + _STALLED_SECONDS - self.now()
+        if wait <= 0:
+            worst.on_drop()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(wait, self._look_again)
+
+    def _look_again(self) -> None:
+        self._timer = None
+        self._dispatch()
+
+    def _check(self, ticket: Ticket) -> None:
+        """Refuse a request that has just come by its client's share of the queue, the queue's length, or its wait."""
+        waiting = Counter(other.job.client for other in self._waiting)
+        share = max(1.0, self._max_share * self._max_waiting)
+        if len(waiting) > 1 and waiting[ticket.job.client] > share:
+            raise self._refusal(ticket, RefusalReason.SHARE, "Your other requests fill their share of the queue")
+        wait = self._expected_wait(ticket)
+        if wait is not None and wait > _MARGIN * ticket.job.max_wait:
+            raise self._refusal(ticket, RefusalReason.WAIT, f"The request would wait {wait:.1f} s for its turn")
+        if len(self._waiting) > self._max_waiting and not self._made_room_for(ticket, waiting, share):
+            problem = (
+                f"The server is at its limit of {self._max_active} requests at once and {self._max_waiting} waiting"
+            )
+            raise self._refusal(ticket, RefusalReason.QUEUE, problem)
+
+    def _made_room_for(self, ticket: Ticket, waiting: Counter[str], share: float) -> bool:
+        """Take the last place of a client that has more than its share of the queue."""
+        client, places = waiting.most_common(1)[0]
+        if places <= share or client == ticket.job.client:
+            return False
+        last = next(other for other in reversed(self._waiting) if other.job.client == client)
+        last.refuse(self._refusal(last, RefusalReason.SHARE, "Your other requests fill their share of the queue"))
+        self.leave(last)
+        return True
+
+    def _expected_wait(self, ticket: Ticket) -> float | None:
+        """Seconds until a slot is free for this ticket, from the work that is under way and ahead of it in the queue.
+
+        None while the pace of the model is not known.
+        """
+        lane, now = ticket.lane, self.now()
+        pace = lane.pace.of_stream
+        if pace is None:
+            return None
+        slots = max(1, min(lane.pace.limit, self._max_active - self.active + len(lane.active)))
+        each = pace * slots / max(slots, lane.running)  # while more run than should, all of them are slower
+        free = sorted(self._seconds_held(other, ticket, now, each) for other in lane.active if other.job.paced)
+        free = [0.0] * (slots - len(free)) + free[max(0, len(free) - slots) :]
+        for other in self._in_order():
+            if other is ticket:
+                break
+            if other.lane is lane and other.job.paced:
+                heapq.heapreplace(free, free[0] + other.seconds_left(now, pace))
+        return free[0]
+
+    def _seconds_held(self, active: Ticket, ticket: Ticket, now: float, pace: float) -> float:
+        seconds = active.seconds_left(now, pace)
+        if active.job.client != ticket.job.client and self._holds_too_much(active):
+            return min(seconds, ticket.lane.pace.chunk_seconds)
+        return seconds
+
+    def _refusal(self, ticket: Ticket, reason: RefusalReason, problem: str) -> OverloadedError:
+        seconds = self._retry_after(ticket, has_place=reason is RefusalReason.WAIT)
+        return OverloadedError(f"{problem}; try again in {seconds:.0f} s.", retry_after=seconds, reason=reason)
+
+    def _retry_after(self, ticket: Ticket, *, has_place: bool) -> float:
+        """Seconds until the request would be admitted, if those turned away before it come back when they were told.
+
+        One that has no place in the queue gets it when the next of its client's begins.
+        """
+        lane, now = ticket.lane, self.now()
+        wait, pace = self._expected_wait(ticket), lane.pace.of_stream
+        if wait is None or pace is None:
+            return _MIN_RETRY_SECONDS
+        mine = next(other for other in self._in_order() if other.job.client == ticket.job.client)
+        place = 0.0 if has_place else self._expected_wait(mine) or 0.0
+        soonest = now + max(place, wait - _MARGIN * ticket.job.max_wait)
+        at = min(max(soonest, lane.retry_at), soonest + _MAX_SPREAD_SECONDS)
+        lane.retry_at = at + ticket.size / (pace * lane.pace.limit)
+        return max(_MIN_RETRY_SECONDS, at - now)

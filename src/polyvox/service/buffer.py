@@ -24,6 +24,10 @@ class ChunkBuffer:
     def __len__(self) -> int:
         return len(self._chunks)
 
+    @property
+    def is_full(self) -> bool:
+        return len(self._chunks) >= self._size
+
     async def room(self, patience: float) -> None:
         """Wait until one more chunk fits; `StalledError` when the reader takes nothing for `patience` seconds."""
         await self._below(self._size, patience)

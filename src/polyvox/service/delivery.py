@@ -7,14 +7,18 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
+import structlog
 
 from polyvox.audio.limiter import StreamLimiter
 from polyvox.audio.loudness import StreamLoudness
 from polyvox.audio.pcm import scale, silence
 from polyvox.audio.resample import StreamResampler
 from polyvox.audio.stretch import StreamTempo
+from polyvox.errors import BrokenAudioError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 PEAK_DBFS = -1.0
 """Ceiling of the limiter where the volume is raised."""
@@ -66,16 +70,24 @@ class Delivery:
         async with closing(source):
             if self.is_direct:
                 async for chunk in source:
-                    yield chunk
+                    yield _finite(chunk)
                 return
             pipeline = await executor.run(partial(_Pipeline, self))
             async for chunk in source:
-                processed = await executor.run(partial(pipeline.push, chunk))
+                processed = await executor.run(partial(pipeline.push, _finite(chunk)))
                 if processed is not None:
                     yield processed
             rest = await executor.run(pipeline.finish)
             if rest is not None:
                 yield rest
+
+
+def _finite(chunk: AudioChunk) -> AudioChunk:
+    """The chunk; BrokenAudioError where its samples are no numbers, of which encoders would make noise."""
+    if not np.isfinite(chunk.pcm).all():
+        log.error("broken audio", chunk=chunk.index, samples=(chunk.start, chunk.end), text=chunk.text[:80])
+        raise BrokenAudioError("The model made samples that are no numbers; try again, or with other words.")
+    return chunk
 
 
 class _Pipeline:

@@ -23,8 +23,10 @@ from polyvox.service.dialogue_segments import (
 )
 from polyvox.service.joining import DialogueJoiner
 from polyvox.service.request_kind import max_speech_seconds
+from polyvox.service.text_limits import TextLimits
 from polyvox.service.voice_resolver import ResolvedVoice, VoiceResolver
 from polyvox.text import markup
+from polyvox.text.spoken_length import spoken_seconds
 from polyvox.types import AudioChunk, PreparedVoice, Utterance
 from polyvox.voices.references import parse_reference
 
@@ -46,6 +48,7 @@ class DialogueScript:
         """Check the turns and the pause; raises the typed error for what is wrong with them."""
         _check_sizes(turns, settings)
         _check_pause(pause, len(turns))
+        _check_lengths(turns, pause, settings)
         for index, turn in enumerate(turns):
             _check_text(turn.text, f"turns[{index}].text")
         return cls(tuple(turns), pause)
@@ -137,7 +140,9 @@ class SpeakDialogue:
         for index, turn in enumerate(self.script.turns):
             if turn.voice in self.resolved and turn.voice not in prepared:
                 with turn_errors(index):
-                    prepared[turn.voice] = await self.resolved[turn.voice].prepare(engine)
+                    voice = await self.resolved[turn.voice].prepare(engine)
+                if voice is not None:
+                    prepared[turn.voice] = voice
         return prepared
 
     def _voice(
@@ -150,7 +155,7 @@ class SpeakDialogue:
                 *(prepared[voice] for voice in voices)
             )
         (voice,) = voices
-        return (self.resolved[voice].label, prepared[voice]) if voice in prepared else (voice, None)
+        return self.resolved[voice].label if voice in self.resolved else voice, prepared.get(voice)
 
     def _pause(self, engine: Engine) -> float:
         """Seconds between two segments, longer by as much as the tempo change of the whole will shorten them."""
@@ -212,6 +217,14 @@ def _check_sizes(turns: Sequence[DialogueTurn], settings: Settings) -> None:
             f"The dialogue has {voices} voices; this server takes at most {settings.dialogue_max_voices}.",
             field="turns",
         )
+
+
+def _check_lengths(turns: Sequence[DialogueTurn], pause: float | None, settings: Settings) -> None:
+    """Refuse what is silent, or spoken, for too long."""
+    limits = TextLimits.of(settings)
+    between = (pause or 0.0) * (len(turns) - 1)
+    limits.check_pauses(between + sum(markup.pause_seconds(turn.text) for turn in turns), "turns")
+    limits.check_spoken(sum(spoken_seconds(turn.text) for turn in turns), "turns")
 
 
 def _check_pause(pause: float | None, turns: int) -> None:

@@ -42,7 +42,10 @@ async def encode_whole(
     format: AudioFormat,  # noqa: A002
     on_chunk: Callable[[AudioChunk], None] = lambda chunk: None,
 ) -> bytes:
-    """Encode the whole session as one file with the right length in its header; `on_chunk` is called for each chunk."""
+    """Encode the whole session as one file with the right length in its header; `on_chunk` is called for each chunk.
+
+    The session holds the file's share of the memory for whole answers until it is left.
+    """
     calls = _SerialCalls(session.executor)
     encoder = await calls.run(partial(FileEncoder, format, session.sample_rate, session.channels))
     seconds = 0.0
@@ -50,6 +53,7 @@ async def encode_whole(
         async for chunk in session:
             on_chunk(chunk)
             await calls.run(partial(encoder.encode, chunk.pcm))
+            await session.output.grow_to(encoder.size)
             seconds += chunk.duration
             if seconds > session.max_audio_seconds:
                 raise EngineError(

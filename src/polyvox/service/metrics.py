@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from polyvox.errors import PolyvoxError, status_of
+from polyvox.errors import OverloadedError, PolyvoxError, status_of
 from polyvox.runtime.stage import BatchReport
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
@@ -58,6 +58,26 @@ class Metrics:
         )
         self._queue_depth = Gauge("polyvox_queue_depth", "Requests waiting for their turn.", registry=registry)
         self._active = Gauge("polyvox_active_sessions", "Requests being spoken.", registry=registry)
+        self._limit = Gauge(
+            "polyvox_session_limit",
+            "Requests that may be spoken at once as things are, at most `max_sessions`.",
+            registry=registry,
+        )
+        self._expected_wait = Gauge(
+            "polyvox_expected_wait_seconds", "Wait that a new request can expect.", registry=registry
+        )
+        self._queue_seconds = Histogram(
+            "polyvox_queue_seconds",
+            "Wait of a request until its turn, of those that got one.",
+            buckets=_LATENCY,
+            registry=registry,
+        )
+        self._refused = Counter(
+            "polyvox_refused",
+            "Requests refused with 429: by the length of the queue, the expected wait, or their client's share.",
+            ["reason"],
+            registry=registry,
+        )
         self._batch_size = Histogram(
             "polyvox_stage_batch_size", "Items in one batch.", ["stage"], buckets=_BATCH, registry=registry
         )
@@ -77,6 +97,10 @@ class Metrics:
         self._voice_cache = Counter(
             "polyvox_voice_cache_events", "What became of lookups of voices.", ["kind", "event"], registry=registry
         )
+        self._voice_store = Gauge(
+            "polyvox_voice_store_available", "1 if registered voices can be used, 0 if not.", registry=registry
+        )
+        self._voice_store.set(1)
         self._preparation = Histogram(
             "polyvox_voice_preparation_seconds",
             "Time to make a voice of an engine from a recording.",
@@ -84,17 +108,85 @@ class Metrics:
             buckets=_LATENCY,
             registry=registry,
         )
+        self._connections = Gauge("polyvox_open_connections", "Open HTTP connections.", registry=registry)
+        self._closed_connections = Counter(
+            "polyvox_refused_connections", "Connections closed by a limit, by the limit.", ["limit"], registry=registry
+        )
+        self._pending_bodies = Gauge(
+            "polyvox_pending_body_bytes", "Memory of request bodies not yet answered.", registry=registry
+        )
+        self._refused_bodies = Counter(
+            "polyvox_refused_bodies", "Request bodies refused by a limit, by the limit.", ["limit"], registry=registry
+        )
 
-    def watch(self, *, queue_depth: Callable[[], float], active: Callable[[], float]) -> None:
-        """Read the two gauges from these functions at every scrape."""
+        self._buffered_bytes = Gauge(
+            "polyvox_buffered_bytes", "Memory of answers that are sent as a whole.", registry=registry
+        )
+        self._side_waiting = Gauge(
+            "polyvox_side_waiting",
+            "Requests for phonemes, normalised text or mixed voices that wait.",
+            registry=registry,
+        )
+        self._side_running = Gauge("polyvox_side_running", "Such requests that are worked on.", registry=registry)
+        self._side_refused = Counter(
+            "polyvox_side_refused", "Such requests that found the queue full.", registry=registry
+        )
+
+    def watch_side(self, *, waiting: Callable[[], float], running: Callable[[], float]) -> None:
+        """Read the gauges of side work from these functions at every scrape."""
+        self._side_waiting.set_function(waiting)
+        self._side_running.set_function(running)
+
+    def watch_output(self, used: Callable[[], float]) -> None:
+        """Read the memory of whole answers from this function at every scrape."""
+        self._buffered_bytes.set_function(used)
+
+    def side_refused(self) -> None:
+        self._side_refused.inc()
+
+    def watch(
+        self,
+        *,
+        queue_depth: Callable[[], float],
+        active: Callable[[], float],
+        limit: Callable[[], float],
+        expected_wait: Callable[[], float],
+    ) -> None:
+        """Read these gauges from the functions at every scrape."""
         self._queue_depth.set_function(queue_depth)
         self._active.set_function(active)
+        self._limit.set_function(limit)
+        self._expected_wait.set_function(expected_wait)
+
+    def watch_voice_store(self, available: Callable[[], bool]) -> None:
+        """Read at every scrape from this function whether the voice store works."""
+        self._voice_store.set_function(lambda: float(available()))
+
+    def watch_connections(self, count: Callable[[], float]) -> None:
+        """Read the number of open connections from this function at every scrape."""
+        self._connections.set_function(count)
+
+    def watch_bodies(self, pending: Callable[[], float]) -> None:
+        """Read the memory of unanswered bodies from this function at every scrape."""
+        self._pending_bodies.set_function(pending)
+
+    def connection_refused(self, limit: str) -> None:
+        self._closed_connections.labels(limit).inc()
+
+    def body_refused(self, limit: str) -> None:
+        self._refused_bodies.labels(limit).inc()
 
     def requested(self, door: str, model: str) -> None:
         self.requests.labels(door, model).inc()
 
     def failed(self, error: PolyvoxError) -> None:
         self.failures.labels(status_of(error).code).inc()
+        if isinstance(error, OverloadedError):
+            self._refused.labels(error.reason).inc()
+
+    def waited(self, seconds: float) -> None:
+        """Count a request that got its turn."""
+        self._queue_seconds.observe(seconds)
 
     def first_audio(self, model: str, seconds: float) -> None:
         self._first_audio.labels(model).observe(seconds)

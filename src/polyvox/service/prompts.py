@@ -78,14 +78,20 @@ class EvictionCounts:
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """Work on a recording that is under way; its result is wanted as long as the recording is not deleted."""
+    """Work on a recording of an owner that is under way; its result is wanted until the owner deletes the recording."""
 
+    owner: str
     audio_digest: str
     wanted: bool = True
 
 
 class Prompts:
-    """Checks recordings, transcribes them and has engines prepare them; each once, however many requests wait."""
+    """Checks recordings, transcribes them and has engines prepare them; each once, however many requests wait.
+
+    Everything is kept by owner: nobody can tell by a hit, a count or an answer's haste what others have sent, and what
+    one owner deletes or clears stays with the others. For a registered voice that is the voice's owner, whoever speaks
+    with it, so that all keys share what is made of a shared voice.
+    """
 
     def __init__(
         self,
@@ -136,12 +142,13 @@ class Prompts:
             await work.close()
         await asyncio.to_thread(self._executor.close)
 
-    async def take(self, reference: InlineVoice | UrlVoice, field: str) -> AcceptedRecording:
+    async def take(self, reference: InlineVoice | UrlVoice, field: str, owner: str) -> AcceptedRecording:
         """Load and check the recording of a request; errors name `field`."""
         if isinstance(reference, UrlVoice):
-            kind, key = CacheKind.URL, digest_of(reference.url.encode())
+            kind, digest = CacheKind.URL, digest_of(reference.url.encode())
         else:
-            kind, key = CacheKind.INLINE, await asyncio.to_thread(digest_of, reference.data)
+            kind, digest = CacheKind.INLINE, await asyncio.to_thread(digest_of, reference.data)
+        key = _key(owner, digest)
         found = self._recordings[kind].get(key)
         try:
             return found or await self._taking.run(f"{kind} {key}", lambda: self._take(reference, kind, key))
@@ -149,10 +156,11 @@ class Prompts:
             error.field = error.field or field
             raise
 
-    async def transcript(self, audio_digest: str, pcm: Pcm, rate: int) -> str:
+    async def transcript(self, audio_digest: str, pcm: Pcm, rate: int, owner: str) -> str:
         """Transcribe a recording; PromptError where no words are recognised."""
-        found = self._transcripts.get(audio_digest)
-        return found or await self._transcribing.run(audio_digest, lambda: self._transcribe(audio_digest, pcm, rate))
+        key = _key(owner, audio_digest)
+        found = self._transcripts.get(key)
+        return found or await self._transcribing.run(key, lambda: self._transcribe(owner, audio_digest, pcm, rate))
 
     async def check_transcription(self) -> None:
         """Raise the typed error if `transcript` could not work at all."""
@@ -163,34 +171,40 @@ class Prompts:
         return await self._executor.run(partial(self._transcriber.embed, pcm, rate))
 
     async def prepared(
-        self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]]
+        self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]], owner: str
     ) -> PreparedVoice:
         """The engine's prepared voice for the prompt of this digest; `prompt` is called only if it is not cached."""
-        key = f"{digest}.{engine.name}"
+        key = _key(owner, f"{digest}.{engine.name}")
         found = self._prepared.get(key)
-        return found or await self._preparing.run(key, lambda: self._prepare(engine, digest, prompt, key))
+        return found or await self._preparing.run(key, lambda: self._prepare(engine, digest, prompt, owner))
 
-    async def forget(self, audio_digest: str) -> EvictionCounts:
-        """Drop everything made of a recording; results of work that is under way will not be kept."""
+    async def forget(self, audio_digest: str, owner: str | None) -> EvictionCounts:
+        """Drop all that was made of an owner's recording, of everybody's if None; work under way will not be kept."""
         for job in self._under_way:
-            job.wanted = job.wanted and job.audio_digest != audio_digest
+            theirs = owner is None or job.owner == owner
+            job.wanted = job.wanted and not (theirs and job.audio_digest == audio_digest)
+        start = "" if owner is None else _key(owner, "")
         cached = sum(
-            cache.remove(lambda _, taken: taken.audio_digest == audio_digest) for cache in self._recordings.values()
+            cache.remove(lambda key, taken: key.startswith(start) and taken.audio_digest == audio_digest)
+            for cache in self._recordings.values()
         )
-        cached += self._transcripts.remove(lambda key, _: key == audio_digest)
-        prepared = self._prepared.remove(lambda key, _: key.startswith(audio_digest))
+        cached += self._transcripts.remove(lambda key, _: key.startswith(start) and _digest_in(key) == audio_digest)
+        prepared = self._prepared.remove(
+            lambda key, _: key.startswith(start) and _digest_in(key).startswith(audio_digest)
+        )
         if self._files is not None:
-            prepared += await asyncio.to_thread(self._files.remove, audio_digest)
+            prepared += await asyncio.to_thread(self._files.remove, audio_digest, owner)
         return EvictionCounts(cached, prepared)
 
-    async def clear(self, kind: CacheKind) -> int:
-        """Empty one cache; returns how many entries it had."""
+    async def clear(self, kind: CacheKind, owner: str | None) -> int:
+        """Drop an owner's entries of one cache, or everybody's if None; returns how many."""
+        start = "" if owner is None else _key(owner, "")
         if kind in self._recordings:
-            return self._recordings[kind].clear()
+            return self._recordings[kind].remove(lambda key, _: key.startswith(start))
         if kind is CacheKind.TRANSCRIPT:
-            return self._transcripts.clear()
-        on_disk = 0 if self._files is None else await asyncio.to_thread(self._files.clear)
-        return self._prepared.clear() + on_disk
+            return self._transcripts.remove(lambda key, _: key.startswith(start))
+        on_disk = 0 if self._files is None else await asyncio.to_thread(self._files.clear, owner)
+        return self._prepared.remove(lambda key, _: key.startswith(start)) + on_disk
 
     async def tidy(self) -> None:
         """Drop expired entries."""
@@ -209,41 +223,51 @@ class Prompts:
         self._recordings[kind].put(key, taken, recording.pcm.nbytes + _ENTRY_BYTES)
         return taken
 
-    async def _transcribe(self, audio_digest: str, pcm: Pcm, rate: int) -> str:
-        with self._job(audio_digest) as job:
+    async def _transcribe(self, owner: str, audio_digest: str, pcm: Pcm, rate: int) -> str:
+        with self._job(owner, audio_digest) as job:
             transcript = await self._executor.run(partial(self._transcriber.transcribe, pcm, rate))
             if not transcript:
                 raise PromptError("No words could be recognised in the recording; send its transcript.")
             if job.wanted:
-                self._transcripts.put(audio_digest, transcript, _BYTES_PER_CHAR * len(transcript) + _ENTRY_BYTES)
+                nbytes = _BYTES_PER_CHAR * len(transcript) + _ENTRY_BYTES
+                self._transcripts.put(_key(owner, audio_digest), transcript, nbytes)
             return transcript
 
     async def _prepare(
-        self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]], key: str
+        self, engine: Engine, digest: str, prompt: Callable[[], Awaitable[VoicePrompt]], owner: str
     ) -> PreparedVoice:
         audio_digest = digest.partition("-")[0]
-        with self._job(audio_digest) as job:
-            voice = await self._read(engine.name, digest)
+        with self._job(owner, audio_digest) as job:
+            voice = await self._read(engine.name, digest, owner)
             if voice is None:
                 began = time.monotonic()
                 voice = await engine.prepare(await prompt())
                 self._metrics.prepared(engine.name, time.monotonic() - began)
                 if self._files is not None and job.wanted:
-                    await asyncio.to_thread(self._files.write, voice)
+                    await asyncio.to_thread(self._files.write, voice, owner)
             if job.wanted:
-                self._prepared.put(key, voice, voice.nbytes + _ENTRY_BYTES)
+                self._prepared.put(_key(owner, f"{digest}.{engine.name}"), voice, voice.nbytes + _ENTRY_BYTES)
             elif self._files is not None:
-                await asyncio.to_thread(self._files.remove, audio_digest)
+                await asyncio.to_thread(self._files.remove, audio_digest, owner)
             return voice
 
     @contextmanager
-    def _job(self, audio_digest: str) -> Iterator[_Job]:
-        job = _Job(audio_digest)
+    def _job(self, owner: str, audio_digest: str) -> Iterator[_Job]:
+        job = _Job(owner, audio_digest)
         self._under_way.add(job)
         try:
             yield job
         finally:
             self._under_way.discard(job)
 
-    async def _read(self, engine: str, digest: str) -> PreparedVoice | None:
-        return None if self._files is None else await asyncio.to_thread(self._files.read, engine, digest)
+    async def _read(self, engine: str, digest: str, owner: str) -> PreparedVoice | None:
+        return None if self._files is None else await asyncio.to_thread(self._files.read, engine, digest, owner)
+
+
+def _key(owner: str, rest: str) -> str:
+    """A cache's key; no owner has a line break in it."""
+    return f"{owner}\n{rest}"
+
+
+def _digest_in(key: str) -> str:
+    return key.partition("\n")[2]

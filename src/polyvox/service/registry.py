@@ -137,6 +137,12 @@ class Registry:
         """The voices of one model."""
         return self.engine(model).voices
 
+    def default_voice(self, model: str | None = None) -> str:
+        """The voice for requests that name none: that of the settings, unless the model has only others of its own."""
+        wanted, entry = self._settings.default_voice, self._entries[self.resolve(model)]
+        own = [] if entry.engine is None else [voice.id for voice in entry.engine.voices]
+        return wanted if wanted in own or not own else own[0]
+
     async def _start(self, name: str, entry: _Entry, observer: Observer | None) -> None:
         began = time.monotonic()
         try:

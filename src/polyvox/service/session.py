@@ -13,10 +13,11 @@ from structlog.contextvars import bind_contextvars, unbind_contextvars
 
 from polyvox.errors import DeadlineError, EngineError, PolyvoxError, StalledError, TextError, status_of
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.admission import Ticket
 from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.delivery import closing
 from polyvox.service.metrics import Metrics
+from polyvox.service.output_budget import OutputReservation
+from polyvox.service.ticket import Ticket
 from polyvox.types import AudioChunk
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -56,7 +57,10 @@ _NEXT: Mapping[SessionState, frozenset[SessionState]] = {
 
 @dataclass(frozen=True, slots=True)
 class SessionPlan:
-    """What a session will do, fixed before it starts."""
+    """What a session will do, fixed before it starts.
+
+    `overhead` is how many chunks take longer than the engine's pace explains: the first, where a voice is prepared.
+    """
 
     id: str
     door: str
@@ -72,6 +76,7 @@ class SessionPlan:
     deadline: float
     stall: float
     max_audio_seconds: float
+    overhead: int = 0
 
 
 @dataclass(slots=True)
@@ -96,12 +101,16 @@ class Session:
     rest, and returns when the engine has freed everything and the slot is free.
     """
 
-    def __init__(self, plan: SessionPlan, ticket: Ticket, metrics: Metrics, executor: DeviceExecutor) -> None:
+    def __init__(
+        self, plan: SessionPlan, ticket: Ticket, metrics: Metrics, executor: DeviceExecutor, output: OutputReservation
+    ) -> None:
+        self.output = output
         self.executor = executor
         self._plan = plan
         self._ticket = ticket
         self._metrics = metrics
         self._buffer = ChunkBuffer(plan.buffer)
+        ticket.on_drop = self._drop
         self._state = SessionState.QUEUED
         self._progress = _Progress(opened=self._now())
         self._all_produced = False
@@ -143,6 +152,16 @@ class Session:
         return self._plan.max_audio_seconds
 
     @property
+    def audio_seconds(self) -> float:
+        """Seconds of audio produced so far."""
+        return self._progress.audio_seconds
+
+    @property
+    def busy_seconds(self) -> float:
+        """Seconds that the engine took for them."""
+        return self._progress.busy_seconds
+
+    @property
     def state(self) -> SessionState:
         return self._state
 
@@ -172,6 +191,7 @@ class Session:
             self.cancel()
             await asyncio.wait([self._task])
         finally:
+            self.output.release()
             unbind_contextvars("session")
 
     def __aiter__(self) -> AsyncIterator[AudioChunk]:
@@ -181,7 +201,12 @@ class Session:
         chunk = await self._buffer.get()
         if chunk is None:
             raise StopAsyncIteration
+        self._ticket.read()
         return chunk
+
+    def _drop(self) -> None:
+        """Make room for a request that waits."""
+        self.cancel(StalledError("The client read no audio while others waited, so its session was dropped; read on."))
 
     async def _run(self) -> None:
         limit = asyncio.timeout_at(self._progress.opened + self._plan.deadline)
@@ -190,6 +215,7 @@ class Session:
                 await self._ticket.granted()
                 self._state = self._state.moved_to(SessionState.PREPARING)
                 await self._produce()
+                self._ticket.finish()
                 await self._buffer.emptied(self._plan.stall)
         except TimeoutError:
             if limit.expired():
@@ -200,17 +226,28 @@ class Session:
         source = self._plan.source()
         async with closing(source):
             while True:
-                await self._buffer.room(self._plan.stall)
+                await self._room()
+                await self._ticket.turn()
                 began = self._now()
                 chunk = await anext(source, None)
-                self._progress.busy_seconds += self._now() - began
+                seconds = self._now() - began
+                self._progress.busy_seconds += seconds
                 self._check_time()
                 if chunk is None:
                     break
+                tells_pace = self._progress.chunks >= self._plan.overhead
+                self._ticket.produced(chunk.duration, seconds if tells_pace else None)
                 self._emit(chunk)
         if not self._progress.chunks:
             raise TextError("Nothing in the text can be spoken; send words.", field="input")
         self._all_produced = True
+
+    async def _room(self) -> None:
+        """Wait until the reader has room for one more chunk, and leave the slot to others meanwhile."""
+        if self._buffer.is_full:
+            self._ticket.pause()
+            await self._buffer.room(self._plan.stall)
+            self._ticket.resume()
 
     def _check_time(self) -> None:
         """Enforce a cancellation or a deadline even if the engine swallowed its exception."""

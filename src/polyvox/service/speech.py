@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -13,20 +13,38 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsMixing, SupportsPhonemes
-from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, TextError, UnavailableError, status_of
+from polyvox.errors import (
+    EngineError,
+    InvalidRequestError,
+    OverloadedError,
+    PolyvoxError,
+    TextError,
+    UnavailableError,
+    status_of,
+)
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
+from polyvox.service.output_budget import OutputBudget
+from polyvox.service.pending_bodies import PendingBodies
+from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
 from polyvox.service.request_kind import RequestKind, SpeakText
 from polyvox.service.session import Session, SessionPlan
+from polyvox.service.side_work import SideWork
+from polyvox.service.stream_in import SpeakStream
+from polyvox.service.text_limits import TextLimits
+from polyvox.service.ticket import Job
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.types import SPEED_RANGE, AudioChunk, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _LAST_GRACE_SECONDS = 5.0
+_ESTIMATE_ERROR = 1.25
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +52,9 @@ class SpeechRequest:
     """A request of a door. `door` is the door's name, for logs and metrics.
 
     `resolve_voice` looks up a voice that is not the engine's own; it is prepared once the request is admitted. `kind`
-    replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up.
+    replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up. `client` is
+    whom the request is counted for, a key or an address. `max_wait` is the longest wait for its turn, in seconds; None
+    leaves it to the server. A `whole` answer is sent when all of it is spoken.
     """
 
     utterance: Utterance
@@ -47,6 +67,9 @@ class SpeechRequest:
     resolve_voice: Callable[[], Awaitable[ResolvedVoice | None]] | None = None
     kind: RequestKind | None = None
     resolve_kind: Callable[[], Awaitable[RequestKind]] | None = None
+    client: str = ""
+    max_wait: float | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +91,31 @@ class SpeechService:
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
-        self._admission = Admission(settings.max_sessions, settings.max_queue)
+        self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
+        self._admission = Admission(
+            settings.max_sessions,
+            settings.max_queue,
+            adaptive=settings.adaptive_sessions,
+            max_share=settings.max_share,
+            on_grant=metrics.waited,
+        )
         self._executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
+        self._limits = TextLimits.of(settings)
+        self._pace = QuickestPace()
+        self._output = OutputBudget(settings.max_buffered_bytes)
+        metrics.watch_output(lambda: self._output.used)
+        self.side_work = SideWork(
+            _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
+        )
         self._sessions: set[Session] = set()
         self._refusal = "The server is starting; try again in a moment."
-        metrics.watch(queue_depth=lambda: self._admission.waiting, active=lambda: self._admission.active)
+        metrics.watch(
+            queue_depth=lambda: self._admission.waiting,
+            active=lambda: self._admission.active,
+            limit=lambda: self._admission.limit,
+            expected_wait=self._admission.expected_wait,
+        )
+        metrics.watch_side(waiting=lambda: self.side_work.waiting, running=lambda: self.side_work.running)
 
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
@@ -90,6 +133,7 @@ class SpeechService:
             log.error("session does not end", session=session.id, engine=session.engine)
         await self.registry.close()
         await asyncio.to_thread(self._executor.close)
+        await asyncio.to_thread(self.side_work.close)
 
     @property
     def ready(self) -> Readiness:
@@ -107,47 +151,55 @@ class SpeechService:
 
         The session starts by itself. One that is never read is dropped after `stall_seconds`.
         """
-        model = "unknown"
+        model, session_id = "unknown", uuid4().hex
         try:
             model = self.registry.resolve(request.model)
             if request.resolve_kind is not None:
                 request = replace(request, kind=await request.resolve_kind())
             if request.kind is None:
-                self._check_text(request.utterance.text)
+                self._check_text(request, model)
+            if not request.utterance.voice:
+                default = replace(request.utterance, voice=self.registry.default_voice(model))
+                request = replace(request, utterance=default)
             voice = None if request.resolve_voice is None else await request.resolve_voice()
-            return self._open(request, model, voice)
+            return self._open(request, model, voice, session_id)
         except PolyvoxError as error:
             self.metrics.failed(error)
-            log.info("refused", door=request.door, model=model, error=status_of(error).code, field=error.field)
+            _log_refusal(request, model, session_id, error)
             raise
         finally:
             self.metrics.requested(request.door, model)
 
-    async def phonemize(self, text: str, language: str, model: str | None = None) -> tuple[str, list[int]]:
-        """The phonemes and token ids of a text, for a model that works with them."""
-        self._check_text(text)
+    async def phonemize(
+        self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer]
+    ) -> Answer:
+        """What `answer` makes, on a thread, of the phonemes and token ids of a text."""
+        self.side_work.check_text(text, "text")
+        if not text.strip():
+            raise TextError("The text is empty; send some words.", field="text")
         engine = self._engine(model)
         if not isinstance(engine, SupportsPhonemes):
             raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
-        return await self._executor.run(partial(engine.phonemize, text, language))
+        return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
 
-    async def mixed_voice(self, expression: str, model: str | None = None) -> npt.NDArray[np.float32]:
-        """The blend of voices named by a mix expression, as an array."""
+    async def mixed_voice(
+        self, expression: str, model: str | None, answer: Callable[[npt.NDArray[np.float32]], Answer]
+    ) -> Answer:
+        """What `answer` makes, on a thread, of the blend of voices named by a mix expression."""
         engine = self._engine(model)
         if not isinstance(engine, SupportsMixing):
             raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
-        return await self._executor.run(partial(engine.mixed_voice, expression))
+        return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
-    def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None) -> Session:
+    def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str) -> Session:
         _check_numbers(request)
         engine = self._engine(model)
-        session_id = uuid4().hex
         utterance, warnings = _adapted(request.utterance, engine)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
             _check_with(engine, utterance, kind, session_id)
         else:
-            if not voice.fitted:
+            if not voice.native:
                 self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=voice.label)
         delivery = _delivery(request, engine)
@@ -174,30 +226,62 @@ class SpeechService:
             deadline=min(self.settings.deadline_seconds, request.deadline or self.settings.deadline_seconds),
             stall=self.settings.stall_seconds,
             max_audio_seconds=kind.max_audio_seconds,
+            overhead=0 if voice is None else 1,
         )
-        session = Session(plan, self._admission.enter(), self.metrics, self._executor)
+        output = self._output.reservation(self.settings.stall_seconds / 2)
+        ticket = self._admission.enter(self._job(request, kind, model))
+        session = Session(plan, ticket, self.metrics, self._executor, output)
         self._sessions.add(session)
-        session.task.add_done_callback(lambda _: self._sessions.discard(session))
+        session.task.add_done_callback(lambda _: self._settle(session))
         return session
+
+    def _job(self, request: SpeechRequest, kind: RequestKind, model: str) -> Job:
+        return Job(
+            model,
+            request.client,
+            chars=kind.chars,
+            max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
+            paced=not isinstance(kind, SpeakStream),
+        )
 
     def _engine(self, model: str | None) -> Engine:
         if self._refusal:
             raise UnavailableError(self._refusal)
         return self.registry.engine(model)
 
-    def _check_text(self, text: str) -> None:
-        limit = self.settings.max_input_chars
-        if len(text) > limit:
+    def _settle(self, session: Session) -> None:
+        self._sessions.discard(session)
+        self._pace.observe(session.model, session.audio_seconds, session.busy_seconds)
+
+    def _check_text(self, request: SpeechRequest, model: str) -> None:
+        """Refuse a text beyond the limits, and one whose whole answer cannot be ready in time."""
+        utterance, deadline = request.utterance, self.settings.deadline_seconds
+        speed = utterance.speed if utterance.speed in SPEED_RANGE else 1.0
+        seconds = self._limits.check(utterance.text, speed)
+        needed = self._pace.needed(model, seconds)
+        if request.whole and needed > deadline * _ESTIMATE_ERROR:
             raise TextError(
-                f"The text has {len(text):,} characters; this server takes at most {limit:,}.", field="input"
+                f"The text takes about {seconds / 60:,.0f} minutes to speak, and this server at least {needed:,.0f} s "
+                f"to make them; a request may take {deadline:g} s. Ask for a stream, or send the text in parts.",
+                field="input",
             )
-        if not text.strip():
-            raise TextError("The text is empty; send something to say.", field="input")
 
     async def _ended(self, seconds: float) -> None:
         """Wait for the open sessions, at most `seconds`."""
         if self._sessions:
             await asyncio.wait([session.task for session in self._sessions], timeout=seconds)
+
+
+def _log_refusal(request: SpeechRequest, model: str, session_id: str, error: PolyvoxError) -> None:
+    details: dict[str, object] = {"session": session_id, "door": request.door, "model": model, "field": error.field}
+    if isinstance(error, OverloadedError):
+        details |= {"reason": str(error.reason), "retry_after": round(error.retry_after, 1)}
+    log.info("refused", error=status_of(error).code, **details)
+
+
+def _side_threads() -> int:
+    """Few: what they compute is worth less than speech."""
+    return 2 if (os.cpu_count() or 1) >= 8 else 1
 
 
 def _check_numbers(request: SpeechRequest) -> None:

@@ -19,7 +19,6 @@ from polyvox.voices.vad import SileroVad
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-VAD_BUNDLE = "silero-vad"
 ASR_BUNDLE = "moonshine-base"
 
 Loaded = TypeVar("Loaded")
@@ -33,7 +32,7 @@ class Transcriber:
 
     def __init__(self, settings: Settings) -> None:
         folder = settings.models_dir
-        self._detector = _Lazy(lambda: SileroVad(_bundle(VAD_BUNDLE, folder, "To check a recording")))
+        self._detector = _Lazy(SileroVad)
         self._recogniser = _Lazy(lambda: Moonshine(_bundle(ASR_BUNDLE, folder, "To do without a transcript")))
         self._encoder = _Lazy(lambda: SpeakerEncoder(open_bundle(SPEAKER_BUNDLE, folder)))
 

@@ -8,7 +8,9 @@ import numpy as np
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsCodes, SupportsDialogue, SupportsStyle
+from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
+from polyvox.service.preset_prompts import PresetPrompts
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.voice_store import AsyncVoiceStore
@@ -17,7 +19,7 @@ from polyvox.voices.fitted import FittedStyle, fitted_style
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
 from polyvox.voices.recordings import prompt_digest
-from polyvox.voices.records import Transcription, VoiceRecord
+from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
 
 
@@ -25,13 +27,13 @@ from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoic
 class ResolvedVoice:
     """A voice that is found but not prepared yet; `label` is its name in logs.
 
-    `prepare` is called once the request is admitted, with the engine that will speak. A `fitted` voice is a style of
-    that engine, which need not support cloning.
+    `prepare` is called once the request is admitted, with the engine that will speak; it gives None for a voice of the
+    engine's own, by the name `label`. A `native` voice is one of those or a fitted one: the engine need not clone.
     """
 
     label: str
-    prepare: Callable[[Engine], Awaitable[PreparedVoice]]
-    fitted: bool = False
+    prepare: Callable[[Engine], Awaitable[PreparedVoice | None]]
+    native: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,16 @@ class _FittedShare:
 class VoiceResolver:
     """Finds the voice of a request; preparing it, which is costly, waits until the request is admitted."""
 
-    def __init__(self, settings: Settings, registry: Registry, store: AsyncVoiceStore, prompts: Prompts) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        store: AsyncVoiceStore,
+        prompts: Prompts,
+        presets: PresetPrompts,
+    ) -> None:
         self._settings = settings
+        self._presets = presets
         self._registry = registry
         self._store = store
         self._prompts = prompts
@@ -64,6 +74,7 @@ class VoiceResolver:
     ) -> ResolvedVoice | None:
         """Resolve a voice reference, or return None where the engine resolves the name itself.
 
+        An empty name is the model's default voice.
         An engine's own voice goes before a registered one of the same name. `transcript` is the transcript of the
         recording and overrides the stored one. With `wordless`, a recording that comes with the request is given to an
         engine that needs no transcript without one. With `pairs`, `anna,bert` are two voices to a model for dialogues.
@@ -71,9 +82,10 @@ class VoiceResolver:
         engine = self._registry.engine(model)
         text = None if transcript is None else transcript_text(transcript, "prompt_text")
         if isinstance(reference, RegisteredVoice):
-            registered = await self._registered(reference.name, owner, engine, text)
-            if registered is None and pairs and engine.capabilities.dialogue and reference.name.count(",") == 1:
-                return await self._pair(reference.name, owner, engine, text)
+            name = reference.name or self._registry.default_voice(model)
+            registered = await self._registered(name, owner, engine, text)
+            if registered is None and pairs and engine.capabilities.dialogue and name.count(",") == 1:
+                return await self._pair(name, owner, engine, text)
             return registered
         self._registry.check_cloning(engine)
         if isinstance(reference, UploadedVoice):
@@ -83,7 +95,7 @@ class VoiceResolver:
         label = "url" if isinstance(reference, UrlVoice) else "inline"
         untranscribed = wordless and engine.capabilities.wordless
         return ResolvedVoice(
-            label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine)
+            label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner)
         )
 
     def from_codes(self, codes: Sequence[int], transcript: str) -> ResolvedVoice:
@@ -103,13 +115,27 @@ class VoiceResolver:
             return None
         record = await self._store.find(name, owner)
         if record is None:
-            if is_voice_id(name):
-                raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
-            return await self._mixed(name, owner, engine) if isinstance(engine, SupportsStyle) else None
+            return await self._unregistered(name, owner, engine)
         if isinstance(engine, SupportsStyle) and (style := fitted_style(record.report)) and style.model == engine.name:
             return self._styled([_FittedShare(1.0, record, style)], ())
         self._registry.check_cloning(engine)
         return ResolvedVoice(record.id, lambda engine: self._prepare_registered(record, text, engine))
+
+    async def _unregistered(self, name: str, owner: str, engine: Engine) -> ResolvedVoice | None:
+        """A mix with fitted voices, a further name of a voice, or a built-in voice of another engine."""
+        if is_voice_id(name):
+            raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
+        if (target := self._settings.aliases.get(name, name)) != name:
+            resolved = await self._registered(target, owner, engine, None)
+            return ResolvedVoice(target, _own_voice, native=True) if resolved is None else resolved
+        if isinstance(engine, SupportsStyle):
+            return await self._mixed(name, owner, engine)
+        preset = self._presets.find(name) if engine.capabilities.cloning else None
+        return None if preset is None else ResolvedVoice(name, partial(self._prepare_preset, preset))
+
+    async def _prepare_preset(self, preset: PresetPrompt, engine: Engine) -> PreparedVoice:
+        speak = partial(self._presets.prompt, preset)
+        return await self._prompts.prepared(engine, self._presets.digest(preset), speak, SHARED_OWNER)
 
     async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
         """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
@@ -145,7 +171,7 @@ class VoiceResolver:
                 await self._store.run(partial(voices.touch, one.record))
             return engine.voice_from_style(parts, offset, fitted[0].record.language)
 
-        return ResolvedVoice("+".join(one.record.id for one in fitted), prepare, fitted=True)
+        return ResolvedVoice("+".join(one.record.id for one in fitted), prepare, native=True)
 
     async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice:
         """Two registered voices, the first for `[S1]` and the second for `[S2]`."""
@@ -166,38 +192,43 @@ class VoiceResolver:
 
         async def prepare(engine: Engine) -> PreparedVoice:
             assert isinstance(engine, SupportsDialogue)
-            return engine.dialogue_voice(await first.prepare(engine), await second.prepare(engine))
+            speakers = [await voice.prepare(engine) for voice in both]
+            return engine.dialogue_voice(*(speaker for speaker in speakers if speaker is not None))
 
         return ResolvedVoice(f"{first.label}+{second.label}", prepare)
 
     async def _prepare_taken(
-        self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine
+        self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine, owner: str
     ) -> PreparedVoice:
-        taken = await self._prompts.take(reference, "voice")
+        taken = await self._prompts.take(reference, "voice", owner)
         pcm, rate = taken.recording.pcm, taken.recording.sample_rate
-        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate) if text is None else text
+        transcript = await self._prompts.transcript(taken.audio_digest, pcm, rate, owner) if text is None else text
         digest = prompt_digest(taken.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
             return VoicePrompt(pcm, rate, transcript, digest)
 
-        return await self._prompts.prepared(engine, digest, prompt)
+        return await self._prompts.prepared(engine, digest, prompt, owner)
 
     async def _prepare_registered(self, record: VoiceRecord, text: str | None, engine: Engine) -> PreparedVoice:
         voices = await self._store.opened()
         transcript = text or record.transcript
         if record.transcription is Transcription.PENDING and not transcript:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate)
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
         digest = prompt_digest(record.audio_digest, transcript)
 
         async def prompt() -> VoicePrompt:
             pcm, rate = await self._store.run(partial(voices.recording, record))
             return VoicePrompt(pcm, rate, transcript, digest)
 
-        voice = await self._prompts.prepared(engine, digest, prompt)
+        voice = await self._prompts.prepared(engine, digest, prompt, record.owner)
         await self._store.run(partial(voices.touch, record))
         return voice
+
+
+async def _own_voice(_: Engine) -> None:
+    """Nothing is to be prepared: the engine has the voice."""
 
 
 def _is_own(name: str, engine: Engine) -> bool:

@@ -1,20 +1,36 @@
 """The voice store for the event loop: opened lazily, run on threads, with visibility by owner."""
 
 import asyncio
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError
+import structlog
+
+from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.voices.database import is_damaged
 from polyvox.voices.names import is_voice_id, voice_name
 from polyvox.voices.records import SHARED_OWNER, VoiceRecord
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import DATABASE, VoiceStore
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _THREADS = 4
+_RETRY_SECONDS = 60.0
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """Whether registered voices can be used, and what the server's operator should mend."""
+
+    available: bool = True
+    warnings: tuple[str, ...] = ()
 
 
 class AsyncVoiceStore:
@@ -29,6 +45,8 @@ class AsyncVoiceStore:
         self._store: VoiceStore | None = None
         self._executor = DeviceExecutor("polyvox-voices", _THREADS)
         self._opening = asyncio.Lock()
+        self._failed: tuple[object, float] = (None, 0.0)
+        self.state = StoreState()
 
     async def close(self) -> None:
         if self._store is not None:
@@ -51,6 +69,42 @@ class AsyncVoiceStore:
         if self._store is None and not await self.run(self._folder.exists):
             return None
         return await self.opened()
+
+    async def check(self) -> bool:
+        """Update `state`. True if another database was opened, because somebody has replaced the one in use.
+
+        A store that cannot be opened is tried again when something has changed about it, and every minute.
+        """
+        before, reopened = self.state, False
+        try:
+            if self._store is not None and await self.run(self._store.is_replaced):
+                await self._let_go()
+                reopened = True
+            if self._store is None and not await self._is_worth_opening():
+                return False
+            store = await self.opened_if_any()
+            self.state = StoreState() if store is None else await self.run(partial(_state_of, store))
+        except UnavailableError as error:
+            self.state = StoreState(available=False, warnings=(error.message,))
+            if self._store is not None and is_damaged(error.__cause__):
+                await self._let_go()  # so that it can be repaired meanwhile
+            self._failed = (await self.run(partial(_signature, self._folder)), time.monotonic())
+        if self.state != before:
+            report = log.info if self.state == StoreState() else log.warning
+            report("voice store", available=self.state.available, warnings=list(self.state.warnings))
+        return reopened and self.state.available
+
+    async def _is_worth_opening(self) -> bool:
+        signature, failed = self._failed
+        if self.state.available or time.monotonic() - failed > _RETRY_SECONDS:
+            return True
+        return await self.run(partial(_signature, self._folder)) != signature
+
+    async def _let_go(self) -> None:
+        async with self._opening:
+            if self._store is not None:
+                store, self._store = self._store, None
+                await self.run(store.close)
 
     async def find(self, name: str, owner: str) -> VoiceRecord | None:
         """A voice by name or id, if visible to this owner: their own before a shared one."""
@@ -77,6 +131,24 @@ class AsyncVoiceStore:
                 "This voice is shared by all keys; change it on the server with the command polyvox voices."
             )
         return record
+
+
+def _state_of(store: VoiceStore) -> StoreState:
+    store.check()
+    return StoreState(warnings=store.warnings())
+
+
+def _signature(folder: Path) -> tuple[object, ...]:
+    """What changes when somebody mends a store."""
+    found: list[object] = []
+    for path in (folder, folder / DATABASE):
+        try:
+            state = path.stat()
+        except OSError as error:
+            found.append(error.errno)
+        else:
+            found.append((state.st_ino, state.st_mode, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
+    return tuple(found)
 
 
 def _first_named(store: VoiceStore, owners: tuple[str, ...], name: str) -> VoiceRecord | None:

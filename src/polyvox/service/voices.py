@@ -11,7 +11,9 @@ from typing import Any
 import structlog
 
 from polyvox.config import Settings
+from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.service.preset_prompts import PresetPrompts
 from polyvox.service.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
@@ -24,6 +26,7 @@ from polyvox.voices.fitted import KEY, FittedStyle
 from polyvox.voices.intake import RecordingIntake
 from polyvox.voices.names import name_key
 from polyvox.voices.records import (
+    SHARED_OWNER,
     Embedding,
     Registration,
     Transcription,
@@ -39,6 +42,11 @@ from polyvox.voices.store import VoiceStore
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _TIDY_SECONDS = 30.0
+_CHECK_SECONDS = 2.0
+_NO_TRANSCRIPT = (
+    "It has no transcript yet, which most models need: send it, or have this server transcribe; run: "
+    "polyvox pull moonshine-base"
+)
 
 
 class Transcribe(StrEnum):
@@ -76,7 +84,9 @@ class VoiceService:
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_forgotten = 0
-        self.resolver = VoiceResolver(settings, registry, store, prompts)
+        self._resumed = False
+        self.presets = PresetPrompts(settings, registry, Catalog.installed())
+        self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets)
 
     @classmethod
     def for_service(cls, speech: SpeechService) -> "VoiceService":
@@ -91,20 +101,43 @@ class VoiceService:
             transcriber=transcriber,
             metrics=speech.metrics,
         )
-        return cls(settings, speech.registry, prompts, AsyncVoiceStore(settings.data_dir / "voices"))
+        store = AsyncVoiceStore(settings.data_dir / "voices")
+        speech.metrics.watch_voice_store(lambda: store.state.available)
+        return cls(settings, speech.registry, prompts, store)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the server's operator should mend about the voice store."""
+        return self._store.state.warnings
 
     async def start(self) -> None:
-        """Resume transcriptions that the last process left, and start dropping expired cache entries."""
+        """Resume transcriptions that the last process left, and start to look after caches and the store."""
         self._spawn(self._tidy_forever())
+        await self._resume()
+        await self._store.check()
+        self._spawn(self._check_forever())
+
+    async def _resume(self) -> None:
+        """Sweep the store and go on with its pending transcriptions; again later if it is broken."""
+        self._resumed = False
         try:
             voices = await self._store.opened_if_any()
             if voices is not None:
                 swept = await self._store.run(partial(voices.sweep, self._forget_before()))
                 log.info("voices ready", swept=swept)
+                self._spawn(self._store.run(voices.update_sidecars))
                 for record in await self._store.run(voices.pending):
                     self._spawn(self._transcribe(voices, record))
+            self._resumed = True
         except PolyvoxError as error:
             log.error("registered voices unavailable", reason=error.message)
+
+    async def check(self) -> None:
+        """Find out whether the store works; one that was mended or replaced is taken up again."""
+        replaced = await self._store.check()
+        if replaced or (self._store.state.available and not self._resumed):
+            self._last_forgotten = 0
+            await self._resume()
 
     async def close(self) -> None:
         """Cancel work under way; the next process resumes pending transcriptions."""
@@ -128,16 +161,18 @@ class VoiceService:
         taken = await self.take(reference, details, owner, replacing=replacing)
         assert details.name is not None
         voices = await self._store.opened()
-        text, state = await self._transcript_for(details, taken, transcribe)
+        text, state = await self._transcript_for(details, taken, transcribe, owner)
         embedding = await self._prompts.embedding(taken.recording.pcm, taken.recording.sample_rate)
         registration = _registration(details.name, owner, details, taken, text, state, embedding)
         if fitted is not None:
             registration = replace(registration, report={**registration.report, KEY: fitted.as_report()})
         warnings = await self._store.run(partial(_similar_voices, voices, registration, taken.audio_digest))
+        if state is Transcription.PENDING and not await self._can_transcribe():
+            warnings += (_NO_TRANSCRIPT,)
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
         if added.replaced is not None and not added.replaced.shared:
-            await self._prompts.forget(added.replaced.record.audio_digest)
+            await self._prompts.forget(added.replaced.record.audio_digest, owner)
         if state is Transcription.PENDING:
             self._spawn(self._transcribe(voices, added.record))
         log.info("voice registered", voice=added.record.id, seconds=round(added.record.duration, 2))
@@ -154,11 +189,11 @@ class VoiceService:
             raise ConflictError(
                 f"There is a voice named {details.name!r} already; choose another name or remove it.", field="name"
             )
-        return await self._prompts.take(reference, "audio")
+        return await self._prompts.take(reference, "audio", owner)
 
-    async def source(self, reference: InlineVoice | UrlVoice, field: str) -> VoicePrompt:
+    async def source(self, reference: InlineVoice | UrlVoice, field: str, owner: str) -> VoicePrompt:
         """The source recording of a conversion, checked like that of a voice."""
-        taken = await self._prompts.take(reference, field)
+        taken = await self._prompts.take(reference, field, owner)
         return VoicePrompt(taken.recording.pcm, taken.recording.sample_rate, "", taken.audio_digest)
 
     async def page(self, query: VoiceQuery, owner: str) -> VoicePage:
@@ -192,7 +227,10 @@ class VoiceService:
         return changed
 
     async def delete(self, voice_id: str, owner: str) -> Deleted:
-        """Delete a voice with its recording and everything made of it."""
+        """Delete a voice with its recording and everything made of it, as far as it is the owner's.
+
+        Another owner who has the same recording keeps it, and the answer does not tell.
+        """
         record = await self._store.owned(voice_id, owner)
         voices = await self._store.opened()
         removed = await self._store.run(partial(voices.remove, record.id))
@@ -200,7 +238,7 @@ class VoiceService:
             raise NotFoundError("The voice was deleted meanwhile.", field="id")
         if removed.shared:
             return Deleted(record, audio=False, cached=0, prepared=0)
-        forgotten = await self._prompts.forget(record.audio_digest)
+        forgotten = await self._prompts.forget(record.audio_digest, owner)
         log.info("voice deleted", voice=record.id, cached=forgotten.cached, prepared=forgotten.prepared)
         return Deleted(record, audio=True, cached=forgotten.cached, prepared=forgotten.prepared)
 
@@ -210,9 +248,10 @@ class VoiceService:
         voices = await self._store.opened()
         return await self._store.run(partial(voices.audio_file, record))
 
-    async def clear(self, *kinds: CacheKind) -> Mapping[CacheKind, int]:
-        """Empty caches; returns the number of entries each had."""
-        return {kind: await self._prompts.clear(kind) for kind in kinds}
+    async def clear(self, *kinds: CacheKind, owner: str) -> Mapping[CacheKind, int]:
+        """Drop the owner's entries of caches; returns how many each had. A server without keys drops everybody's."""
+        scope = None if owner == SHARED_OWNER else owner
+        return {kind: await self._prompts.clear(kind, scope) for kind in kinds}
 
     async def tidy(self) -> None:
         """Drop expired cache entries, and those of voices that other processes have deleted."""
@@ -220,11 +259,12 @@ class VoiceService:
         voices = await self._store.opened_if_any()
         if voices is not None:
             self._last_forgotten, gone = await self._store.run(partial(voices.forgotten, self._last_forgotten))
-            for audio_digest in gone:
-                await self._prompts.forget(audio_digest)
+            for audio_digest, owner in gone:
+                await self._prompts.forget(audio_digest, owner)
+            await self._store.run(voices.hold_reserve)
 
     async def _transcript_for(
-        self, details: VoiceDetails, taken: AcceptedRecording, transcribe: Transcribe
+        self, details: VoiceDetails, taken: AcceptedRecording, transcribe: Transcribe, owner: str
     ) -> tuple[str, Transcription]:
         if details.transcript:
             return details.transcript, Transcription.GIVEN
@@ -235,19 +275,26 @@ class VoiceService:
                 f"This server transcribes only English, not {details.language!r}; send the transcript.",
                 field="transcript",
             )
-        if transcribe is Transcribe.BACKGROUND:
-            await self._prompts.check_transcription()
+        if transcribe is Transcribe.BACKGROUND or not await self._can_transcribe():
             return "", Transcription.PENDING
         recording = taken.recording
-        transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate)
+        transcript = await self._prompts.transcript(taken.audio_digest, recording.pcm, recording.sample_rate, owner)
         return transcript, Transcription.HEARD
+
+    async def _can_transcribe(self) -> bool:
+        """Whether the model for it is installed: a voice can be registered and cloned by its sound without it."""
+        try:
+            await self._prompts.check_transcription()
+        except UnavailableError:
+            return False
+        return True
 
     async def _transcribe(self, voices: VoiceStore, record: VoiceRecord) -> None:
         """Transcribe the recording of a registered voice."""
         transcript = None
         try:
             pcm, rate = await self._store.run(partial(voices.recording, record))
-            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate)
+            transcript = await self._prompts.transcript(record.audio_digest, pcm, rate, record.owner)
         except UnavailableError as error:
             log.warning("voice not transcribed yet", voice=record.id, reason=error.message)
             return  # the next process may have what this one lacks
@@ -255,7 +302,10 @@ class VoiceService:
             log.warning("voice not transcribed", voice=record.id, reason=error.message)
         except Exception:
             log.exception("voice not transcribed", voice=record.id)
-        await self._store.run(partial(voices.set_transcription, record.id, transcript))
+        try:
+            await self._store.run(partial(voices.set_transcription, record.id, transcript))
+        except UnavailableError as error:
+            log.warning("transcript of a voice not stored yet", voice=record.id, reason=error.message)
 
     def _forget_before(self) -> float:
         """The time before which no process can still hold anything of a deleted voice."""
@@ -269,6 +319,14 @@ class VoiceService:
                 await self.tidy()
             except (PolyvoxError, OSError) as error:
                 log.warning("voices not tidied", reason=str(error))
+
+    async def _check_forever(self) -> None:
+        while True:
+            await asyncio.sleep(_CHECK_SECONDS)
+            try:
+                await self.check()
+            except Exception:
+                log.exception("voice store not checked")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -1,7 +1,7 @@
 """The text frontend of models that read letters: markup, normalisation, and segments that are spoken in one go."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
@@ -34,11 +34,14 @@ class GraphemeFrontend:
 
     def normalized(self, raw: str, options: NormalizationOptions, language: str | None = None) -> str:
         """The normalised text in one line, without pauses, ended by a mark of punctuation."""
+        return one_line(self.normalized_blocks(raw, options, language))
+
+    def normalized_blocks(self, raw: str, options: NormalizationOptions, language: str | None = None) -> Iterator[str]:
+        """The same block by block, to be put together by `one_line`; each is made when it is asked for."""
         marked = _without_phonemes(markup.parse(raw))
         normalize = self._normalizer(language or LANGUAGE)
-        blocks = (normalize(block, options) for block in sentence_blocks(marked.text, BLOCK_CHARS))
-        line = " ".join(_without_pauses(block, marked.inserts).text for block in blocks)
-        return _closed(_WHITE.sub(" ", line).strip())
+        for block in sentence_blocks(marked.text, BLOCK_CHARS):
+            yield _without_pauses(normalize(block, options), marked.inserts).text
 
     def segments(
         self, raw: str, options: NormalizationOptions, language: str | None = None
@@ -58,6 +61,11 @@ class GraphemeFrontend:
             elif _SPOKEN.search(segment.text):
                 line = segment.sub(_WHITE, " ").strip()
                 yield line if _CLOSED.search(line.text) else line.appended(".", _behind(line))
+
+
+def one_line(blocks: Iterable[str]) -> str:
+    """Normalised blocks as one line, ended by a mark of punctuation."""
+    return _closed(_WHITE.sub(" ", " ".join(blocks)).strip())
 
 
 def _without_phonemes(marked: markup.Markup) -> markup.Markup:

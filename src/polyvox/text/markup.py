@@ -50,6 +50,19 @@ def parse(raw: str) -> Markup:
     return Markup(_plain(text), inserts)
 
 
+def pause_seconds(raw: str) -> float:
+    """Seconds of all pauses that a text asks for, without parsing the rest of it; one that is no length counts as 0."""
+    if "[" not in raw:
+        return 0.0
+    marks = _INSERT.finditer(_UNSPEAKABLE.sub("", raw))
+    lengths = (_DURATION.fullmatch((mark["given"] or mark["number"] or "").strip()) for mark in marks)
+    return sum(max(0.0, _seconds(length)) for length in lengths if length is not None)
+
+
+def _seconds(duration: re.Match[str]) -> float:
+    return float(duration["amount"]) / (1000 if duration["unit"].lower() == "ms" else 1)
+
+
 def insert_at(char: str, inserts: Sequence[Insert]) -> Insert | None:
     """The insert that a character of `Markup.text` stands for, if it stands for one."""
     index = placeholder_index(char)
@@ -112,7 +125,7 @@ def _pause(text: TrackedText, match: re.Match[str]) -> Pause:
             f"The pause {_shortened(given)} is not a length of time; write [pause:1.5s] or [pause:500ms].",
             field="input",
         )
-    seconds = float(duration["amount"]) / (1000 if duration["unit"].lower() == "ms" else 1)
+    seconds = _seconds(duration)
     if not 0 <= seconds <= MAX_PAUSE_SECONDS:
         raise MarkupError(
             f"The pause {_shortened(given)} is outside the limit of 0 to {MAX_PAUSE_SECONDS:g} seconds.", field="input"

@@ -2,11 +2,32 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add
+from typing import Final
 
 from polyvox.text.markup import Insert, insert_at
-from polyvox.text.split import sentences
+from polyvox.text.split import clauses, sentences
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
+
+MAX_SENTENCE_CHARS: Final = 1_000
+"""Characters that normalisers and phonemizers see at once; some of them take the square of it."""
+
+
+def bounded_sentences(text: TrackedText) -> Iterator[TrackedText]:
+    """The sentences of a text; one over the limit is cut at a clause, else between words, else within one."""
+    for sentence in sentences(text):
+        start = 0
+        while len(sentence) - start > MAX_SENTENCE_CHARS:
+            end = start + _bounded_cut(sentence[start : start + MAX_SENTENCE_CHARS])
+            yield sentence[start:end]
+            start = end
+        yield sentence[start:]
+
+
+def _bounded_cut(text: TrackedText) -> int:
+    *before, last = clauses(text) or [text]
+    cut = len(text) - len(last)
+    return cut if before and cut > len(text) // 2 else word_boundary(text.text, len(text))
 
 
 def sentence_blocks(text: TrackedText, min_chars: int) -> Iterator[TrackedText]:
@@ -15,7 +36,7 @@ def sentence_blocks(text: TrackedText, min_chars: int) -> Iterator[TrackedText]:
     A frontend normalises block by block, so that the first audio of a long text does not wait for its end.
     """
     start = end = 0
-    for sentence in sentences(text):
+    for sentence in bounded_sentences(text):
         end += len(sentence)
         if end - start >= min_chars:
             yield text[start:end]

@@ -1,5 +1,6 @@
 """LRU caches of fetched, decoded and prepared voices, bounded by bytes and age."""
 
+import hashlib
 import os
 import re
 import time
@@ -19,6 +20,7 @@ import structlog
 from polyvox import __version__
 from polyvox.bundles.disk import write_whole
 from polyvox.types import PreparedVoice
+from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -36,7 +38,8 @@ class CacheEvent(StrEnum):
 CacheObserver = Callable[[str, CacheEvent], None]
 """Called with the cache's kind and the event."""
 
-_FILE_NAME = re.compile(r"[0-9a-f]{64}-[0-9a-f]{64}\.[a-z0-9_.-]{1,64}\.npz")
+_FILE_NAME = re.compile(r"[0-9a-f]{64}-[0-9a-f]{64}\.[a-z0-9_.-]{1,64}(~[0-9a-f]{16})?\.npz")
+_OWNER_CHARS = 16
 _ABANDONED_SECONDS = 600.0
 
 
@@ -100,10 +103,6 @@ class BoundedCache(Generic[Value]):
             self._drop(key)
         return len(found)
 
-    def clear(self) -> int:
-        """Drop everything; returns how many."""
-        return self.remove(lambda key, value: True)
-
     def expire(self) -> None:
         """Evict expired entries, also those that are never asked for again."""
         now = self._clock()
@@ -120,7 +119,7 @@ class BoundedCache(Generic[Value]):
 
 
 class PreparedVoiceFiles:
-    """Prepared voices as files of plain arrays, shared by all processes on one folder.
+    """Prepared voices as files of plain arrays, by owner, shared by all processes on one folder.
 
     Their age counts from their last use. Files of other releases are not read. Methods block.
     """
@@ -143,13 +142,13 @@ class PreparedVoiceFiles:
         self._observer = observer
         self._clock = clock
 
-    def read(self, engine: str, digest: str) -> PreparedVoice | None:
-        """The cached voice of an engine for the prompt with this digest."""
-        arrays = _arrays_in(self._path(engine, digest))
+    def read(self, engine: str, digest: str, owner: str = SHARED_OWNER) -> PreparedVoice | None:
+        """The owner's cached voice of an engine for the prompt with this digest."""
+        arrays = _arrays_in(self._path(engine, digest, owner))
         self._observer(self.kind, CacheEvent.MISS if arrays is None else CacheEvent.HIT)
         return None if arrays is None else PreparedVoice(engine, digest, arrays)
 
-    def write(self, voice: PreparedVoice) -> None:
+    def write(self, voice: PreparedVoice, owner: str = SHARED_OWNER) -> None:
         """Keep a prepared voice; the least recently used are evicted. A disk error is logged, not raised."""
         if any(array.dtype.hasobject for array in voice.arrays.values()):
             raise ValueError(f"{voice.engine} prepares object arrays, which cannot be stored")
@@ -157,7 +156,7 @@ class PreparedVoiceFiles:
         np.savez(buffer, allow_pickle=False, **voice.arrays)
         if buffer.tell() > self._max_bytes:
             return
-        path = self._path(voice.engine, voice.digest)
+        path = self._path(voice.engine, voice.digest, owner)
         try:
             self._own.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_whole(path, buffer.getvalue())
@@ -165,13 +164,13 @@ class PreparedVoiceFiles:
             log.warning("prepared voice not kept", reason=str(error))
         self.trim()
 
-    def remove(self, audio_digest: str) -> int:
-        """Delete whatever was prepared from a recording; returns how many."""
-        return sum(_unlinked(path) for path in self._files() if path.name.startswith(f"{audio_digest}-"))
+    def remove(self, audio_digest: str, owner: str | None) -> int:
+        """Delete whatever was prepared from an owner's recording, from everybody's if None; returns how many."""
+        return sum(_unlinked(path) for path in self._files(owner) if path.name.startswith(f"{audio_digest}-"))
 
-    def clear(self) -> int:
-        """Delete everything; returns how many."""
-        return sum(_unlinked(path) for path in self._files())
+    def clear(self, owner: str | None) -> int:
+        """Delete everything of an owner, of everybody if None; returns how many."""
+        return sum(_unlinked(path) for path in self._files(owner))
 
     def trim(self) -> None:
         """Delete what is too old, then what was used longest ago until the rest fits; and what a crash left behind."""
@@ -186,14 +185,21 @@ class PreparedVoiceFiles:
             if used < now - _ABANDONED_SECONDS:
                 _unlinked(path)
 
-    def _files(self) -> list[Path]:
-        return [path for path in self._folder.glob("*/*.npz") if _FILE_NAME.fullmatch(path.name)]
+    def _files(self, owner: str | None = None) -> list[Path]:
+        named = [path for path in self._folder.glob("*/*.npz") if _FILE_NAME.fullmatch(path.name)]
+        return named if owner is None else [path for path in named if path.stem.partition("~")[2] == _owner_tag(owner)]
 
-    def _path(self, engine: str, digest: str) -> Path:
-        name = f"{digest}.{engine}.npz"
+    def _path(self, engine: str, digest: str, owner: str) -> Path:
+        tag = _owner_tag(owner)
+        name = f"{digest}.{engine}~{tag}.npz" if tag else f"{digest}.{engine}.npz"
         if not _FILE_NAME.fullmatch(name):
-            raise ValueError("a prepared voice's file is named by digests and an engine")
+            raise ValueError("a prepared voice's file is named by digests, an engine and an owner")
         return self._own / name
+
+
+def _owner_tag(owner: str) -> str:
+    """An owner in a file's name; nothing for the shared voices."""
+    return "" if owner == SHARED_OWNER else hashlib.sha256(owner.encode()).hexdigest()[:_OWNER_CHARS]
 
 
 def _arrays_in(path: Path) -> Mapping[str, npt.NDArray[Any]] | None:

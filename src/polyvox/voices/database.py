@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import structlog
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.voices.names import name_key
 from polyvox.voices.records import Transcription, VoiceQuery, VoiceRecord
+from polyvox.voices.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -49,10 +51,14 @@ _SCHEMA = (
     """CREATE TABLE forgotten (
         serial INTEGER PRIMARY KEY AUTOINCREMENT,
         audio_digest TEXT NOT NULL,
-        at REAL NOT NULL
+        at REAL NOT NULL,
+        owner TEXT,
+        voice_id TEXT
     ) STRICT""",
     f"PRAGMA user_version = {_SCHEMA_VERSION}",
 )
+# Additions that earlier releases of the same version read past; what they write has NULL there.
+_FORGOTTEN_COLUMNS = ("owner", "voice_id")
 _COLUMNS = (*(column.name for column in fields(VoiceRecord)), "name_key")
 _EDITABLE = ("name", "name_key", "transcript", "transcription", "language", "tags", "consent", "consent_note")
 
@@ -76,13 +82,38 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 def prepare_schema(db: sqlite3.Connection) -> None:
-    """Make the tables in a new database; refuse one that a later version has changed. Needs the write lock."""
+    """Make what tables are missing; refuse a database that is damaged or not ours. Needs the write lock."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > _SCHEMA_VERSION:
         raise UnavailableError("The voice store was written by a later version of Polyvox; update this one.")
+    check_integrity(db)
     if version == 0:
+        if db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+            raise UnavailableError("The voice store's database is of another program; give data_dir another folder.")
         for statement in _SCHEMA:
             db.execute(statement)
+    known = {row["name"] for row in db.execute("PRAGMA table_info(forgotten)")}
+    for column in _FORGOTTEN_COLUMNS:
+        if column not in known:
+            db.execute(f"ALTER TABLE forgotten ADD COLUMN {column} TEXT")
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'store'").fetchone() is None:
+        db.execute("CREATE TABLE store (id TEXT NOT NULL) STRICT")
+        db.execute("INSERT INTO store (id) VALUES (?)", (secrets.token_hex(16),))
+
+
+def check_integrity(db: sqlite3.Connection) -> None:
+    """`sqlite3.DatabaseError` for a database whose pages do not fit together."""
+    (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        error = sqlite3.DatabaseError(found)
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+
+
+def store_id(db: sqlite3.Connection) -> str:
+    """The id of the store that this database belongs to."""
+    found: str = db.execute("SELECT id FROM store").fetchone()[0]
+    return found
 
 
 def row_of(record: VoiceRecord) -> dict[str, Any]:
@@ -145,8 +176,26 @@ def failures() -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         if _is_busy(error):
             raise UnavailableError("The voice store is busy with other writers; try again in a moment.") from error
-        log.exception("voice store failed")
-        raise UnavailableError("The voice store cannot be read or written; the server's log has the cause.") from error
+        # A full disk and a damaged file are known causes, to which a traceback would add nothing.
+        if is_full(error) or is_damaged(error):
+            log.error("voice store failed", reason=str(error))
+        else:
+            log.exception("voice store failed")
+        raise UnavailableError(_reason(error)) from error
+
+
+def is_damaged(error: BaseException | None) -> bool:
+    """Whether an error means that the file is no SQLite database, or one that is torn."""
+    codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return isinstance(error, sqlite3.Error) and _code(error) & 0xFF in codes
+
+
+def _reason(error: Exception) -> str:
+    if is_damaged(error):
+        return "The voice store's database is damaged; run on the server: polyvox voices repair"
+    if is_full(error):
+        return "The disk of the voice store is full; free space or delete voices, then try again."
+    return "The voice store cannot be read or written; the server's log has the cause."
 
 
 def _switch_to_wal(db: sqlite3.Connection) -> None:
@@ -167,7 +216,12 @@ def _switch_to_wal(db: sqlite3.Connection) -> None:
 
 def _is_busy(error: Exception) -> bool:
     """Whether another process was in the way; the code's upper bits only say how."""
-    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+    return isinstance(error, sqlite3.OperationalError) and _code(error) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's extended code; 0 for errors of the Python module's own."""
+    return getattr(error, "sqlite_errorcode", 0)
 
 
 def _language_or_region(language: str) -> list[Any]:

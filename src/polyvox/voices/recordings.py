@@ -11,11 +11,13 @@ import numpy as np
 from polyvox.bundles.disk import sync_file, sync_folder
 from polyvox.errors import UnavailableError
 from polyvox.types import Pcm
+from polyvox.voices.names import is_voice_id
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HEADER = struct.Struct("<4sI4s4sIHHIIHH4sII4sI")
 _FLOAT = 3
 _MAX_RATE = 10_000_000
+_STORE_ID = "store-id"
 
 
 def wav_bytes(pcm: Pcm, sample_rate: int) -> bytes:
@@ -53,7 +55,7 @@ def prompt_digest(audio_digest: str, transcript: str) -> str:
 
 
 class RecordingFiles:
-    """The audio folder of a voice store.
+    """A folder of recordings, each with a side-car for every voice that is made of it.
 
     Writers hold the store's write lock. So a file that no record names, seen under that lock, is what a
     crash left behind, and one name is enough for files that are being written.
@@ -65,25 +67,29 @@ class RecordingFiles:
 
     def write(self, digest: str, data: bytes) -> None:
         """Put a recording in its place; when this returns it is on the disk."""
-        path = self._path(digest)
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._incoming.write_bytes(data)
-        sync_file(self._incoming)
-        if not path.parent.exists():
-            path.parent.mkdir(mode=0o700)
-            sync_folder(self._folder)
-        self._incoming.replace(path)
-        sync_folder(path.parent)
+        self._put(self._path(digest), data)
 
     def read(self, digest: str) -> bytes:
         """The content of a recording; its hash is verified."""
+        data = self.content(digest)
+        if data is None:
+            raise UnavailableError("The voice's recording is missing or damaged; register the voice again.")
+        return data
+
+    def content(self, digest: str) -> bytes | None:
+        """The content of a recording; None if it is missing or not what its name says."""
         try:
             data = self._path(digest).read_bytes()
         except FileNotFoundError:
-            data = b""
-        if digest_of(data) != digest:
-            raise UnavailableError("The voice's recording is missing or damaged; register the voice again.")
-        return data
+            return None
+        return data if digest_of(data) == digest else None
+
+    def modified(self, digest: str) -> float:
+        """When a recording was written."""
+        return self._path(digest).stat().st_mtime
+
+    def has(self, digest: str) -> bool:
+        return self._path(digest).exists()
 
     def remove(self, digest: str) -> bool:
         """Delete a recording for good; False if there was none."""
@@ -94,8 +100,28 @@ class RecordingFiles:
         sync_folder(path.parent)
         return True
 
+    def write_sidecar(self, digest: str, voice_id: str, data: bytes) -> None:
+        """Put the side-car of a voice beside its recording."""
+        self._put(self._sidecar(digest, voice_id), data)
+
+    def read_sidecar(self, digest: str, voice_id: str) -> bytes:
+        """The side-car of a voice; empty if there is none."""
+        try:
+            return self._sidecar(digest, voice_id).read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    def remove_voice(self, digest: str, voice_id: str, *, keep_audio: bool) -> None:
+        """Delete a voice's side-car, and its recording unless that stays; either takes the same time."""
+        path = self._path(digest)
+        self._sidecar(digest, voice_id).unlink(missing_ok=True)
+        if not keep_audio:
+            path.unlink(missing_ok=True)
+        if path.parent.exists():
+            sync_folder(path.parent)
+
     def remove_incoming(self) -> None:
-        """Delete what a crash left half written."""
+        """Delete what is half written."""
         self._incoming.unlink(missing_ok=True)
 
     def digests(self) -> Iterator[str]:
@@ -105,7 +131,66 @@ class RecordingFiles:
             if _DIGEST.fullmatch(digest):
                 yield digest
 
+    def sidecars(self) -> Iterator[tuple[str, str]]:
+        """The digest and the voice's id of every side-car."""
+        for path in self._folder.glob("??/*.voice_*.json"):
+            rest, _, voice_id = path.stem.partition(".")
+            if _DIGEST.fullmatch(digest := path.parent.name + rest) and is_voice_id(voice_id):
+                yield digest, voice_id
+
+    def move(self, digest: str, target: "RecordingFiles") -> None:
+        """Move a recording to another folder."""
+        _move(self._path(digest), target._path(digest))
+
+    def move_sidecar(self, digest: str, voice_id: str, target: "RecordingFiles") -> None:
+        """Move the side-car of a voice to another folder."""
+        _move(self._sidecar(digest, voice_id), target._sidecar(digest, voice_id))
+
+    def store_id(self) -> str:
+        """The id of the store that claimed this folder; empty if none did."""
+        try:
+            return (self._folder / _STORE_ID).read_text(encoding="ascii", errors="replace").strip()
+        except FileNotFoundError:
+            return ""
+
+    def claim(self, store_id: str) -> None:
+        """Note which store this folder belongs to."""
+        self._put(self._folder / _STORE_ID, f"{store_id}\n".encode())
+
+    def _put(self, path: Path, data: bytes) -> None:
+        """Write a file atomically; what a failure leaves is removed at once, since a full disk needs the room."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._incoming.write_bytes(data)
+            sync_file(self._incoming)
+            _make_parent(path)
+            self._incoming.replace(path)
+            sync_folder(path.parent)
+        except OSError:
+            self._incoming.unlink(missing_ok=True)
+            raise
+
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):
             raise ValueError("a recording's file is named by the hash of its content")
         return self._folder / digest[:2] / f"{digest[2:]}.wav"
+
+    def _sidecar(self, digest: str, voice_id: str) -> Path:
+        if not is_voice_id(voice_id):
+            raise ValueError("a side-car is named by its recording and the id of its voice")
+        return self._path(digest).with_suffix(f".{voice_id}.json")
+
+
+def _move(source: Path, target: Path) -> None:
+    """Nothing is lost if this is interrupted: the file is in one of the two places."""
+    target.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_parent(target)
+    source.replace(target)
+    sync_folder(target.parent)
+    sync_folder(source.parent)
+
+
+def _make_parent(path: Path) -> None:
+    if not path.parent.exists():
+        path.parent.mkdir(mode=0o700)
+        sync_folder(path.parent.parent)

@@ -1,12 +1,12 @@
 """Voice activity detection with Silero VAD on ONNX Runtime."""
 
 from collections.abc import Iterator, Sequence
+from importlib import resources
 
 import numpy as np
 import numpy.typing as npt
 
 from polyvox.audio.resample import resampled
-from polyvox.bundles.validate import Bundle
 from polyvox.onnx_session import open_session
 from polyvox.types import Pcm, Span
 
@@ -27,8 +27,10 @@ _SHORTEST_PAUSE = round(0.1 * SAMPLE_RATE / WINDOW)
 class SileroVad:
     """Silero VAD. It has no state of its own after loading, so several threads may use it at once."""
 
-    def __init__(self, bundle: Bundle) -> None:
-        self._session = open_session(bundle.file("model.onnx"), arena=False)
+    def __init__(self) -> None:
+        graph = resources.files("polyvox.voices") / "silero_vad.onnx"  # of the graphs in silero-vad 6.2.3, the one that
+        with resources.as_file(graph) as file:  # takes a whole sequence of windows in one run
+            self._session = open_session(file, arena=False)
 
     def speech(self, pcm: Pcm, rate: int) -> list[Span]:
         """The speech segments of a mono recording, in its own samples, in order and not overlapping."""

@@ -11,10 +11,12 @@ from typing import NoReturn, Protocol
 import grpc
 import structlog
 
+from polyvox.api.clients import grpc_client
 from polyvox.api.grpc.schema import Message
 from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.streaming import CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, status_of
+from polyvox.service.pending_bodies import PendingBody
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.voices.records import SHARED_OWNER
@@ -38,6 +40,8 @@ class Context(Protocol):
 
     def invocation_metadata(self) -> Metadata | None: ...
 
+    def peer(self) -> str: ...
+
     def time_remaining(self) -> float | None: ...
 
     async def send_initial_metadata(self, metadata: Metadata) -> None: ...
@@ -48,20 +52,23 @@ class Context(Protocol):
 
 
 class Call:
-    """A call under way; `owner` is the owner id of its key."""
+    """A call under way; `owner` is the owner id of its key, `body` the memory of its message."""
 
-    def __init__(self, context: Context, stall_seconds: float) -> None:
+    def __init__(self, context: Context, stall_seconds: float, body: PendingBody) -> None:
         self.owner = SHARED_OWNER
         self.stall_seconds = stall_seconds
         self._context = context
+        self._body = body
         self._id = secrets.token_hex(8)
         self._session_id = ""
 
     @asynccontextmanager
     async def session(self, service: SpeechService, request: SpeechRequest) -> AsyncIterator[Session]:
         """A session that lives no longer than the call; its metadata goes to the client before any audio."""
-        async with await service.open(replace(request, deadline=self._seconds_left())) as session:
+        client = grpc_client(self.owner, self._context.peer())
+        async with await service.open(replace(request, deadline=self._seconds_left(), client=client)) as session:
             self._session_id = session.id
+            self._body.close()
             await self._context.send_initial_metadata(_session_metadata(session))
             try:
                 yield session

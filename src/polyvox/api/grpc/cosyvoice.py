@@ -6,7 +6,7 @@ from functools import partial
 from types import MappingProxyType
 
 from polyvox.api.body import off_the_loop
-from polyvox.api.cosyvoice_requests import CosyVoiceRequest
+from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest
 from polyvox.api.forms import Fields
 from polyvox.api.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.grpc.schema import Message, message_type
@@ -58,21 +58,25 @@ class CosyVoiceServicer:
         samples = _samples(kind, payload)
         names = _FIELD_NAMES if samples is None else {**_FIELD_NAMES, "voice": "prompt_audio"}
         try:
-            await self._speak(await self._request(payload, samples, call.owner), call)
+            options = _options(message)
+            request = await self._request(payload, samples, options, call.owner)
+            await self._speak(request, options.format_or(AudioFormat.PCM), call)
         except PolyvoxError as error:
             error.field = names.get(error.field or "", error.field)
             raise
 
-    async def _speak(self, request: SpeechRequest, call: Call) -> None:
+    async def _speak(self, request: SpeechRequest, audio_format: AudioFormat, call: Call) -> None:
         async with (
             call.session(self._service, request) as session,
-            aclosing(encoded(session, AudioFormat.PCM)) as parts,
+            aclosing(encoded(session, audio_format)) as parts,
         ):
             async for part in parts:
                 for start in range(0, len(part.data), MESSAGE_BYTES):
                     await call.send(self._response(tts_audio=part.data[start : start + MESSAGE_BYTES]))
 
-    async def _request(self, payload: Message, samples: bytes | None, owner: str) -> SpeechRequest:
+    async def _request(
+        self, payload: Message, samples: bytes | None, options: CosyVoiceOptions, owner: str
+    ) -> SpeechRequest:
         given = {name: getattr(payload, name) for name in _Payload.model_fields if hasattr(payload, name)}
         body = Fields(given).parsed(_Payload)
         recording = None
@@ -84,8 +88,16 @@ class CosyVoiceServicer:
             recording=recording,
             transcript=body.prompt_text,
             instruction=body.instruct_text,
+            seed=options.seed,
+            model=options.model,
         )
-        return asked.speech_request(_NAME, self._service.settings, self._voices, owner)
+        return asked.speech_request(_NAME, self._voices, owner)
+
+
+def _options(message: Message) -> CosyVoiceOptions:
+    """The fields that are the same for all four kinds."""
+    given = {name: getattr(message, name) for name in CosyVoiceOptions.model_fields if message.HasField(name)}
+    return Fields(given).parsed(CosyVoiceOptions)
 
 
 def _samples(kind: str, payload: Message) -> bytes | None:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import unquote
 
 import grpc
 import structlog
@@ -10,9 +11,11 @@ from google.protobuf.message import DecodeError
 
 from polyvox.api.auth import Keys
 from polyvox.api.grpc.call import Call, Context
+from polyvox.api.grpc.intake import MessageIntake
 from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, methods_of
 from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
 from polyvox.service.admission import Admission
+from polyvox.service.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 from polyvox.voices.records import SHARED_OWNER
 
@@ -25,9 +28,11 @@ Handler = Callable[[Any, Call], Awaitable[Message | None]]
 class MethodHandlers:
     """Makes the handlers of services. Calls that stream speech back count against `grpc_max_calls`."""
 
-    def __init__(self, service: SpeechService) -> None:
+    def __init__(self, service: SpeechService, intake: MessageIntake) -> None:
         settings = service.settings
         self._service = service
+        self._intake = intake
+        self._clients = ClientAddresses(settings.trusted_proxies)
         self._keys = Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None
         self._slots = Admission(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
 
@@ -42,12 +47,10 @@ class MethodHandlers:
         )
 
     def _handler(self, method: Method, handler: Handler, public: bool) -> object:
-        makers = {
-            (False, False): grpc.unary_unary_rpc_method_handler,
-            (False, True): grpc.unary_stream_rpc_method_handler,
-            (True, True): grpc.stream_stream_rpc_method_handler,
-        }
-        return makers[method.client_streaming, method.server_streaming](
+        """A handler that receives a stream, also where there is one message only: on the wire that is the same, and the
+        key is checked before the message is read."""
+        makers = {False: grpc.stream_unary_rpc_method_handler, True: grpc.stream_stream_rpc_method_handler}
+        return makers[method.server_streaming](
             self._wrapped(method, handler, public), response_serializer=lambda message: message.SerializeToString()
         )
 
@@ -57,19 +60,25 @@ class MethodHandlers:
         speaks = method.server_streaming and not public
         kind = class_of(method.input_type)
 
-        async def receive(request: bytes | AsyncIterator[bytes], context: Context) -> Message | None:
-            call = Call(context, self._service.settings.stall_seconds)
+        async def receive(requests: AsyncIterator[bytes], context: Context) -> Message | None:
+            body = self._service.bodies.open(self._clients.group(_host(context.peer())))
+            call = Call(context, self._service.settings.stall_seconds, body)
             try:
                 if not public:
                     call.owner = self._owner(context)
                 with self._slot(speaks=speaks):
-                    message = _read(request, kind) if isinstance(request, bytes) else _read_all(request, kind)
-                    return await handler(message, call)
+                    if method.client_streaming:
+                        return await handler(_read_all(self._intake.all(requests), kind), call)
+                    data = await self._intake.first(requests)
+                    body.hold(len(data))
+                    return await handler(_read(data, kind), call)
             except PolyvoxError as error:
                 await call.fail(error)
             except Exception:
                 log.exception("call failed", method=method.name, session=call.reference)
                 await call.fail(PolyvoxError(f"The server failed; the cause is in its log under {call.reference}."))
+            finally:
+                body.close()
 
         return receive
 
@@ -93,6 +102,11 @@ class MethodHandlers:
             yield
         finally:
             ticket.release()
+
+
+def _host(peer: str) -> str:
+    """The address in gRPC's name for a client, `ipv4:127.0.0.1:50000` or `ipv6:[::1]:50000`, percent-encoded."""
+    return unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
 
 
 def _read(data: bytes, kind: MessageType) -> Message:

@@ -3,40 +3,45 @@
 import grpc.aio
 import structlog
 from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
 
 from polyvox.api.grpc.cosyvoice import CosyVoiceServicer
 from polyvox.api.grpc.handlers import Handler, MethodHandlers
 from polyvox.api.grpc.health import HEALTH, HealthServicer
+from polyvox.api.grpc.intake import MessageIntake, largest_grpc_message
+from polyvox.api.grpc.reflected import ReflectionServicer
 from polyvox.api.grpc.schema import COSYVOICE, SPEECH, descriptors
 from polyvox.api.grpc.speech import SpeechServicer
+from polyvox.config import Settings
 from polyvox.errors import UnavailableError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
 _KEEPALIVE_SECONDS = 60
 _PING_SECONDS = 20
+_IDLE_SECONDS = 300
+_MAX_STREAMS = 256
+"""Calls of one connection: more than are admitted at once, so that no gateway has its calls held back unseen."""
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class GrpcServer:
-    """The gRPC services of one `SpeechService`, on the running event loop. The caller closes that and the voices."""
+    """The gRPC services of one `SpeechService`, on the running event loop. The caller closes that and the voices.
 
-    def __init__(self, service: SpeechService, voices: VoiceService) -> None:
+    `port` is where it listens once it is bound. It has `max_connections` of the settings, or as many as are given.
+    """
+
+    def __init__(self, service: SpeechService, voices: VoiceService, max_connections: int | None = None) -> None:
         settings = service.settings
         self._host = settings.host
+        self.port = 0
         self._drain_seconds = settings.drain_seconds
         self._health = HealthServicer(service)
-        self._server = grpc.aio.server(
-            options=[
-                ("grpc.max_receive_message_length", settings.max_body_bytes + settings.prompt_max_bytes),
-                ("grpc.so_reuseport", 0),  # else a second server would take half of the calls
-                ("grpc.keepalive_time_ms", 1000 * _KEEPALIVE_SECONDS),
-                ("grpc.keepalive_timeout_ms", 1000 * _PING_SECONDS),
-            ]
-        )
+        self._server = grpc.aio.server(options=_options(settings, max_connections or settings.max_connections))
+        intake = MessageIntake(settings, service.bodies)
         methods, cosyvoice, speech = (
-            MethodHandlers(service),
+            MethodHandlers(service, intake),
             CosyVoiceServicer(service, voices),
             SpeechServicer(service, voices),
         )
@@ -55,7 +60,7 @@ class GrpcServer:
             )
         )
         names = (COSYVOICE, SPEECH, HEALTH, reflection.SERVICE_NAME)
-        reflection.enable_server_reflection(names, self._server, descriptors())
+        add_ServerReflectionServicer_to_server(ReflectionServicer(names, descriptors(), intake), self._server)
 
     def bind(self, port: int) -> str:
         """Bind the port; return the address as clients write it."""
@@ -66,6 +71,7 @@ class GrpcServer:
             raise UnavailableError(
                 f"Cannot listen on {self._host} port {port} for gRPC; choose another with --host or --grpc-port."
             ) from error
+        self.port = bound
         return f"{host}:{bound}"
 
     async def start(self) -> None:
@@ -76,3 +82,18 @@ class GrpcServer:
         """Take no more calls, let open ones finish for `drain_seconds`, then cancel the rest."""
         self._health.close()
         await self._server.stop(self._drain_seconds)
+
+
+def _options(settings: Settings, max_connections: int) -> list[tuple[str, int]]:
+    """Options of the C library below. Its own limits on headers, 16 KiB, and on pings are low enough."""
+    return [
+        ("grpc.max_receive_message_length", largest_grpc_message(settings)),
+        ("grpc.so_reuseport", 0),  # else a second server would take half of the calls
+        ("grpc.keepalive_time_ms", 1000 * _KEEPALIVE_SECONDS),
+        ("grpc.keepalive_timeout_ms", 1000 * _PING_SECONDS),
+        ("grpc.max_connection_idle_ms", 1000 * _IDLE_SECONDS),
+        ("grpc.server_handshake_timeout_ms", round(1000 * settings.header_timeout_seconds)),
+        ("grpc.max_allowed_incoming_connections", max_connections),
+        ("grpc.max_concurrent_streams", _MAX_STREAMS),
+        ("grpc.http2.bdp_probe", 0),  # else megabytes of a message arrive before it is asked for
+    ]

@@ -2,6 +2,7 @@
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
+from polyvox.engines.kokoro.presets import PRESETS
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.voices import LANGUAGE_TAGS
 from polyvox.engines.spec import EngineSpec, VoiceFitting
@@ -28,4 +29,5 @@ KOKORO = EngineSpec(
     threads_field="threads",
     device_field="device",
     fitting=VoiceFitting("kokoro", worker="polyvox.engines.kokoro.fitting.worker", bundles=("kokoro", "campplus")),
+    presets=PRESETS,
 )

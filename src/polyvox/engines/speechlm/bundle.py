@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from tokenizers import Tokenizer
-from torch import Tensor
+from torch import Tensor, nn
 
 from polyvox.bundles.weights import read_weights
 from polyvox.engines.speechlm.prompt_builder import END, SPEECH, START, code_text
@@ -18,10 +18,10 @@ from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.codec_lm import CodecLm, CodecLmConfig, load_codec_lm
 from polyvox.models.speechlm.neucodec import TOKENS, NeuCodec, NeuCodecConfig, load_neucodec
 
-ENCODER = "encoder.onnx"
 _CODEC_FILES = ("model.safetensors", "pytorch_model.bin")
 _MAX_JSON_BYTES = 1 << 20
 ConfigFile = TypeVar("ConfigFile", bound=BaseModel)
+Network = TypeVar("Network", bound=nn.Module)
 
 _EMBED, _HEAD = "generator.backbone.embed.weight", "generator.head.out.weight"
 
@@ -123,12 +123,12 @@ def load_lm(folder: Path, vocabulary: CodecVocabulary, device: torch.device, dty
 def load_codec(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> NeuCodec:
     """Load the codec's decoder on a device."""
     heads = _read_json(folder / "config.json", _CodecConfigFile).heads if (folder / "config.json").is_file() else 16
-    state = read_weights(_codec_file(folder))
+    state = read_weights(codec_file(folder), mapped=True)
     try:
         hidden = state[_EMBED].shape[0]
         depth = len({name.split(".")[3] for name in state if name.startswith("generator.backbone.transformers.")})
         config = NeuCodecConfig(hidden, depth, heads, hop=(state[_HEAD].shape[0] - 2) // 4)
-        return load_neucodec(config, state, dtype).to(device)
+        return moved(load_neucodec(config, state, dtype), device)
     except (WeightsError, KeyError, IndexError) as error:
         raise BundleError(f"The weights in {folder} are not of NeuCodec: {error}") from error
 
@@ -148,14 +148,22 @@ def check_codec_folder(folder: Path) -> None:
     """Raise BundleError where a folder lacks NeuCodec's weights."""
     if not any((folder / name).is_file() for name in _CODEC_FILES):
         raise BundleError(
-            f"There is no {' or '.join(_CODEC_FILES)} in {folder}; put NeuCodec's weights there, or name their "
-            "folder in the setting 'neucodec_dir'."
+            f"There is no {' or '.join(_CODEC_FILES)} in {folder}; run `polyvox pull neucodec`, put NeuCodec's weights "
+            "there, or name their folder in the setting 'neucodec_dir'."
         )
 
 
-def _codec_file(folder: Path) -> Path:
+def codec_file(folder: Path) -> Path:
+    """The file of NeuCodec's weights; BundleError where there is none."""
     check_codec_folder(folder)
     return next(folder / name for name in _CODEC_FILES if (folder / name).is_file())
+
+
+def moved(network: Network, device: torch.device) -> Network:
+    """The network on a device, with copies of its weights: those of a mapped file change with the file."""
+    for parameter in network.parameters():
+        parameter.data = parameter.data.to(device, copy=True)
+    return network
 
 
 def _read_json(path: Path, kind: type[ConfigFile]) -> ConfigFile:

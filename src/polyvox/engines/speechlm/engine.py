@@ -9,6 +9,7 @@ from functools import partial
 
 from polyvox.config import Settings
 from polyvox.engines.speechlm.codec_decoder import Codes, DecodedWindow
+from polyvox.engines.speechlm.encoder import check_prompt, encode_prompts
 from polyvox.engines.speechlm.execution import capture_decoder, capture_scheduler
 from polyvox.engines.speechlm.loading import SpeechLmNetworks, load_networks
 from polyvox.engines.speechlm.options import SynthesisOptions
@@ -44,6 +45,7 @@ class _Running:
     networks: SpeechLmNetworks
     prompts: PromptBuilder
     stages: SynthesisStages
+    encoder: Stage[VoicePrompt, CodeVoice] | None
     executors: tuple[DeviceExecutor, ...]
     text: DeviceExecutor
 
@@ -109,8 +111,9 @@ class SpeechLmEngine:
             max_segment_tokens=self._settings.max_tokens,
         )
         self.warning = " ".join(filter(None, (networks.warning, lm_warning, codec_warning)))
-        executors = (codec_device, lm_device, text)
-        self._running = _Running(networks, PromptBuilder(networks.vocabulary), stages, executors, text)
+        encoder_device, encoder = await self._encoder(networks)
+        executors = (codec_device, lm_device, encoder_device, text)
+        self._running = _Running(networks, PromptBuilder(networks.vocabulary), stages, encoder, executors, text)
         if networks.lm is not None and self.voices:
             async for _ in self.speak(replace(_WARM_UP, voice=self.voices[0].id)):
                 continue
@@ -120,6 +123,8 @@ class SpeechLmEngine:
             running, self._running = self._running, None
             await running.source.close()
             await running.stages.codec.close()
+            if running.encoder is not None:
+                await running.encoder.close()
             for executor in running.executors:
                 await asyncio.to_thread(executor.close)
 
@@ -129,13 +134,13 @@ class SpeechLmEngine:
 
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         running = self._started()
-        encoder = running.networks.encoder
-        if encoder is None:
+        if running.encoder is None:
             raise UnavailableError(
-                "Cloning from a recording needs NeuCodec's encoder: put encoder.onnx beside the codec's weights, or "
+                f"Cloning from a recording needs NeuCodec's encoder: {running.networks.encoder_fault}. Until then, "
                 "send the recording's tokens as reference_codes."
             )
-        voice = await running.text.run(partial(encoder.voice, prompt))
+        check_prompt(prompt)
+        voice = await running.encoder(prompt)
         return voice.pack(NAME, prompt.digest)
 
     def voice_from_codes(self, codes: Sequence[int], transcript: str) -> PreparedVoice:
@@ -203,6 +208,15 @@ class SpeechLmEngine:
             return LmScheduler(lm, config, executor=executor, observer=self._report, replay=replay)
 
         return await executor.run(partial(capture_scheduler, make, recorder))
+
+    async def _encoder(self, networks: SpeechLmNetworks) -> tuple[DeviceExecutor, Stage[VoicePrompt, CodeVoice] | None]:
+        """The encoder as a stage on a thread of its own: a recording takes seconds, and speech must not wait for it."""
+        device = DeviceExecutor(f"{NAME}-encoder", 1)
+        if networks.encoder is None:
+            return device, None
+        await device.run(partial(use_own_stream, networks.device))
+        encode = partial(encode_prompts, networks.encoder)
+        return device, Stage(f"{NAME} encoder", encode, executor=device, observer=self._observer)
 
     def _recorder(self, networks: SpeechLmNetworks) -> Callable[[], Replay] | None:
         """What captures CUDA graphs, where the device and the settings allow it."""

@@ -9,7 +9,6 @@ import torch
 
 from polyvox.config import Settings
 from polyvox.engines.speechlm.bundle import (
-    ENCODER,
     CodecVocabulary,
     check_codec_folder,
     check_lm_folder,
@@ -17,7 +16,8 @@ from polyvox.engines.speechlm.bundle import (
     load_lm,
     read_vocabulary,
 )
-from polyvox.engines.speechlm.encoder import CodecEncoder
+from polyvox.engines.speechlm.encoder import CodecEncoder, NetworkEncoder, OnnxEncoder
+from polyvox.engines.speechlm.encoder_weights import EncoderWeights
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.tuning import TOKENS_PER_SECOND
 from polyvox.models.qwen.model import QwenState
@@ -29,17 +29,23 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _MIN_FIDELITY_DECIBELS = 35.0
 _PROBE_TOKENS = 8
+_ENCODER_GRAPH = "encoder.onnx"
+_SEMANTIC = "w2v-bert"
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechLmNetworks:
-    """The codec, and the language model with its vocabulary unless a server runs it."""
+    """The codec, and the language model with its vocabulary unless a server runs it.
+
+    Without an encoder, `encoder_fault` is what it lacks, as a clause.
+    """
 
     codec: NeuCodec
     device: torch.device
     lm: CodecLm | None = None
     vocabulary: CodecVocabulary | None = None
     encoder: CodecEncoder | None = None
+    encoder_fault: str = ""
     warning: str = ""
 
 
@@ -53,11 +59,22 @@ def load_networks(settings: Settings) -> SpeechLmNetworks:
     if local:
         check_lm_folder(lm_folder)
     vocabulary = read_vocabulary(lm_folder) if local else None
-    encoder = CodecEncoder(codec_folder / ENCODER) if (codec_folder / ENCODER).is_file() else None
     request = DeviceRequest(section.device, section.precision)
     load = partial(_load, codec_folder, lm_folder, vocabulary, section.codec_precision)
     (codec, lm), placement, warning = place_models("speechlm", request, load, request.cpu)
-    return SpeechLmNetworks(codec, torch.device(placement.device), lm, vocabulary, encoder, warning)
+    device = torch.device(placement.device)
+    encoder, fault = find_encoder(EncoderWeights(codec_folder, settings.models_dir / _SEMANTIC), device)
+    return SpeechLmNetworks(codec, device, lm, vocabulary, encoder, fault, warning)
+
+
+def find_encoder(weights: EncoderWeights, device: torch.device) -> tuple[CodecEncoder | None, str]:
+    """The encoder, or None and what it lacks: without it everything works but cloning from a recording."""
+    if (weights.codec / _ENCODER_GRAPH).is_file():
+        return OnnxEncoder(weights.codec / _ENCODER_GRAPH), ""
+    if fault := weights.fault():
+        log.warning("Voices cannot be cloned from recordings.", reason=fault)
+        return None, fault
+    return NetworkEncoder(partial(weights.load, device)), ""
 
 
 def _load(

@@ -53,8 +53,7 @@ class CodeVoice:
             raise PromptError(f"The voice's tokens must lie between 0 and {TOKENS - 1}.", field=field)
         if len(array) > MAX_VOICE_TOKENS:
             raise PromptError(f"The voice has {len(array)} tokens; {MAX_VOICE_TOKENS} are the most.", field=field)
-        if not transcript.strip():
-            raise PromptError("The words of the recording are missing; send its transcript.", field="reference_text")
+        check_transcript(transcript)
         return cls(array.astype(np.int32), transcript)
 
     @classmethod
@@ -68,6 +67,12 @@ class CodeVoice:
     def pack(self, engine: str, digest: str) -> PreparedVoice:
         words = np.frombuffer(self.transcript.encode(), np.uint8)
         return PreparedVoice(engine, digest, {"codes": self.codes, "transcript": words})
+
+
+def check_transcript(transcript: str) -> None:
+    """PromptError where a recording's words are missing."""
+    if not transcript.strip():
+        raise PromptError("The words of the recording are missing; send its transcript.", field="reference_text")
 
 
 @dataclass(frozen=True, slots=True)

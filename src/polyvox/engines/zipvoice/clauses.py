@@ -12,7 +12,7 @@ from polyvox.text.detect import detect_language
 from polyvox.text.markup import InlinePhonemes, Insert, insert_at
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, PLACEHOLDERS, mask, placeholder_index
-from polyvox.text.segment import split_at_pauses
+from polyvox.text.segment import bounded_sentences, split_at_pauses
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import MARK
 from polyvox.text.tracked import TrackedText
@@ -98,7 +98,7 @@ def clauses(
     """
     normalize = normalizer_for(language or detect_language(masked.text.text))
     speaker = 1 if dialogue else 0
-    for raw in split.sentences(masked.text):
+    for raw in bounded_sentences(masked.text):
         for sentence in split.sentences(normalize(raw, options)):
             for turn in _turns(sentence, masked, speaker) if dialogue else [(0, sentence)]:
                 speaker, words = turn

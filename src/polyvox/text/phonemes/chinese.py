@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -64,6 +64,7 @@ def _number_words(text: TrackedText) -> list[SpokenWord]:
     return [SpokenWord(han, sound, span, True) for sound in split_phonemes(_phonemes(han))]
 
 
+@lru_cache(4096)
 def _phonemes(word: str) -> str:
     from pypinyin import Style, lazy_pinyin
 

@@ -1,0 +1,185 @@
+"""A request's ticket: its place in the queue, then its slot, and what it has produced with it."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from polyvox.errors import OverloadedError
+from polyvox.service.pace import Pace
+
+if TYPE_CHECKING:
+    from polyvox.service.admission import Admission
+
+LEAD_SECONDS = 10.0
+"""Audio ahead of playback with which a stream makes way for those who wait."""
+
+_UNFINISHED = 0.1
+"""Share of its expected audio that a stream is taken to have left, however much it has produced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What admission has to know of a request.
+
+    `client` is its key or its address. `chars` is the length of its text, 0 where that is not known. `paced` is false
+    where the time between chunks is not the engine's alone, as for a text that is still arriving.
+    """
+
+    model: str = ""
+    client: str = ""
+    chars: int = 0
+    max_wait: float = math.inf
+    paced: bool = True
+
+
+class TicketState(Enum):
+    """State of a ticket; only an active one holds a slot."""
+
+    WAITING = auto()
+    ACTIVE = auto()
+    PAUSED = auto()
+    NAPPING = auto()
+    FINISHED = auto()
+    LEFT = auto()
+
+
+class Lane:
+    """The requests of one model: its pace, its active tickets, and until when others were told to stay away.
+
+    `running` counts those of them that keep the engine busy.
+    """
+
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
+        self.active: set[Ticket] = set()
+        self.running = 0
+        self.retry_at = 0.0
+        self._load = 0.0
+        self._updated = 0.0
+
+    def add(self, ticket: "Ticket", now: float) -> None:
+        self.load(now)
+        self.active.add(ticket)
+        self.running += ticket.job.paced
+
+    def discard(self, ticket: "Ticket", now: float) -> None:
+        self.load(now)
+        if ticket in self.active:
+            self.active.remove(ticket)
+            self.running -= ticket.job.paced
+
+    def has_room_for(self, job: Job) -> bool:
+        return not job.paced or self.running < self.pace.limit
+
+    def load(self, now: float) -> float:
+        """The time integral of `running`."""
+        self._load += self.running * (now - self._updated)
+        self._updated = now
+        return self._load
+
+
+class Ticket:
+    """A place in the queue that becomes an active slot, until it is released."""
+
+    def __init__(self, admission: "Admission", job: Job, lane: Lane, number: int) -> None:
+        self.job = job
+        self.lane = lane
+        self.number = number
+        self.start = 0.0
+        self.size = lane.pace.expected_seconds(job.chars)
+        self.state = TicketState.WAITING
+        self.entered = admission.now()
+        self.granted_at = 0.0
+        self.stalled_since = 0.0
+        self.audio = 0.0
+        self.on_drop: Callable[[], None] = lambda: None
+        self._admission = admission
+        self._admitted = asyncio.Event()
+        self._refusal: OverloadedError | None = None
+        self._woken = asyncio.Event()
+        self._first_audio_at = 0.0
+        self._load = 0.0
+
+    async def granted(self) -> None:
+        """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
+        wait = self.job.max_wait
+        try:
+            async with asyncio.timeout(None if math.isinf(wait) else wait):
+                await self._admitted.wait()
+        except TimeoutError:
+            raise self._admission.expired(self) from None
+        if self._refusal is not None:
+            raise self._refusal
+
+    async def turn(self) -> None:
+        """Let others begin while this stream can do without the engine; to be awaited before each chunk."""
+        nap = self._admission.nap_seconds(self)
+        if nap:
+            self._woken.clear()
+            self._admission.give(self, TicketState.NAPPING)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(nap):
+                    await self._woken.wait()
+            self._admission.take(self)
+        self._load = self.lane.load(self._admission.now())
+
+    def produced(self, audio: float, seconds: float | None) -> None:
+        """Count a chunk and the time since its turn; None where that time says nothing about the engine."""
+        now = self._admission.now()
+        if not self.audio:
+            self._first_audio_at = now
+        self.audio += audio
+        if seconds is not None and self.job.paced:
+            running = (self.lane.load(now) - self._load) / seconds if seconds > 0 else self.lane.running
+            self.lane.pace.chunk(audio, seconds, running)
+
+    def pause(self) -> None:
+        """Give up the slot while the client does not read."""
+        self._admission.give(self, TicketState.PAUSED)
+
+    def resume(self) -> None:
+        """Go on at once, even where that is one more than the limit: the next in the queue waits for it instead.
+
+        If it waited itself, engines with slots of their own could come to a halt: a stream that has one would wait for
+        another that needs it.
+        """
+        self._admission.take(self)
+
+    def read(self) -> None:
+        """Note that the client takes what it is given."""
+        self.stalled_since = self._admission.now()
+
+    def finish(self) -> None:
+        """Give up the slot because everything is produced; only the client still has to read."""
+        self.lane.pace.finished(self.job.chars, self.audio)
+        self._admission.give(self, TicketState.FINISHED)
+
+    def release(self) -> None:
+        """Leave the queue, or free the slot for the next in it; idempotent."""
+        self._admission.leave(self)
+
+    def grant(self, now: float) -> None:
+        self.granted_at = now
+        self._admitted.set()
+
+    def refuse(self, refusal: OverloadedError) -> None:
+        """End the wait in favour of another client."""
+        self._refusal = refusal
+        self._admitted.set()
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    def ahead(self, now: float) -> float:
+        """Seconds of audio ahead of a client that has been playing since the first audio."""
+        return self.audio - (now - self._first_audio_at) if self.audio else 0.0
+
+    def seconds_left(self, now: float, pace: float) -> float:
+        """Time for which it will need its slot at this pace: until its end, or until it can make way for others."""
+        left = max(self.size - self.audio, _UNFINISHED * self.size) / pace
+        makes_way = max(0.0, LEAD_SECONDS - self.ahead(now)) / (pace - 1.0) if pace > 1.0 else math.inf
+        return min(left, makes_way)
