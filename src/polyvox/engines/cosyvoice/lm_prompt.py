@@ -44,6 +44,8 @@ class LmPrompt:
     voice: PreparedVoice
     opening: int = 0
     """Leading ids of `prompt_text` that are never interleaved with speech: version 3's system prompt."""
+    speaker: npt.NDArray[np.float32] | None = None
+    """The speaker's embedding [192], which version 1's language model is given in every mode but instruct."""
 
     def bistream(self, vocabulary: SpeechVocabulary) -> Bistream:
         """Start a sequence whose text is still arriving."""
