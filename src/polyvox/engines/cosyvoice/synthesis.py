@@ -20,7 +20,6 @@ from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
 from polyvox.types import Pcm, Span
 
-
 MAX_TOKENS_V1 = 2000
 """Speech tokens of version 1's longest segment, forty seconds: with the longest prompt they fill a sequence."""
 

@@ -111,9 +111,7 @@ class Token2Wav1:
     def _vocode(self, mel: Tensor, state: OverlapState, *, final: bool) -> tuple[Tensor, HiftState | None]:
         frames = mel.shape[2] + (0 if state.vocoder is None else state.vocoder.mel.shape[2])
         noise, start = self._draws.vocoder_noise(state, frames), self._draws.phase(state)
-        return self.vocoder.step(
-            mel, noise.to(self._device), state.vocoder, final=final, start=start.to(self._device)
-        )
+        return self.vocoder.step(mel, noise.to(self._device), state.vocoder, final=final, start=start.to(self._device))
 
 
 class SeededDraws:
