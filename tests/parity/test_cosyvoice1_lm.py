@@ -8,6 +8,8 @@ import torch
 
 from helpers.cosyvoice1_golden import SPEECH_IDS, TINY_LM, RecordedDraws, lm1, lm1_prompt
 from helpers.cosyvoice_golden import FOLDER, assert_near, golden, manifest
+from helpers.fixed_shapes import Fixed
+from polyvox.engines.cosyvoice.execution import start_lm
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoice1LmAdapter
 from polyvox.models.cosyvoice.lm import length_limits
 from polyvox.models.cosyvoice.lm_v1 import Lm1Config, load_lm1
@@ -87,6 +89,25 @@ async def test_the_scheduler_batches_sequences_of_different_lengths_without_chan
     assert together[1] == expected
     assert [await greedy(prompt) for prompt in prompts] == together
     await scheduler.close()
+    await asyncio.to_thread(executor.close)
+
+
+@pytest.mark.anyio
+async def test_captured_steps_sample_the_tokens_of_eager_ones():
+    executor, replay = DeviceExecutor("test-lm", 1), Fixed()
+    adapter, sizes = CosyVoice1LmAdapter(lm1(), executor), LmSchedulerConfig(slots=2, capacity=512, prefill_rows=64)
+    sampling = SamplingParams(top_k=25, top_p=0.8, repeat_window=10, seed=7)
+    captured, warning = await start_lm(adapter, sizes, sampling, executor, lambda: replay)
+    eager, _ = await start_lm(adapter, sizes, sampling, executor, None)
+    assert warning == ""
+    assert replay.recorded > 0
+    rows, heard = lm1().embed_prompt(lm1_prompt("zero_shot"))[0], []
+    for scheduler in (captured, eager):
+        async with scheduler.generate(Prompt(embeds=rows), sampling, GenerationLimits(60)) as stream:
+            heard.append([token async for token in stream])
+        await scheduler.close()
+    assert heard[0] == heard[1]
+    assert len(heard[0]) == 60
     await asyncio.to_thread(executor.close)
 
 
