@@ -118,6 +118,20 @@ async def test_a_language_tag_leads_every_segment(engine, monkeypatch):
     assert [each for each in seen if each.startswith("<")] == ["<|ja|>er", "<|ja|>wall"]
 
 
+@pytest.mark.parametrize(
+    ("transcript", "language", "tagged"), [("", "ja", "<|ja|>er."), ("", None, "er."), ("a word", "en", "er.")]
+)
+async def test_a_language_asked_for_is_a_tag_where_the_recording_is_of_another(
+    engine, monkeypatch, transcript, language, tagged
+):
+    voice = await engine.prepare(prompt(transcript))
+    seen, tokenizer = [], engine._running.model.tokenizer
+    encode = tokenizer.encode
+    monkeypatch.setattr(tokenizer, "encode", lambda text: seen.append(text) or encode(text))
+    await chunks_of(engine.speak(Utterance("er.", "", seed=1, prepared=voice, language=language)))
+    assert seen[-1] == tagged
+
+
 async def test_a_text_that_arrives_is_spoken_passage_by_passage(engine):
     async def pieces():
         for piece in ("a wa", "ll", "."):

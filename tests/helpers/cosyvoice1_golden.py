@@ -51,8 +51,8 @@ def lm1() -> CosyVoice1Lm:
 
 @cache
 @lasting
-def flow1() -> Flow1:
-    return load_flow1(TINY_FLOW, golden(1, "weights_flow"))
+def flow1(dtype: torch.dtype = torch.float32) -> Flow1:
+    return load_flow1(TINY_FLOW, golden(1, "weights_flow"), dtype)
 
 
 @cache

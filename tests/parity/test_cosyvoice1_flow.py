@@ -57,6 +57,14 @@ def test_a_chunk_in_one_pass():
     assert_near(torch.stack((overlap.noise, overlap.mu), dim=-1), given["infer.cache"], 1e-5)
 
 
+@torch.inference_mode()
+def test_in_bfloat16_the_mel_moves_by_little_of_its_spread():
+    given, prompt = golden(1, "flow"), flow1_prompt("flow", "in.")
+    rounded, _ = flow1(torch.bfloat16).step(given["in.token"], prompt, given["infer.noise"])
+    share = ((rounded - given["infer.mel"]).square().mean().sqrt() / given["infer.mel"].std()).item()
+    assert 0 < share < 0.03
+
+
 def test_the_chunk_before_replaces_noise_and_mu_of_the_frames_in_common():
     given, prompt = golden(1, "flow"), flow1_prompt("flow", "in.")
     taken = FlowOverlap(torch.zeros(1, 80, 60), torch.ones(1, 80, 60))

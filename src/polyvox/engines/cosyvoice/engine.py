@@ -238,6 +238,17 @@ class CosyVoiceEngine:
             return build_prompt_v1(voice, mode, spoken, tokenizer, self._settings.version1_end_mark)
         return build_prompt(voice, mode, instructions, tokenizer, self._version)
 
+    def _language_tag(self, utterance: Utterance, mode: PromptMode) -> tuple[str, str | None]:
+        """Version 1's language tag of all segments, and their language.
+
+        The tag is the one that the text begins with; across languages, where the model needs one, that of the language.
+        """
+        tag = self._tags.leading_language(utterance.text)
+        language = utterance.language or LANGUAGE_TAGS.get(tag)
+        if self._version == 1 and not tag and utterance.language and mode is PromptMode.CROSS_LINGUAL:
+            tag = f"<|{utterance.language.partition('-')[0]}|>"
+        return tag, language
+
     def _instructions(self, utterance: Utterance) -> str:
         instructions = utterance.instructions or ""
         return strip_end_mark(instructions) if self._version == 1 else instructions
@@ -272,15 +283,13 @@ class CosyVoiceEngine:
     ) -> AsyncGenerator[tuple[ChunkText, SegmentChunk]]:
         """Speak a text segment by segment, each a sequence of its own; its first chunk carries its text."""
         model, synthesizer = running.model, running.synthesizer
-        tag = self._tags.leading_language(utterance.text)
-        language = utterance.language or LANGUAGE_TAGS.get(tag)
+        tag, language = self._language_tag(utterance, context.prompt.mode)
         segments = model.frontend.segments(utterance.text, utterance.normalization, language)
         index = 0
         while (segment := await running.text.run(lambda: next(segments, None))) is not None:
             span = segment.span(0, len(segment))
             text = ChunkText(utterance.text[span.start : span.end], span)
-            # A language tag at the start of the text holds for all of its segments.
-            ids = model.tokenizer.encode(segment.text if index == 0 else tag + segment.text)
+            ids = model.tokenizer.encode(tag + segment.text.removeprefix(tag))
             speech = synthesizer.speak(context.segment(index), ids, context.hops, context.playhead)
             async with aclosing(speech) as chunks:
                 async for chunk in chunks:

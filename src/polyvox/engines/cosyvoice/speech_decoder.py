@@ -1,6 +1,7 @@
 """The contract of CosyVoice's audio decoders: speech tokens of one stream in, samples out, step by step."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,6 +41,23 @@ class SpeechDecoder(Protocol):
 
     def step(self, tokens: Sequence[int], state: DecoderState, *, final: bool) -> Token2WavResult:
         """Add tokens; returns the samples that are complete, with the `final` call all of them."""
+
+
+class DeviceStream:
+    """A CUDA stream of its own on a GPU, so that audio and the language model's decoding do not wait for each other."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream = _new_stream() if device.type == "cuda" else None
+
+    def __call__(self) -> AbstractContextManager[object]:
+        """The context in which work goes to the stream; elsewhere it changes nothing."""
+        return nullcontext() if self._stream is None else torch.cuda.stream(self._stream)
+
+
+def _new_stream() -> torch.cuda.Stream:
+    """A CUDA stream whose work begins when that of the default stream is done."""
+    torch.cuda.synchronize()
+    return torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
 
 def step_noise(seed: int, kind: int, step: int, shape: tuple[int, ...]) -> Tensor:

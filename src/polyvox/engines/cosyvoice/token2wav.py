@@ -1,7 +1,6 @@
 """Speech tokens to samples: the flow and the vocoder of one model on one device."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ from polyvox.engines.cosyvoice.cuda_graphs.encoder import TokenEncoderGraphs
 from polyvox.engines.cosyvoice.cuda_graphs.flow import EXTENTS, SolverGraphs
 from polyvox.engines.cosyvoice.cuda_graphs.vocoder import CausalHiftGraphs, HiftGraphs
 from polyvox.engines.cosyvoice.hops import HopLengths
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Token2WavResult, step_noise
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState, DeviceStream, Token2WavResult, step_noise
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowRunner, FlowState
 from polyvox.models.cosyvoice.flow_v2 import ConformerTokenEncoder
 from polyvox.models.cosyvoice.noise import flow_noise, source_noise
@@ -85,7 +84,8 @@ class Token2Wav:
         self._source_noise = self._make_source_noise() if isinstance(vocoder, CausalHift) else None
         self.flow_runner = self.flow.eager_runner
         self.vocoder_runner: Hift | CausalHift | HiftGraphs | CausalHiftGraphs = self.vocoder
-        self._stream = _new_stream() if self._device.type == "cuda" else None
+        self.stream = DeviceStream(self._device)
+        """Callers that run the networks directly do so within it."""
 
     @torch.inference_mode()
     def capture(self, replay: Replay, hops: HopLengths) -> None:
@@ -95,13 +95,6 @@ class Token2Wav:
             flow_runner = self.flow_runner if self._flow_cache == "recompute" else self._capture_flow(replay, hops)
             vocoder_runner = self._capture_vocoder(replay, hops)
         self.flow_runner, self.vocoder_runner = flow_runner, vocoder_runner
-
-    def stream(self) -> AbstractContextManager[object]:
-        """A CUDA stream of its own on a GPU, so that this and the language model's decoding do not wait for each other.
-
-        Callers that run the networks directly do so within it.
-        """
-        return nullcontext() if self._stream is None else torch.cuda.stream(self._stream)
 
     def _capture_flow(self, replay: Replay, hops: HopLengths) -> FlowRunner:
         block, most = self.flow.config.block, _CAPTURED_BLOCKS[-1]
@@ -228,9 +221,3 @@ class Token2Wav:
     def _tensor(self, array: "np.ndarray[Any, Any]", dtype: torch.dtype = torch.float32) -> Tensor:
         """A tensor on the device, as a batch of one."""
         return torch.from_numpy(np.array(array)).to(self._device, dtype)[None]
-
-
-def _new_stream() -> torch.cuda.Stream:
-    """A CUDA stream whose work begins when that of the default stream is done."""
-    torch.cuda.synchronize()
-    return torch.cuda.Stream()  # type: ignore[no-untyped-call]

@@ -8,7 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Token2WavResult, step_noise, step_uniforms
+from polyvox.engines.cosyvoice.speech_decoder import (
+    DecoderState,
+    DeviceStream,
+    Token2WavResult,
+    step_noise,
+    step_uniforms,
+)
 from polyvox.models.cosyvoice.flow import FlowPrompt
 from polyvox.models.cosyvoice.flow_v1 import OVERLAP_FRAMES, OVERLAP_TOKENS, Flow1, FlowOverlap, frames_of
 from polyvox.models.hift.model import Hift, HiftState, crossfade
@@ -68,9 +74,14 @@ class Token2Wav1:
         self.flow: Flow1 = flow.to(self._device)
         self.vocoder: Hift = vocoder.to(self._device)
         self._draws = (draws or SeededDraws)(self.flow, self.vocoder)
+        self._stream = DeviceStream(self._device)
 
     @torch.inference_mode()
     def start(self, voice: PreparedVoice) -> OverlapState:
+        with self._stream():
+            return self._start(voice)
+
+    def _start(self, voice: PreparedVoice) -> OverlapState:
         tokens = voice.arrays.get("tokens", np.zeros(0, np.int32))
         mel = voice.arrays.get("mel", np.zeros((self.flow.config.bins, 0), np.float32))
         prompt = FlowPrompt(
@@ -84,6 +95,10 @@ class Token2Wav1:
     def step(self, tokens: Sequence[int], state: DecoderState, *, final: bool) -> Token2WavResult:
         """Add a hop of tokens, the first time with an overlap behind it; the `final` call adds what is left."""
         assert isinstance(state, OverlapState)
+        with self._stream():
+            return self._step(tokens, state, final=final)
+
+    def _step(self, tokens: Sequence[int], state: OverlapState, *, final: bool) -> Token2WavResult:
         chunk = (*state.tokens, *tokens)
         if not chunk:
             return Token2WavResult(np.zeros(0, np.float32), 0, state)
