@@ -1,6 +1,7 @@
 """What CosyVoice 1 is given: ids of Whisper's vocabulary, features of recordings, and the prompt of each mode."""
 
 import base64
+import itertools
 import json
 
 import numpy as np
@@ -26,7 +27,7 @@ WORDS = {
 }  # fmt: skip
 """Words of the vocabulary with their ids, as far as the recorded texts hold them."""
 FRAGMENTS = {b"\xe6\x99": 5094, b"\xe6\x97": 1001, b"\xec\x95": 1002, b"\xeb\x85": 1003}
-FRAGMENTS |= {b"Th": 1004, b"en": 1005, b"pr": 1006, b"pro": 1007, b"last": 50256}
+FRAGMENTS |= {b"Th": 1004, b"en": 1005, b"pr": 1006, b"pro": 1007}
 """Fragments that longer ones are merged from; only the first has its own id."""
 SPOKEN = [case for case in RECORDED["encode"] if case["text"].startswith(("Hello", "<|en|>", "<|zh|>", "Theo"))]
 
@@ -39,7 +40,9 @@ def ranks() -> dict[bytes, int]:
 
 
 def write_ranks(path, content):
-    path.write_text("".join(f"{base64.b64encode(token).decode()} {number}\n" for token, number in content.items()))
+    """As the package has them; the empty string at the end, which no text holds, is written as a padding character."""
+    lines = [f"{base64.b64encode(token).decode()} {number}\n" for token, number in content.items()]
+    path.write_text("".join(lines) + "= 50256\n")
 
 
 @pytest.fixture
@@ -55,10 +58,34 @@ def test_texts_have_the_ids_of_the_original(tokenizer, case):
     assert tokenizer.largest == RECORDED["tokenizer"]["n_vocab"] - 1
 
 
+def test_byte_pairs_are_merged_in_the_order_of_their_ids(tmp_path):
+    """Against the rule written down again: the adjacent pair of the lowest id is merged until there is none."""
+    random = np.random.default_rng(1)
+    letters = [bytes([byte]) for byte in b"abcd"]
+    longer = list(letters)
+    for _ in range(300):
+        longer.append(longer[int(random.integers(len(longer)))] + letters[int(random.integers(4))])
+    tokens = dict.fromkeys([bytes([byte]) for byte in range(256)] + [token for token in longer if len(token) < 8])
+    known = {token: number for number, token in enumerate(tokens)}
+    write_ranks(tmp_path / "multilingual.tiktoken", known)
+    tokenizer = WhisperTokenizer(tmp_path)
+
+    def merged(word):
+        parts = [word] if word in known else [bytes([byte]) for byte in word]
+        while pairs := [(known[a + b], at) for at, (a, b) in enumerate(itertools.pairwise(parts)) if a + b in known]:
+            at = min(pairs)[1]
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        return [known[part] for part in parts]
+
+    words = ["".join(chr(each) for each in random.integers(97, 101, int(random.integers(1, 16)))) for _ in range(500)]
+    assert [tokenizer.encode(word) for word in words] == [merged(word.encode()) for word in words]
+    assert sum(len(merged(word.encode())) for word in words) < sum(map(len, words)) / 2
+
+
 def test_the_form_of_the_hubs_is_read_as_well(tokenizer, tmp_path):
     (tmp_path / "multilingual.tiktoken").unlink()
     model = json.loads(tokenizer._words.to_str())["model"]
-    vocabulary = {**model["vocab"], "<|endoftext|>": 50257}
+    vocabulary = {**model["vocab"], "": 50256, "<|endoftext|>": 50257}
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary))
     (tmp_path / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{' '.join(pair)}\n" for pair in model["merges"]))
     again = WhisperTokenizer(tmp_path)

@@ -21,6 +21,8 @@ PAIRS: Final = ("vocab.json", "merges.txt")
 """The vocabulary in the form of the openai-whisper package, and in that of Whisper models on hubs."""
 
 _WORDS: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_EMPTY: Final = "="
+"""How the file writes the empty string, which has the last id and is never part of a text."""
 _CONTROL: Final = re.compile(r"<\|.*\|>")
 _MAX_BYTES: Final = 1 << 24
 _SPECIAL: Final = 1609
@@ -90,14 +92,14 @@ class WhisperTokenizer:
 
 def _ranks(path: Path) -> dict[bytes, int]:
     """Byte strings and their ids, one of each on a line."""
-    content = _read(path)
     ranks = {}
-    for line in content.splitlines():
+    for line in _read(path).splitlines():
         encoded, rank = line.split()
         try:
-            ranks[base64.b64decode(encoded, validate=True)] = int(rank)
+            token = b"" if encoded == _EMPTY else base64.b64decode(encoded, validate=True)
         except binascii.Error as error:
             raise ValueError(f"{encoded[:20]!r} is not base64") from error
+        ranks[token] = int(rank)
     return ranks
 
 
@@ -107,7 +109,7 @@ def _from_ranks(ranks: Mapping[bytes, int]) -> tuple[Tokenizer, int]:
     Any two that make up a third may be merged, in the order of the third's ids.
     """
     letters = _byte_letters()
-    spelled = {"".join(letters[byte] for byte in token): rank for token, rank in ranks.items()}
+    spelled = {"".join(letters[byte] for byte in token): rank for token, rank in ranks.items() if token}
     merges = [
         (token[:cut], token[cut:])
         for token, _ in sorted(spelled.items(), key=lambda item: item[1])
@@ -120,11 +122,12 @@ def _from_ranks(ranks: Mapping[bytes, int]) -> tuple[Tokenizer, int]:
 def _from_pairs(folder: Path) -> tuple[Tokenizer, int]:
     """The tokenizer of a hub's two files, and the first id behind its byte pairs."""
     content = json.loads(_read(folder / PAIRS[0]))
-    vocabulary = {str(token): int(number) for token, number in content.items() if not _CONTROL.fullmatch(token)}
+    numbered = {str(token): int(number) for token, number in content.items() if not _CONTROL.fullmatch(token)}
+    vocabulary = {token: number for token, number in numbered.items() if token}
     lines = [line for line in _read(folder / PAIRS[1]).splitlines() if line and not line.startswith("#version")]
     pairs = [(first, second) for first, _, second in (line.partition(" ") for line in lines)]
     known = [pair for pair in pairs if "".join(pair) in vocabulary]
-    return _tokenizer(models.BPE(vocab=vocabulary, merges=known)), max(vocabulary.values()) + 1
+    return _tokenizer(models.BPE(vocab=vocabulary, merges=known)), max(numbered.values()) + 1
 
 
 def _tokenizer(pairs: models.BPE) -> Tokenizer:
