@@ -20,8 +20,8 @@ from polyvox.engines.cosyvoice.execution import capture_token2wav, start_lm
 from polyvox.engines.cosyvoice.hops import HopLengths, Hops, hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode
-from polyvox.engines.cosyvoice.loading import CosyVoiceNetworks
 from polyvox.engines.cosyvoice.model_config import SAMPLE_RATE, CosyVoiceConfig
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState
 from polyvox.engines.cosyvoice.synthesis import (
     Hop,
     HopResult,
@@ -90,6 +90,14 @@ class CosyVoiceFigures:
         return self.chunks[-1].arrived / sum(chunk.audio for chunk in self.chunks)
 
 
+@dataclass(frozen=True, slots=True)
+class RandomNetworks:
+    """Language model and audio decoder of version 2 or 3."""
+
+    lm: CosyVoiceLm
+    token2wav: Token2Wav
+
+
 def released(version: int) -> CosyVoiceConfig:
     """The sizes of the published model."""
     return CosyVoiceConfig(
@@ -102,9 +110,10 @@ def released(version: int) -> CosyVoiceConfig:
     )
 
 
-def random_networks(recipe: CosyVoiceConfig, placement: Placement) -> CosyVoiceNetworks:
-    """CosyVoiceNetworks of these sizes with seeded weights."""
+def random_networks(recipe: CosyVoiceConfig, placement: Placement) -> RandomNetworks:
+    """Networks of these sizes with seeded weights."""
     torch.manual_seed(0)
+    assert isinstance(recipe.lm, CosyVoiceLmConfig)
     with torch.device(placement.device):
         lm = randomize(CosyVoiceLm(recipe.lm), placement.dtype)
         flow = _flow(recipe)
@@ -114,7 +123,7 @@ def random_networks(recipe: CosyVoiceConfig, placement: Placement) -> CosyVoiceN
             randomize(HiftFilter(recipe.hift.filter, causal=recipe.version == 3), torch.float32),
         )
     vocoder = Hift(recipe.hift, parts) if recipe.version == 2 else CausalHift(recipe.hift, parts)
-    return CosyVoiceNetworks(lm, Token2Wav(randomize(flow, placement.dtype), vocoder, placement))
+    return RandomNetworks(lm, Token2Wav(randomize(flow, placement.dtype), vocoder, placement))
 
 
 def _flow(recipe: CosyVoiceConfig) -> Flow:
@@ -130,6 +139,7 @@ def _flow(recipe: CosyVoiceConfig) -> Flow:
             UNetTime(config.estimator),
         )
     else:
+        assert isinstance(config, Flow3Config)
         dit = DiT(config.estimator)
         dit.rates.copy_(10_000.0 ** -torch.linspace(0, 1, len(dit.rates) + 1)[:-1])
         front, estimator, time_layers = LookaheadTokenEncoder(config), dit, DiTTime(config.estimator)
@@ -157,7 +167,7 @@ class _SetLength(SegmentSynthesizer):
 
 
 async def streams(
-    networks: CosyVoiceNetworks,
+    networks: RandomNetworks,
     recipe: CosyVoiceConfig,
     loads: Sequence[StreamLoad],
     recorder: Callable[[], Replay] | None,
@@ -184,7 +194,7 @@ async def _stream(
     speech = tuple(voice.arrays["tokens"].tolist())
     role = LmPrompt(PromptMode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
     began = time.perf_counter()
-    base = asyncio.create_task(device.run(lambda: sound.start(voice)))
+    base: asyncio.Task[DecoderState] = asyncio.create_task(device.run(lambda: sound.start(voice)))
     piece, ids = SegmentContext(role, base, 0), range(200, 200 + load.text_ids)
     hops = Hops(load.policy, len(speech), maker.block, maker.ahead)
     chunks = []
@@ -236,7 +246,7 @@ class Agreement:
 
 
 @torch.inference_mode()
-def agreement(networks: CosyVoiceNetworks, recipe: CosyVoiceConfig, load: StreamLoad) -> Agreement:
+def agreement(networks: RandomNetworks, recipe: CosyVoiceConfig, load: StreamLoad) -> Agreement:
     """Over a stream as the load has it, chunk by chunk both ways."""
     sound, voice = networks.token2wav, _voice(recipe, load)
     plain = Token2Wav(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
@@ -289,7 +299,7 @@ def report(figures: CosyVoiceFigures, title: str) -> str:
     return "\n".join(lines)
 
 
-def record(networks: CosyVoiceNetworks, recipe: CosyVoiceConfig, loads: Iterable[StreamLoad]) -> str:
+def record(networks: RandomNetworks, recipe: CosyVoiceConfig, loads: Iterable[StreamLoad]) -> str:
     """Record what the engine would record for such streams; what to say about it."""
     hops = [hop_lengths(load.policy, recipe.flow.flow.block) for load in loads]
     none = frozenset[int]()
@@ -300,7 +310,7 @@ def record(networks: CosyVoiceNetworks, recipe: CosyVoiceConfig, loads: Iterable
 
 
 async def _measured(
-    networks: CosyVoiceNetworks,
+    networks: RandomNetworks,
     recipe: CosyVoiceConfig,
     loads: Sequence[tuple[str, StreamLoad]],
     recorder: Callable[[], Replay] | None,

@@ -16,9 +16,9 @@ from polyvox.installation import load_settings
 KNOWN = Catalog(BUILT_IN)
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_folder_of_cosyvoice(tmp_path, version):
-    (tmp_path / f"cosyvoice{version}.yaml").touch()
+    (tmp_path / ("cosyvoice.yaml" if version == 1 else f"cosyvoice{version}.yaml")).touch()
     model = f"cosyvoice{version}"
     expected = {"models": [model], "default_model": model, f"{model}_dir": tmp_path}
     assert settings_for(tmp_path, KNOWN) == expected
@@ -54,9 +54,6 @@ def test_a_folder_without_a_known_model_is_refused_with_the_reason(tmp_path):
         settings_for(tmp_path, KNOWN)
     with pytest.raises(BundleError, match="There is no folder"):
         settings_for(tmp_path / "iic" / "CosyVoice2-0.5B", KNOWN)
-    (tmp_path / "cosyvoice.yaml").touch()
-    with pytest.raises(BundleError, match="CosyVoice 1"):
-        settings_for(tmp_path, KNOWN)
 
 
 def test_the_command_says_so_in_one_line(tmp_path):

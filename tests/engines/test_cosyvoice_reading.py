@@ -14,8 +14,9 @@ from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.frontend import CosyVoiceFrontend
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode
 from polyvox.engines.cosyvoice.phrases import Passages, StreamingFrontend
+from polyvox.engines.cosyvoice.speech_decoder import Token2WavResult
 from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.token2wav import Token2Wav, Token2WavResult
+from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.errors import EngineError, TextError
 from polyvox.installation import load_settings

@@ -10,26 +10,23 @@ from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
 from polyvox.engines.kit.seeds import derive_seed
-from polyvox.errors import BundleError, InvalidRequestError
+from polyvox.errors import InvalidRequestError
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_model_folder_is_recognized_with_the_setting_that_loads_it(tmp_path, version):
     folder = tiny_model(tmp_path / "model", version)
     found = Catalog.installed().recognize(folder)
     assert (found.model, found.settings) == (f"cosyvoice{version}", {f"cosyvoice{version}_dir": folder})
 
 
-def test_version_1_is_refused_by_name_and_other_folders_are_passed_over(tmp_path):
+def test_other_folders_are_passed_over(tmp_path):
     assert COSYVOICE.recognize(tmp_path) is None
-    (tmp_path / "cosyvoice.yaml").write_text("sample_rate: 22050\n")
-    with pytest.raises(BundleError, match="CosyVoice 1, which is not supported; use CosyVoice2"):
-        COSYVOICE.recognize(tmp_path)
 
 
 def test_the_folder_of_a_version_is_the_one_that_is_set():
-    settings = CosyVoiceSettings(version2_dir=Path("two"))
-    assert (settings.folder(2), settings.folder(3)) == (Path("two"), None)
+    settings = CosyVoiceSettings(version1_dir=Path("one"), version2_dir=Path("two"))
+    assert [settings.folder(version) for version in (1, 2, 3)] == [Path("one"), Path("two"), None]
 
 
 def test_zero_shot_is_a_yes_or_a_no_and_other_families_parameters_are_passed_over():

@@ -3,21 +3,34 @@
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from polyvox.errors import InvalidRequestError
 from polyvox.models.cache import LayerCache
-from polyvox.models.qwen.model import QwenConfig
 
 
-def slot_bytes(config: QwenConfig, capacity: int, dtype: torch.dtype) -> int:
+class CacheSizes(Protocol):
+    """Sizes of a decoder that its KV cache follows from."""
+
+    @property
+    def layers(self) -> int: ...
+
+    @property
+    def key_heads(self) -> int: ...
+
+    @property
+    def head_width(self) -> int: ...
+
+
+def slot_bytes(config: CacheSizes, capacity: int, dtype: torch.dtype) -> int:
     """Bytes of one slot of `capacity` positions."""
     return 2 * config.layers * config.key_heads * config.head_width * capacity * dtype.itemsize
 
 
-def slots_within(budget: int, config: QwenConfig, capacity: int, dtype: torch.dtype) -> int:
+def slots_within(budget: int, config: CacheSizes, capacity: int, dtype: torch.dtype) -> int:
     """How many slots fit into `budget` bytes, besides the spare one that takes what padding rows write."""
     each = slot_bytes(config, capacity, dtype)
     if budget < 2 * each:
@@ -51,7 +64,7 @@ class SlotMapping:
 class KvCache:
     """Slots of equal size; the last one is spare. The scheduler knows which of them are in use."""
 
-    def __init__(self, config: QwenConfig, slots: int, capacity: int, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(self, config: CacheSizes, slots: int, capacity: int, dtype: torch.dtype, device: torch.device) -> None:
         self.slots = slots
         self.capacity = capacity
         shape = (2 * config.layers, slots + 1, config.key_heads, capacity, config.head_width)

@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from polyvox.models.qwen.model import Qwen
+from polyvox.models.cache import LayerCache
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
-from polyvox.runtime.kv_cache import KvCache, SlotMapping
+from polyvox.runtime.kv_cache import CacheSizes, KvCache, SlotMapping
 from polyvox.runtime.lm_step import PrefillChunk, PrefillTable, StepOutput, StepPlan
 from polyvox.runtime.sampling import Sampler, SamplingPlan
 
@@ -22,11 +22,25 @@ _CAPTURED_PROMPT_EXTENTS = (512, 1024)
 """Prompts that end within these positions are prefilled by captured graphs."""
 
 
-class CausalLm(Protocol):
-    """A network that the scheduler can run: a Qwen backbone, the embeddings of prompt ids and of tokens, and a head."""
+class Backbone(Protocol):
+    """A decoder whose KV cache the scheduler keeps, such as `Qwen`."""
 
     @property
-    def backbone(self) -> Qwen: ...
+    def config(self) -> CacheSizes: ...
+
+    @property
+    def norm(self) -> nn.RMSNorm | nn.LayerNorm:
+        """The final norm; its weight tells device and precision."""
+
+    def decode(self, rows: Tensor, memory: LayerCache, positions: Tensor, mask: Tensor | None) -> Tensor:
+        """Hidden states for input embeddings [n, m, width] at `positions` [n, m]."""
+
+
+class CausalLm(Protocol):
+    """A network that the scheduler can run: a backbone, the embeddings of prompt ids and of tokens, and a head."""
+
+    @property
+    def backbone(self) -> Backbone: ...
 
     @property
     def vocabulary(self) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy.typing as npt
@@ -12,18 +13,25 @@ from torch import Tensor
 
 from polyvox.bundles.weights import read_plain, read_weights
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig, read_config
+from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer, find_vocabulary
 from polyvox.errors import BundleError
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow
+from polyvox.models.cosyvoice.flow_v1 import Flow1, Flow1Config, load_flow1
 from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
 from polyvox.models.cosyvoice.flow_v3 import load_flow3
 from polyvox.models.cosyvoice.lm import CosyVoiceLm, load_lm
+from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm, Lm1Config, load_lm1
 from polyvox.models.hift.causal import CausalHift, load_causal_hift
 from polyvox.models.hift.model import Hift, load_hift
 from polyvox.models.loading import WeightsError, without_prefix
 from polyvox.types import PreparedVoice
 
-VERSIONS = (3, 2)
+CONFIG_FILES: Mapping[int, str] = MappingProxyType({3: "cosyvoice3.yaml", 2: "cosyvoice2.yaml", 1: "cosyvoice.yaml"})
+"""The file that a folder of each version is recognised by, the preferred version first."""
 BACKBONE = "CosyVoice-BlankEN"
+_V1_RELEASES = ("cosyvoice1-sft", "cosyvoice1-instruct")
 _TOKENIZER_FILES = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
 _WEIGHTS = ("llm", "llm.rl", "flow", "hift")
 """Files of weights without their suffix; one of the first two is enough."""
@@ -54,22 +62,32 @@ class CosyVoiceBundle:
     def backbone(self) -> Path:
         return self.folder / BACKBONE
 
+    def tokenizer(self, tags: Tags) -> TextTokenizer | WhisperTokenizer:
+        """The text tokenizer; BundleError where it has more ids than the language model."""
+        tokenizer = WhisperTokenizer(self.folder) if self.version == 1 else TextTokenizer(self.backbone, tags)
+        if tokenizer.largest >= self.config.text_ids:
+            raise BundleError(f"The tokenizer in {self.folder} has more ids than the language model; fetch it again.")
+        return tokenizer
+
     def weights(self, part: str) -> dict[str, Tensor]:
         """The state dict of `llm`, `flow` or `hift`."""
         name = self.lm_name if part == "llm" else part
         return read_weights(_weights_file(self.folder, name))
 
-    def lm(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> CosyVoiceLm:
-        return load_lm(self.config.lm, state, dtype)
+    def lm(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> CosyVoiceLm | CosyVoice1Lm:
+        config = self.config.lm
+        return load_lm1(config, state, dtype) if isinstance(config, Lm1Config) else load_lm(config, state, dtype)
 
-    def flow(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> Flow:
+    def flow(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> Flow | Flow1:
         config = self.config.flow
+        if isinstance(config, Flow1Config):
+            return load_flow1(config, state, dtype)
         if isinstance(config, Flow2Config):
             return load_flow2(config, state, dtype)
         return load_flow3(config, state, dtype)
 
     def hift(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> Hift | CausalHift:
-        loader = load_hift if self.version == 2 else load_causal_hift
+        loader = load_causal_hift if self.version == 3 else load_hift
         return loader(self.config.hift, state, dtype)
 
     def check_weights(self) -> Iterator[str]:
@@ -97,31 +115,39 @@ class CosyVoiceBundle:
         content = read_plain(path)
         if not isinstance(content, dict):
             raise BundleError("spk2info.pt does not hold voices by name; fetch it again, or remove it.")
-        return {str(name): _voice(engine, str(name), entry) for name, entry in content.items()}
+        rate = None if self.version == 1 else FRAMES_PER_TOKEN
+        return {str(name): _voice(engine, str(name), entry, rate) for name, entry in content.items()}
+
+
+def installed_folder(models_dir: Path, version: int) -> Path:
+    """Where `polyvox pull` puts a version; of version 1 there are three models, the first that is there is taken."""
+    folder = models_dir / f"cosyvoice{version}"
+    others = [models_dir / name for name in _V1_RELEASES] if version == 1 else []
+    return next((each for each in (folder, *others) if each.is_dir()), folder)
 
 
 def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
     """Open the model in a folder; BundleError names every missing file."""
     if not folder.is_dir():
         raise BundleError(
-            f"There is no folder {folder}; run `polyvox pull cosyvoice2` or `polyvox pull cosyvoice3`, or set the "
-            "folder of CosyVoice's files in 'cosyvoice2_dir' or 'cosyvoice3_dir'."
+            f"There is no folder {folder}; run `polyvox pull` with cosyvoice1, cosyvoice2 or cosyvoice3, or set the "
+            "folder of CosyVoice's files in 'cosyvoice1_dir', 'cosyvoice2_dir' or 'cosyvoice3_dir'."
         )
     version = _version(folder)
-    required = [
-        f"cosyvoice{version}.yaml",
-        "campplus.onnx",
-        f"speech_tokenizer_v{version}.onnx",
-        *(f"{BACKBONE}/{name}" for name in _TOKENIZER_FILES),
-    ]
+    tokenizer = () if version == 1 else tuple(f"{BACKBONE}/{name}" for name in _TOKENIZER_FILES)
+    required = [CONFIG_FILES[version], "campplus.onnx", f"speech_tokenizer_v{version}.onnx", *tokenizer]
     missing = [name for name in required if not (folder / name).is_file()]
+    # Version 1 was published with one language model only.
+    lm_name = "llm" if version == 1 else lm_name
     missing += [f"{name}.pt" for name in (lm_name, "flow", "hift") if not _weights_file(folder, name).is_file()]
     if missing:
         raise BundleError(
             f"The CosyVoice {version} model in {folder} lacks {', '.join(missing)}; copy these files from where the "
             "model was published."
         )
-    config = read_config(folder / f"cosyvoice{version}.yaml", folder / BACKBONE / "config.json", version)
+    if version == 1:
+        find_vocabulary(folder)
+    config = read_config(folder / CONFIG_FILES[version], folder / BACKBONE / "config.json", version)
     return CosyVoiceBundle(folder, config, lm_name)
 
 
@@ -147,14 +173,10 @@ def convert(bundle: CosyVoiceBundle) -> list[Path]:
 
 
 def _version(folder: Path) -> int:
-    for version in VERSIONS:
-        if (folder / f"cosyvoice{version}.yaml").is_file():
+    for version, name in CONFIG_FILES.items():
+        if (folder / name).is_file():
             return version
-    if (folder / "cosyvoice.yaml").is_file():
-        raise BundleError(
-            f"{folder} holds CosyVoice 1, which is not supported; use CosyVoice2-0.5B or Fun-CosyVoice3-0.5B."
-        )
-    raise BundleError(f"{folder} holds no CosyVoice model: neither cosyvoice2.yaml nor cosyvoice3.yaml is there.")
+    raise BundleError(f"{folder} holds no CosyVoice model: none of {', '.join(CONFIG_FILES.values())} is there.")
 
 
 def _weights_file(folder: Path, name: str) -> Path:
@@ -168,8 +190,11 @@ def _part(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _voice(engine: str, name: str, entry: object) -> PreparedVoice:
-    """A voice of `spk2info.pt`: a speaker of the training data, or features of a recording."""
+def _voice(engine: str, name: str, entry: object, frames_per_token: int | None) -> PreparedVoice:
+    """A voice of `spk2info.pt`: a speaker of the training data, or features of a recording.
+
+    Version 1 stretches tokens to any number of frames; elsewhere that is checked.
+    """
     if not isinstance(entry, dict):
         raise BundleError(
             f"The voice {name!r} in spk2info.pt has an unknown format; fetch the file again, or remove it."
@@ -181,7 +206,7 @@ def _voice(engine: str, name: str, entry: object) -> PreparedVoice:
     text, tokens, mel = (entry.get(key) for key in ("prompt_text", "flow_prompt_speech_token", "prompt_speech_feat"))
     if isinstance(text, Tensor) and isinstance(tokens, Tensor) and isinstance(mel, Tensor) and mel.dim() > 0:
         frames = mel.float().reshape(-1, mel.shape[-1])
-        if len(frames) != FRAMES_PER_TOKEN * tokens.numel():
+        if frames_per_token and len(frames) != frames_per_token * tokens.numel():
             raise BundleError(
                 f"The voice {name!r} in spk2info.pt has {len(frames)} frames for {tokens.numel()} tokens."
             )

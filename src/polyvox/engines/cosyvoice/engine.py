@@ -1,4 +1,4 @@
-"""CosyVoice 2 and 3: zero-shot voices, with audio decoded while speech tokens are still generated."""
+"""CosyVoice 1 to 3: zero-shot voices, with audio decoded while speech tokens are still generated."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
@@ -9,16 +9,26 @@ from functools import partial
 import structlog
 
 from polyvox.config import Settings
+from polyvox.engines.cosyvoice.bundle import installed_folder
 from polyvox.engines.cosyvoice.execution import capture_token2wav, start_lm
 from polyvox.engines.cosyvoice.hops import Hops, hop_lengths
-from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
-from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode, build_prompt, choose_mode, language_array
+from polyvox.engines.cosyvoice.lm_adapter import CosyVoice1LmAdapter, CosyVoiceLmAdapter, LmAdapter
+from polyvox.engines.cosyvoice.lm_prompt import (
+    LmPrompt,
+    PromptMode,
+    build_prompt,
+    build_prompt_v1,
+    choose_mode,
+    language_array,
+    strip_end_mark,
+)
 from polyvox.engines.cosyvoice.loading import LoadedModel, load_model
-from polyvox.engines.cosyvoice.model_config import SAMPLE_RATE
+from polyvox.engines.cosyvoice.model_config import CAPACITY, SAMPLE_RATES
 from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFrontend
 from polyvox.engines.cosyvoice.prompt_features import check_recording
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.spec import LANGUAGES
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState
 from polyvox.engines.cosyvoice.synthesis import (
     NO_TEXT,
     ChunkText,
@@ -30,13 +40,15 @@ from polyvox.engines.cosyvoice.synthesis import (
     decode_hops,
     default_sampling,
 )
-from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.token2wav import Token2WavState
+from polyvox.engines.cosyvoice.tags import LANGUAGE_TAGS, Tags
+from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
+from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed, request_seed
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
+from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
@@ -44,7 +56,6 @@ from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
     AudioChunk,
     Capabilities,
-    ChunkPolicy,
     NormalizationOptions,
     PreparedVoice,
     Streaming,
@@ -56,8 +67,6 @@ from polyvox.types import (
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 MAX_INSTRUCTIONS = 500
-CAPACITY = 4096
-"""Positions of one sequence: prompt, text and speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ class CosyVoiceEngine:
         """What is not as the settings ask, such as a missing GPU."""
         self.capabilities = Capabilities(
             languages=LANGUAGES[version],
-            sample_rate=SAMPLE_RATE,
+            sample_rate=SAMPLE_RATES[version],
             streaming=Streaming.TOKEN,
             cloning=True,
             wordless=True,
@@ -94,9 +103,10 @@ class CosyVoiceEngine:
         )
         self._version = version
         self._settings = settings.section(CosyVoiceSettings)
-        self._folder = self._settings.folder(version) or settings.models_dir / self.name
+        self._folder = self._settings.folder(version) or installed_folder(settings.models_dir, version)
         self._tags = Tags(version)
-        self._policy = ChunkPolicy(self._settings.first_hop, self._settings.hop_growth, self._settings.max_hop)
+        self._policy = self._settings.policy(version)
+        self._sample_rate = SAMPLE_RATES[version]
         self._observer: Observer | None = None
         self._running: _Running | None = None
 
@@ -112,12 +122,12 @@ class CosyVoiceEngine:
         model = await asyncio.to_thread(load_model, self._folder, self._version, self._settings)
         config, token2wav = model.bundle.config, model.networks.token2wav
         device, lm_device = DeviceExecutor(f"{self.name}-token2wav", 1), DeviceExecutor(f"{self.name}-lm", 1)
-        adapter = CosyVoiceLmAdapter(model.networks.lm)
+        adapter = _adapter(model, lm_device)
         recorder = CudaGraphs if model.placement.device == "cuda" else None
         sizes = LmSchedulerConfig(slots=self._settings.streams, capacity=CAPACITY)
         scheduler, lm_warning = await start_lm(adapter, sizes, default_sampling(config), lm_device, recorder)
         warnings = [model.warning, lm_warning]
-        if recorder is not None:
+        if recorder is not None and isinstance(token2wav, Token2Wav):
             hops = hop_lengths(self._policy, config.flow.flow.block)
             warnings.append(await device.run(partial(capture_token2wav, token2wav, hops, recorder)))
         self.warning = " ".join(filter(None, warnings))
@@ -147,7 +157,7 @@ class CosyVoiceEngine:
 
     def check(self, utterance: Utterance) -> None:
         self._tags.check(utterance.text, "input")
-        instructions = utterance.instructions or ""
+        instructions = self._instructions(utterance)
         self._tags.check(instructions, "instructions")
         if len(instructions) > MAX_INSTRUCTIONS:
             raise InvalidRequestError(
@@ -159,7 +169,7 @@ class CosyVoiceEngine:
                 f"CosyVoice {self._version} does not speak {utterance.language!r}; it speaks {known}.", field="language"
             )
         arrays = self._voice(utterance).arrays
-        if instructions and "tokens" not in arrays:
+        if instructions and self._version > 1 and "tokens" not in arrays:
             raise InvalidRequestError(
                 "This voice cannot follow instructions; choose one that was cloned from a recording.",
                 field="instructions",
@@ -220,8 +230,28 @@ class CosyVoiceEngine:
 
     def _prompt(self, running: _Running, utterance: Utterance, text: str) -> LmPrompt:
         voice, tuning = self._voice(utterance), CosyVoiceTuning.of(utterance.tuning)
-        mode = choose_mode(voice, text, utterance.instructions, utterance.language, zero_shot=tuning.zero_shot)
-        return build_prompt(voice, mode, utterance.instructions, running.model.tokenizer, self._version)
+        tokenizer, instructions = running.model.tokenizer, self._instructions(utterance)
+        language = utterance.language or LANGUAGE_TAGS.get(self._tags.leading_language(text))
+        mode = choose_mode(voice, text, instructions, language, zero_shot=tuning.zero_shot)
+        if isinstance(tokenizer, WhisperTokenizer):
+            spoken = running.model.frontend.normalized(instructions, NormalizationOptions()).text
+            return build_prompt_v1(voice, mode, spoken, tokenizer, self._settings.version1_end_mark)
+        return build_prompt(voice, mode, instructions, tokenizer, self._version)
+
+    def _language_tag(self, utterance: Utterance, mode: PromptMode) -> tuple[str, str | None]:
+        """Version 1's language tag of all segments, and their language.
+
+        The tag is the one that the text begins with; across languages, where the model needs one, that of the language.
+        """
+        tag = self._tags.leading_language(utterance.text)
+        language = utterance.language or LANGUAGE_TAGS.get(tag)
+        if self._version == 1 and not tag and utterance.language and mode is PromptMode.CROSS_LINGUAL:
+            tag = f"<|{utterance.language.partition('-')[0]}|>"
+        return tag, language
+
+    def _instructions(self, utterance: Utterance) -> str:
+        instructions = utterance.instructions or ""
+        return strip_end_mark(instructions) if self._version == 1 else instructions
 
     async def _chunks(
         self, running: _Running, utterance: Utterance, prompt: LmPrompt, speech: "_Speech"
@@ -230,7 +260,7 @@ class CosyVoiceEngine:
         seed = request_seed(utterance.seed)
         log.debug("cosyvoice request", engine=self.name, mode=str(prompt.mode), seed=seed, policy=self._policy)
         async with running.streams:
-            ledger = ChunkLedger(SAMPLE_RATE, self._policy)
+            ledger = ChunkLedger(self._sample_rate, self._policy)
             base = asyncio.create_task(
                 running.device.run(partial(running.model.networks.token2wav.start, prompt.voice))
             )
@@ -241,7 +271,7 @@ class CosyVoiceEngine:
                     async for text, chunk in chunks:
                         log.debug("cosyvoice chunk", tokens=chunk.tokens, cache_bytes=chunk.cache_bytes)
                         if len(chunk.pcm):
-                            context.playhead.push(len(chunk.pcm) / SAMPLE_RATE)
+                            context.playhead.push(len(chunk.pcm) / self._sample_rate)
                             yield _audio_chunk(ledger, chunk, text)
             finally:
                 base.cancel()
@@ -253,12 +283,13 @@ class CosyVoiceEngine:
     ) -> AsyncGenerator[tuple[ChunkText, SegmentChunk]]:
         """Speak a text segment by segment, each a sequence of its own; its first chunk carries its text."""
         model, synthesizer = running.model, running.synthesizer
-        segments = model.frontend.segments(utterance.text, utterance.normalization, utterance.language)
+        tag, language = self._language_tag(utterance, context.prompt.mode)
+        segments = model.frontend.segments(utterance.text, utterance.normalization, language)
         index = 0
         while (segment := await running.text.run(lambda: next(segments, None))) is not None:
             span = segment.span(0, len(segment))
             text = ChunkText(utterance.text[span.start : span.end], span)
-            ids = model.tokenizer.encode(segment.text)
+            ids = model.tokenizer.encode(tag + segment.text.removeprefix(tag))
             speech = synthesizer.speak(context.segment(index), ids, context.hops, context.playhead)
             async with aclosing(speech) as chunks:
                 async for chunk in chunks:
@@ -328,13 +359,18 @@ class _UtteranceContext:
     """What all segments of one utterance share."""
 
     prompt: LmPrompt
-    base: "asyncio.Task[Token2WavState]"
+    base: "asyncio.Task[DecoderState]"
     seed: int
     hops: Hops
     playhead: Playhead
 
     def segment(self, index: int) -> SegmentContext:
         return SegmentContext(self.prompt, self.base, derive_seed(self.seed, "segment", index))
+
+
+def _adapter(model: LoadedModel, executor: DeviceExecutor) -> LmAdapter:
+    lm = model.networks.lm
+    return CosyVoice1LmAdapter(lm, executor) if isinstance(lm, CosyVoice1Lm) else CosyVoiceLmAdapter(lm)
 
 
 _Speech = Callable[[_UtteranceContext], AsyncGenerator[tuple[ChunkText, SegmentChunk]]]

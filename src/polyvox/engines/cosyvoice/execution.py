@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from polyvox.engines.cosyvoice.hops import HopLengths
-from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
+from polyvox.engines.cosyvoice.lm_adapter import LmAdapter
 from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.kit.recording import captured_or_eager, captured_or_eager_async
 from polyvox.models.cosyvoice.compiled import set_compiled
-from polyvox.models.cosyvoice.flow import Flow
+from polyvox.models.cosyvoice.flow import FlowNetwork
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
@@ -15,7 +15,7 @@ from polyvox.runtime.tokens import SamplingParams
 
 
 async def start_lm(
-    adapter: CosyVoiceLmAdapter,
+    adapter: LmAdapter,
     sizes: LmSchedulerConfig,
     sampling: SamplingParams,
     executor: DeviceExecutor,
@@ -48,7 +48,7 @@ def capture_token2wav(token2wav: Token2Wav, hops: HopLengths, recorder: Callable
     return warning
 
 
-def compile_flow(flow: Flow, try_out: Callable[[], None]) -> str:
+def compile_flow(flow: FlowNetwork, try_out: Callable[[], None]) -> str:
     """Compile the flow's estimator, which happens as `try_out` runs it; a warning where it stays eager."""
 
     def compiled() -> None:

@@ -1,6 +1,7 @@
 """Spectral features of recordings as CosyVoice was trained on them, and the resampler used in training."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,9 @@ Features = npt.NDArray[np.float32]
 
 WHISPER_RATE = 16_000
 WHISPER_BINS = 128
-MEL_RATE = 24_000
 MEL_BINS = 80
 
 _WHISPER_FFT, _WHISPER_HOP = 400, 160
-_MEL_FFT, _MEL_HOP = 1920, 480
 _ZERO_CROSSINGS = 6
 _ROLLOFF = 0.99
 _LARGEST_RATIO = 1_000
@@ -61,11 +60,24 @@ def whisper_log_mel(pcm: Pcm) -> Features:
     return np.asarray((np.maximum(logs, logs.max() - 8.0) + 4.0) / 4.0, np.float32).T
 
 
-def mel_24k(pcm: Pcm, fmax: float | None) -> Features:
-    """Log mel magnitudes [80, frames] of a recording at 24 kHz, up to `fmax` or the Nyquist frequency."""
-    padded = np.pad(pcm, (_MEL_FFT - _MEL_HOP) // 2, mode="reflect")
-    magnitudes = np.sqrt(np.square(_magnitudes(padded, _MEL_FFT, _MEL_HOP)) + 1e-9)
-    mel = magnitudes @ slaney_filters(MEL_RATE, _MEL_FFT, MEL_BINS, fmax).T
+@dataclass(frozen=True, slots=True)
+class MelScale:
+    """How recordings are analysed: at this rate, in windows of `size` samples every `hop`."""
+
+    rate: int
+    size: int
+    hop: int
+
+
+MEL_24K = MelScale(24_000, 1920, 480)
+MEL_22K = MelScale(22_050, 1024, 256)
+
+
+def mel_spectrogram(pcm: Pcm, scale: MelScale, fmax: float | None) -> Features:
+    """Log mel magnitudes [80, frames] of a recording at the scale's rate, up to `fmax` or the Nyquist frequency."""
+    padded = np.pad(pcm, (scale.size - scale.hop) // 2, mode="reflect")
+    magnitudes = np.sqrt(np.square(_magnitudes(padded, scale.size, scale.hop)) + 1e-9)
+    mel = magnitudes @ slaney_filters(scale.rate, scale.size, MEL_BINS, fmax).T
     return np.asarray(np.log(np.maximum(mel, 1e-5)), np.float32).T
 
 

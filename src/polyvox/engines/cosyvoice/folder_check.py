@@ -6,7 +6,6 @@ from pathlib import Path
 from polyvox.engines.cosyvoice.bundle import open_model
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.engines.cosyvoice.tags import Tags
-from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 
 
 def check_folder(folder: Path, lm: str) -> Sequence[str]:
@@ -15,8 +14,8 @@ def check_folder(folder: Path, lm: str) -> Sequence[str]:
     lines = list(bundle.check_weights())
     PromptFeatureExtractor(bundle, threads=1)
     lines.append(f"{bundle.speaker_network.name} and {bundle.speech_tokenizer.name}: can be opened, inputs fit")
-    tokenizer = TextTokenizer(bundle.backbone, Tags(bundle.version))
-    lines.append(f"{bundle.backbone.name}: text ids up to {tokenizer.largest}")
+    tokenizer = bundle.tokenizer(Tags(bundle.version))
+    lines.append(f"{tokenizer.source.name}: text ids up to {tokenizer.largest}")
     voices = sorted(bundle.voices("check"))
     lines.append(f"voices: {', '.join(voices) or 'none built in; the model speaks with cloned ones'}")
     lines.append(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from polyvox.engines.cosyvoice.tags import END_OF_PROMPT
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.models.cosyvoice.speech_vocabulary import SpeechVocabulary
 from polyvox.text.detect import detect_language
@@ -17,6 +18,10 @@ from polyvox.types import PreparedVoice
 
 SYSTEM = "You are a helpful assistant."
 """Version 3's system prompt; the model was trained with it and speaks badly without it."""
+
+
+END_MARKS = (END_OF_PROMPT, "<endofprompt>")
+"""What callers of version 1 put behind an instruction; it was trained with the second."""
 
 
 class PromptMode(StrEnum):
@@ -29,7 +34,7 @@ class PromptMode(StrEnum):
     CROSS_LINGUAL = "cross_lingual"
     """Only the sound of the recording is used, for its words are of another language."""
     INSTRUCT = "instruct2"
-    """As cross-lingual, with an instruction on how to speak."""
+    """As cross-lingual, with an instruction on how to speak; version 1's `instruct`, which takes any voice."""
     CONVERSION = "vc"
     """Voice conversion: the speech tokens come from a recording, without the language model."""
 
@@ -44,6 +49,8 @@ class LmPrompt:
     voice: PreparedVoice
     opening: int = 0
     """Leading ids of `prompt_text` that are never interleaved with speech: version 3's system prompt."""
+    speaker: npt.NDArray[np.float32] | None = None
+    """The speaker's embedding [192], which version 1's language model is given in every mode but instruct."""
 
     def bistream(self, vocabulary: SpeechVocabulary) -> Bistream:
         """Start a sequence whose text is still arriving."""
@@ -60,10 +67,10 @@ def choose_mode(
     voice: PreparedVoice, text: str, instructions: str | None, language: str | None, *, zero_shot: bool = False
 ) -> PromptMode:
     """The mode for a text in this voice; `zero_shot` forces that mode where the languages differ."""
-    if "tokens" not in voice.arrays:
-        return PromptMode.SFT
     if instructions:
         return PromptMode.INSTRUCT
+    if "tokens" not in voice.arrays:
+        return PromptMode.SFT
     if not len(voice.arrays["text"]):
         return PromptMode.CROSS_LINGUAL
     recorded = _stored_language(voice.arrays)
@@ -71,10 +78,31 @@ def choose_mode(
     return PromptMode.CROSS_LINGUAL if recorded and recorded != requested and not zero_shot else PromptMode.ZERO_SHOT
 
 
+def strip_end_mark(instructions: str) -> str:
+    """Instructions without the mark at their end, which the engine adds itself."""
+    text = instructions.strip()
+    for mark in END_MARKS:
+        text = text.removesuffix(mark)
+    return text.strip()
+
+
+def build_prompt_v1(
+    voice: PreparedVoice, mode: PromptMode, instructions: str | None, tokenizer: WhisperTokenizer, end_mark: str
+) -> LmPrompt:
+    """Version 1's prompt: an instruction takes the place of the transcript and of the speaker."""
+    if mode is PromptMode.INSTRUCT:
+        return LmPrompt(mode, tuple(tokenizer.encode(f"{instructions}{end_mark}")), (), voice)
+    speaker = voice.arrays["embedding"]
+    if mode is not PromptMode.ZERO_SHOT:
+        return LmPrompt(mode, (), (), voice, speaker=speaker)
+    transcript, tokens = (tuple(int(each) for each in voice.arrays[name]) for name in ("text", "tokens"))
+    return LmPrompt(mode, transcript, tokens, voice, speaker=speaker)
+
+
 def build_prompt(
     voice: PreparedVoice, mode: PromptMode, instructions: str | None, tokenizer: TextTokenizer, version: int
 ) -> LmPrompt:
-    """Assemble what precedes the text in the language model's input."""
+    """Assemble what precedes the text in the language model's input, in versions 2 and 3."""
     prompt = _prompt(voice, mode, instructions, tokenizer, version)
     end = tokenizer.special(END_OF_PROMPT)
     if version == 3 and end in prompt.prompt_text:

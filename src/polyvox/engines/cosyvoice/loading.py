@@ -15,10 +15,14 @@ from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.token2wav import Token2Wav
+from polyvox.engines.cosyvoice.token2wav_v1 import Token2Wav1
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.errors import BundleError
-from polyvox.models.cosyvoice.flow import Flow
+from polyvox.models.cosyvoice.flow import Flow, FlowNetwork
+from polyvox.models.cosyvoice.flow_v1 import Flow1
 from polyvox.models.cosyvoice.lm import CosyVoiceLm, SpeechPrompt
+from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
 from polyvox.models.hift.causal import CausalHift
 from polyvox.models.hift.model import Hift
 from polyvox.runtime.executors.ort import share_of_cores
@@ -30,8 +34,8 @@ from polyvox.types import PreparedVoice
 class CosyVoiceNetworks:
     """Language model and audio decoder; `warning` says what does not run as the settings ask."""
 
-    lm: CosyVoiceLm
-    token2wav: Token2Wav
+    lm: CosyVoiceLm | CosyVoice1Lm
+    token2wav: Token2Wav | Token2Wav1
     warning: str = ""
 
 
@@ -44,7 +48,7 @@ class LoadedModel:
     placement: Placement
     warning: str
     tags: Tags
-    tokenizer: TextTokenizer
+    tokenizer: TextTokenizer | WhisperTokenizer
     frontend: CosyVoiceFrontend
     features: PromptFeatureExtractor
     voices: dict[str, PreparedVoice]
@@ -58,9 +62,7 @@ def load_model(folder: Path, version: int, settings: CosyVoiceSettings) -> Loade
             f"{bundle.folder} holds CosyVoice {bundle.version}, not {version}; load it as 'cosyvoice{bundle.version}'."
         )
     tags = Tags(version)
-    tokenizer = TextTokenizer(bundle.backbone, tags)
-    if tokenizer.largest >= bundle.config.lm.backbone.vocabulary:
-        raise BundleError(f"The tokenizer in {bundle.folder} has more ids than the language model; fetch it again.")
+    tokenizer = bundle.tokenizer(tags)
     wish = DeviceRequest(settings.device, settings.precision)
     networks, placement, warning = place_models(
         "CosyVoice", wish, lambda place: _load_networks(bundle, place, settings)
@@ -80,18 +82,27 @@ def load_model(folder: Path, version: int, settings: CosyVoiceSettings) -> Loade
 
 def _load_networks(bundle: CosyVoiceBundle, placement: Placement, settings: CosyVoiceSettings) -> CosyVoiceNetworks:
     lm = bundle.build("llm", bundle.weights("llm"), placement.dtype).to(placement.device)
-    assert isinstance(lm, CosyVoiceLm)
+    assert isinstance(lm, CosyVoiceLm | CosyVoice1Lm)
     flow = bundle.build("flow", bundle.weights("flow"), placement.dtype)
     vocoder = bundle.build("hift", bundle.weights("hift"))
-    assert isinstance(flow, Flow)
-    assert isinstance(vocoder, Hift | CausalHift)
-    budget = ByteBudget(settings.flow_bytes or free_bytes(placement.device) // 2)
-    token2wav = Token2Wav(flow, vocoder, placement, settings.flow_memory, settings.flow_window, budget)
-    networks = CosyVoiceNetworks(lm, token2wav)
+    assert isinstance(flow, FlowNetwork)
+    networks = CosyVoiceNetworks(lm, _token2wav(flow, vocoder, placement, settings))
     _try_out(networks, placement)
     if settings.compile:
         return replace(networks, warning=compile_flow(flow, lambda: _try_out(networks, placement)))
     return networks
+
+
+def _token2wav(
+    flow: FlowNetwork, vocoder: torch.nn.Module, placement: Placement, settings: CosyVoiceSettings
+) -> Token2Wav | Token2Wav1:
+    if isinstance(flow, Flow1):
+        assert isinstance(vocoder, Hift)
+        return Token2Wav1(flow, vocoder, placement)
+    assert isinstance(flow, Flow)
+    assert isinstance(vocoder, Hift | CausalHift)
+    budget = ByteBudget(settings.flow_bytes or free_bytes(placement.device) // 2)
+    return Token2Wav(flow, vocoder, placement, settings.flow_memory, settings.flow_window, budget)
 
 
 def free_bytes(device: str) -> int:
@@ -107,7 +118,7 @@ def _try_out(networks: CosyVoiceNetworks, placement: Placement) -> None:
     """Run all networks on a short input; RuntimeError where a device computes non-finite values."""
     ids = torch.zeros(1, 4, dtype=torch.long, device=placement.device)
     scores, state = networks.lm.prefill(SpeechPrompt(ids, ids, ids))
-    scores, _ = networks.lm.step(scores[:, : networks.lm.config.speech.speech].argmax(dim=-1), state)
+    scores, _ = networks.lm.step(scores[:, : networks.lm.speech.speech].argmax(dim=-1), state)
     token2wav = networks.token2wav
     voice = PreparedVoice("", "", {"embedding": np.ones(token2wav.flow.config.speaker, np.float32)})
     decoded = token2wav.step([0] * 4, token2wav.start(voice), final=True)

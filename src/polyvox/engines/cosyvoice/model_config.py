@@ -1,31 +1,42 @@
 """The configuration of a CosyVoice model, read from its YAML file as plain data: its tags run nothing."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
 from polyvox.errors import BundleError
-from polyvox.models.cosyvoice.conformer import ConformerConfig
+from polyvox.models.cosyvoice.conformer import ConformerConfig, ConformerEncoderConfig
 from polyvox.models.cosyvoice.dit import DiTConfig
 from polyvox.models.cosyvoice.flow import FlowConfig
+from polyvox.models.cosyvoice.flow_v1 import OVERLAP_TOKENS, Flow1Config
 from polyvox.models.cosyvoice.flow_v2 import Flow2Config
 from polyvox.models.cosyvoice.flow_v3 import Flow3Config
 from polyvox.models.cosyvoice.lm import CosyVoiceLmConfig
+from polyvox.models.cosyvoice.lm_v1 import Lm1Config
+from polyvox.models.cosyvoice.relative_decoder import RelativeDecoderConfig
 from polyvox.models.cosyvoice.sampling import SamplingConfig
-from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v2, vocabulary_v3
+from polyvox.models.cosyvoice.speech_vocabulary import vocabulary_v1, vocabulary_v2, vocabulary_v3
 from polyvox.models.cosyvoice.unet import UNetConfig
 from polyvox.models.hift.filter import FilterConfig
-from polyvox.models.hift.model import HiftConfig
+from polyvox.models.hift.model import OVERLAP_FRAMES, HiftConfig
 from polyvox.models.hift.source import SourceConfig
 from polyvox.models.qwen.model import QwenConfig
 
 SAMPLE_RATE = 24_000
+SAMPLE_RATES = MappingProxyType({1: 22_050, 2: SAMPLE_RATE, 3: SAMPLE_RATE})
+CAPACITY = 4096
+"""Positions of one sequence of the language model: prompt, text and speech."""
 
+_TOKEN_RATE = 50
+_VOCODER_OVERLAP = 20
+"""Of version 1: speech tokens per second, and mel frames that two chunks of the vocoder have in common."""
 _MAX_BYTES = 1 << 20
 _REFERENCE = re.compile(r"<([A-Za-z0-9_]+)>")
 _MOST = 1 << 20
@@ -36,8 +47,8 @@ class CosyVoiceConfig:
     """Sizes of the networks of one model, its sampling parameters, and its mel scale."""
 
     version: int
-    lm: CosyVoiceLmConfig
-    flow: Flow2Config | Flow3Config
+    lm: CosyVoiceLmConfig | Lm1Config
+    flow: Flow1Config | Flow2Config | Flow3Config
     hift: HiftConfig
     sampling: SamplingConfig
     mel_fmax: float | None
@@ -47,6 +58,15 @@ class CosyVoiceConfig:
     def speech_ids(self) -> int:
         """Number of speech tokens."""
         return self.lm.speech.speech
+
+    @property
+    def text_ids(self) -> int:
+        """Number of text ids."""
+        return self.lm.text if isinstance(self.lm, Lm1Config) else self.lm.backbone.vocabulary
+
+    @property
+    def sample_rate(self) -> int:
+        return SAMPLE_RATES[self.version]
 
 
 class _DataLoader(yaml.SafeLoader):
@@ -113,21 +133,17 @@ class _Section:
 
 
 def read_config(path: Path, backbone: Path, version: int) -> CosyVoiceConfig:
-    """Read a model's YAML file and its backbone's `config.json`."""
+    """Read a model's YAML file and, from version 2 on, its backbone's `config.json`."""
     root = _content(path)
     top = _Section(path.name, "", root, root)
-    if top.integer("sample_rate") != SAMPLE_RATE:
-        raise BundleError(f"{path.name} is of a model at {top.integer('sample_rate')} Hz; known are those at 24000 Hz.")
-    speech = top.section("llm").integer("speech_token_size")
+    rate, known = top.integer("sample_rate"), SAMPLE_RATES[version]
+    if rate != known:
+        raise BundleError(f"{path.name} is of a model at {rate} Hz; known are those at {known} Hz.")
     sampling = top.section("llm").section("sampling")
     return CosyVoiceConfig(
         version=version,
-        lm=CosyVoiceLmConfig(
-            speech=vocabulary_v2(speech) if version == 2 else vocabulary_v3(speech),
-            backbone=_backbone(backbone),
-            head_bias=version == 2,
-        ),
-        flow=_flow2(top) if version == 2 else _flow3(top),
+        lm=_lm1(top) if version == 1 else _lm(top, backbone, version),
+        flow=_flow(top, version),
         hift=_hift(top.section("hift"), version),
         sampling=SamplingConfig(
             top_p=sampling.number("top_p"),
@@ -153,6 +169,44 @@ def _content(path: Path) -> dict[str, Any]:
     return content
 
 
+def _lm(top: _Section, backbone: Path, version: int) -> CosyVoiceLmConfig:
+    speech = top.section("llm").integer("speech_token_size")
+    return CosyVoiceLmConfig(
+        speech=vocabulary_v2(speech) if version == 2 else vocabulary_v3(speech),
+        backbone=_backbone(backbone),
+        head_bias=version == 2,
+    )
+
+
+def _lm1(top: _Section) -> Lm1Config:
+    lm = top.section("llm")
+    decoder = lm.section("llm")
+    return Lm1Config(
+        text=lm.integer("text_token_size"),
+        speech=vocabulary_v1(lm.integer("speech_token_size")),
+        encoder=_encoder(lm.section("text_encoder")),
+        backbone=RelativeDecoderConfig(
+            inputs=decoder.integer("input_size"),
+            hidden=decoder.integer("output_size"),
+            feed_forward=decoder.integer("linear_units"),
+            layers=decoder.integer("num_blocks"),
+            heads=decoder.integer("attention_heads"),
+            positions=CAPACITY,
+        ),
+        speaker=lm.integer("spk_embed_dim"),
+    )
+
+
+def _encoder(section: _Section) -> ConformerEncoderConfig:
+    return ConformerEncoderConfig(
+        inputs=section.integer("input_size"),
+        width=section.integer("output_size"),
+        heads=section.integer("attention_heads"),
+        feed_forward=section.integer("linear_units"),
+        blocks=section.integer("num_blocks"),
+    )
+
+
 def _backbone(path: Path) -> QwenConfig:
     try:
         content = json.loads(path.read_bytes()[:_MAX_BYTES])
@@ -173,21 +227,52 @@ def _backbone(path: Path) -> QwenConfig:
     )
 
 
-def _common(flow: _Section, chunk: int) -> FlowConfig:
+def _common(flow: _Section, ahead: int, chunk: int) -> FlowConfig:
     content = flow.section("decoder").section("cfm_params").section("content")
     return FlowConfig(
         tokens=flow.integer("vocab_size"),
         bins=flow.integer("output_size"),
         speaker=flow.integer("spk_embed_dim"),
-        ahead=flow.integer("pre_lookahead_len"),
+        ahead=ahead,
         block=chunk,
         guidance=content.number("inference_cfg_rate"),
     )
 
 
+def _flow(top: _Section, version: int) -> Flow1Config | Flow2Config | Flow3Config:
+    if version == 1:
+        return _flow1(top)
+    return _flow2(top) if version == 2 else _flow3(top)
+
+
+def _flow1(top: _Section) -> Flow1Config:
+    flow = top.section("flow")
+    rate = flow.integer("input_frame_rate")
+    if rate != _TOKEN_RATE:
+        raise BundleError(f"The model has {rate} speech tokens a second; known of version 1 are those with 50.")
+    return Flow1Config(
+        flow=_common(flow, OVERLAP_TOKENS, 1),
+        encoder=_encoder(flow.section("encoder")),
+        estimator=_unet(flow.section("decoder").section("estimator")),
+        regulator_convs=len(flow.section("length_regulator").integers("sampling_ratios")),
+    )
+
+
+def _unet(estimator: _Section) -> UNetConfig:
+    return UNetConfig(
+        inputs=estimator.integer("in_channels"),
+        outputs=estimator.integer("out_channels"),
+        channels=estimator.integers("channels")[0],
+        heads=estimator.integer("num_heads"),
+        head_width=estimator.integer("attention_head_dim"),
+        transformers=estimator.integer("n_blocks"),
+        mid_blocks=estimator.integer("num_mid_blocks"),
+    )
+
+
 def _flow2(top: _Section) -> Flow2Config:
     flow = top.section("flow")
-    common = _common(flow, top.integer("chunk_size"))
+    common = _common(flow, flow.integer("pre_lookahead_len"), top.integer("chunk_size"))
     encoder, estimator = flow.section("encoder"), flow.section("decoder").section("estimator")
     return Flow2Config(
         flow=common,
@@ -198,15 +283,7 @@ def _flow2(top: _Section) -> Flow2Config:
             blocks=encoder.integer("num_blocks"),
             ahead=common.ahead,
         ),
-        estimator=UNetConfig(
-            inputs=estimator.integer("in_channels"),
-            outputs=estimator.integer("out_channels"),
-            channels=estimator.integers("channels")[0],
-            heads=estimator.integer("num_heads"),
-            head_width=estimator.integer("attention_head_dim"),
-            transformers=estimator.integer("n_blocks"),
-            mid_blocks=estimator.integer("num_mid_blocks"),
-        ),
+        estimator=_unet(estimator),
     )
 
 
@@ -215,7 +292,7 @@ def _flow3(top: _Section) -> Flow3Config:
     estimator = flow.section("decoder").section("estimator")
     width = estimator.integer("dim")
     return Flow3Config(
-        flow=_common(flow, top.integer("chunk_size")),
+        flow=_common(flow, flow.integer("pre_lookahead_len"), top.integer("chunk_size")),
         lookahead=flow.section("pre_lookahead_layer").integer("channels"),
         estimator=DiTConfig(
             width=width,
@@ -230,6 +307,7 @@ def _flow3(top: _Section) -> Flow3Config:
 
 def _hift(hift: _Section, version: int) -> HiftConfig:
     transform, pitch = hift.section("istft_params"), hift.section("f0_predictor")
+    rates, hop = hift.integers("upsample_rates"), transform.integer("hop_len")
     return HiftConfig(
         source=SourceConfig(
             bins=pitch.integer("in_channels"),
@@ -238,17 +316,21 @@ def _hift(hift: _Section, version: int) -> HiftConfig:
             level=hift.number("nsf_alpha"),
             voiced_noise=hift.number("nsf_sigma"),
             voiced_above=hift.number("nsf_voiced_threshold"),
+            sample_rate=SAMPLE_RATES[version],
+            samples_per_frame=math.prod(rates) * hop,
+            per_sample=version == 1,
         ),
         filter=FilterConfig(
             bins=hift.integer("in_channels"),
             channels=hift.integer("base_channels"),
-            rates=hift.integers("upsample_rates"),
+            rates=rates,
             up_kernels=hift.integers("upsample_kernel_sizes"),
             kernels=hift.integers("resblock_kernel_sizes"),
             source_kernels=hift.integers("source_resblock_kernel_sizes"),
             fft=transform.integer("n_fft"),
-            hop=transform.integer("hop_len"),
+            hop=hop,
             ahead=hift.integer("conv_pre_look_right") if version == 3 else FilterConfig().ahead,
         ),
         limit=hift.number("audio_limit"),
+        overlap=_VOCODER_OVERLAP if version == 1 else OVERLAP_FRAMES,
     )

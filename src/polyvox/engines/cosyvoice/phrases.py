@@ -9,6 +9,7 @@ from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, MIN_SEGMENT, CosyVoic
 from polyvox.engines.cosyvoice.synthesis import ChunkText
 from polyvox.engines.cosyvoice.tags import MAX_CONTROL_CHARS, Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
+from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.text.streaming import StreamSegment, StreamSplitter
 from polyvox.types import NormalizationOptions, Span
 
@@ -35,7 +36,7 @@ class StreamingFrontend:
     def __init__(
         self,
         frontend: CosyVoiceFrontend,
-        tokenizer: TextTokenizer,
+        tokenizer: TextTokenizer | WhisperTokenizer,
         tags: Tags,
         options: NormalizationOptions,
         language: str | None,

@@ -5,7 +5,14 @@ import numpy.typing as npt
 
 from polyvox.audio.features import kaldi_fbank
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
-from polyvox.engines.cosyvoice.features import MEL_RATE, WHISPER_RATE, mel_24k, sinc_resampled, whisper_log_mel
+from polyvox.engines.cosyvoice.features import (
+    MEL_22K,
+    MEL_24K,
+    WHISPER_RATE,
+    mel_spectrogram,
+    sinc_resampled,
+    whisper_log_mel,
+)
 from polyvox.errors import BundleError, PromptError
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN
 from polyvox.runtime.executors.ort import open_graph
@@ -22,20 +29,25 @@ class PromptFeatureExtractor:
         self._tokenizer = open_graph(bundle.speech_tokenizer, threads)
         if len(self._speaker.inputs) != 1 or len(self._tokenizer.inputs) != 2:
             raise BundleError(f"The ONNX files in {bundle.folder} are not those of CosyVoice; fetch them again.")
+        self._version = bundle.version
         self._mel_fmax = bundle.config.mel_fmax
         self._speech_ids = bundle.config.speech_ids
 
     def extract(self, prompt: VoicePrompt) -> dict[str, npt.NDArray[np.generic]]:
-        """Speech tokens [n], mel [80, 2 n] and speaker embedding [192]."""
+        """Speech tokens [n], mel [80, 2 n] and speaker embedding [192]; version 1's mel is as long as the recording."""
         low = sinc_resampled(prompt.pcm, prompt.sample_rate, WHISPER_RATE)
-        mel = mel_24k(sinc_resampled(prompt.pcm, prompt.sample_rate, MEL_RATE), self._mel_fmax)
-        tokens = self._tokenize(low)
-        count = min(len(tokens), mel.shape[1] // FRAMES_PER_TOKEN)
-        return {
-            "tokens": tokens[:count],
-            "mel": np.ascontiguousarray(mel[:, : FRAMES_PER_TOKEN * count]),
-            "embedding": self._embed_speaker(low),
-        }
+        tokens, mel = self._tokenize(low), self._mel(prompt, low)
+        if self._version > 1:
+            count = min(len(tokens), mel.shape[1] // FRAMES_PER_TOKEN)
+            tokens, mel = tokens[:count], mel[:, : FRAMES_PER_TOKEN * count]
+        return {"tokens": tokens, "mel": np.ascontiguousarray(mel), "embedding": self._embed_speaker(low)}
+
+    def _mel(self, prompt: VoicePrompt, low: Pcm) -> npt.NDArray[np.float32]:
+        """Version 1 analyses the recording by way of 16 kHz, as in its training."""
+        if self._version == 1:
+            return mel_spectrogram(sinc_resampled(low, WHISPER_RATE, MEL_22K.rate), MEL_22K, self._mel_fmax)
+        pcm = sinc_resampled(prompt.pcm, prompt.sample_rate, MEL_24K.rate)
+        return mel_spectrogram(pcm, MEL_24K, self._mel_fmax)
 
     def speech_tokens(self, recording: VoicePrompt) -> list[int]:
         """The speech tokens of a recording that is to be converted."""
@@ -43,7 +55,7 @@ class PromptFeatureExtractor:
         return [int(token) for token in self._tokenize(pcm)]
 
     def _tokenize(self, pcm: Pcm) -> npt.NDArray[np.int32]:
-        """Speech tokens of samples at 16 kHz, 25 per second."""
+        """Speech tokens of samples at 16 kHz, 25 per second, and 50 in version 1."""
         features = whisper_log_mel(pcm)[np.newaxis]
         inputs = {
             self._tokenizer.inputs[0]: features,

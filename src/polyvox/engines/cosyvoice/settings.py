@@ -5,9 +5,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from polyvox.config import SettingsSection
+from polyvox.types import ChunkPolicy
+
+WHOLE_SEGMENT = 10_000
+"""Tokens that no segment has."""
+_MIN_HOP = 25
+"""Version 1's shortest chunk: it must be longer than its overlaps at both ends."""
 
 
 class CosyVoiceSettings(SettingsSection):
@@ -15,9 +21,28 @@ class CosyVoiceSettings(SettingsSection):
 
     section: ClassVar[str] = "cosyvoice"
     names: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"version2_dir": "cosyvoice2_dir", "version3_dir": "cosyvoice3_dir"}
+        {
+            "version1_dir": "cosyvoice1_dir",
+            "version1_hop": "cosyvoice1_hop",
+            "version1_end_mark": "cosyvoice1_end_mark",
+            "version2_dir": "cosyvoice2_dir",
+            "version3_dir": "cosyvoice3_dir",
+        }
     )
 
+    version1_dir: Path | None = Field(
+        None, description="Folder of a CosyVoice 1 model; `cosyvoice1` in the folder of models where it is not set."
+    )
+    version1_hop: int = Field(
+        100,
+        ge=0,
+        le=1000,
+        description="Tokens of a chunk of version 1 (50 are a second), at least 25; 0: a segment is one chunk, as in "
+        "the original without streaming.",
+    )
+    version1_end_mark: Literal["<endofprompt>", "<|endofprompt|>"] = Field(
+        "<endofprompt>", description="What ends an instruction to version 1."
+    )
     version2_dir: Path | None = Field(
         None, description="Folder of a CosyVoice 2 model; `cosyvoice2` in the folder of models where it is not set."
     )
@@ -60,4 +85,18 @@ class CosyVoiceSettings(SettingsSection):
 
     def folder(self, version: int) -> Path | None:
         """The folder set for a version, or None for the default one."""
-        return self.version2_dir if version == 2 else self.version3_dir
+        return {1: self.version1_dir, 2: self.version2_dir, 3: self.version3_dir}[version]
+
+    def policy(self, version: int) -> ChunkPolicy:
+        """The chunk sizes of a version, in tokens."""
+        if version > 1:
+            return ChunkPolicy(self.first_hop, self.hop_growth, self.max_hop)
+        hop = self.version1_hop or WHOLE_SEGMENT
+        return ChunkPolicy(hop, 1.0, hop)
+
+    @field_validator("version1_hop")
+    @classmethod
+    def _longer_than_the_overlap(cls, hop: int) -> int:
+        if 0 < hop < _MIN_HOP:
+            raise ValueError(f"it is 0 or at least {_MIN_HOP}")
+        return hop

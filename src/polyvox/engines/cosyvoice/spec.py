@@ -10,12 +10,12 @@ from polyvox.engines.base import Engine
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
-from polyvox.errors import BundleError
 
-_CONFIG_FILES = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2})
+_CONFIG_FILES = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2, "cosyvoice.yaml": 1})
 
 LANGUAGES = MappingProxyType(
     {
+        1: frozenset(("zh", "en", "ja", "ko", "yue")),
         2: frozenset(("zh", "en", "ja", "ko")),
         3: frozenset(("zh", "en", "ja", "ko", "de", "es", "fr", "it", "ru")),
     }
@@ -32,10 +32,6 @@ def _recognize(folder: Path) -> ModelFolder | None:
     for name, version in _CONFIG_FILES.items():
         if (folder / name).is_file():
             return ModelFolder(f"cosyvoice{version}", {f"cosyvoice{version}_dir": folder})
-    if (folder / "cosyvoice.yaml").is_file():
-        raise BundleError(
-            f"{folder} holds CosyVoice 1, which is not supported; use CosyVoice2-0.5B or Fun-CosyVoice3-0.5B."
-        )
     return None
 
 

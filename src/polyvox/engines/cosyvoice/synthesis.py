@@ -8,16 +8,20 @@ from dataclasses import dataclass, replace
 
 from polyvox.engines.cosyvoice.bistream import BistreamSource, ResumableSource
 from polyvox.engines.cosyvoice.hops import Hops
-from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
+from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
-from polyvox.engines.cosyvoice.token2wav import MAX_TOKENS, Token2Wav, Token2WavResult, Token2WavState
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState, SpeechDecoder, Token2WavResult
+from polyvox.engines.cosyvoice.token2wav import MAX_TOKENS
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.lm import length_limits
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.runtime.stage import Stage
-from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
+from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
 from polyvox.types import Pcm, Span
+
+MAX_TOKENS_V1 = 2000
+"""Speech tokens of version 1's longest segment, forty seconds: with the longest prompt they fill a sequence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class SegmentContext:
     """The prompt, the voice's decoder state and the seed of one segment."""
 
     prompt: LmPrompt
-    base: "asyncio.Future[Token2WavState]"
+    base: "asyncio.Future[DecoderState]"
     """The state before the first token. It is computed while the first tokens are generated, once for all segments."""
     seed: int
 
@@ -59,7 +63,7 @@ class Hop:
     """One decoding step of a stream: new tokens and the state that they continue."""
 
     tokens: tuple[int, ...]
-    state: Token2WavState
+    state: DecoderState
     final: bool
 
 
@@ -71,7 +75,7 @@ class HopResult:
     seconds: float
 
 
-def decode_hops(token2wav: Token2Wav, hops: list[Hop]) -> list[HopResult]:
+def decode_hops(token2wav: SpeechDecoder, hops: list[Hop]) -> list[HopResult]:
     """Decode hops one after the other."""
     results = []
     for hop in hops:
@@ -110,7 +114,7 @@ class SegmentSynthesizer:
     def __init__(
         self,
         config: CosyVoiceConfig,
-        adapter: CosyVoiceLmAdapter,
+        adapter: LmAdapter,
         source: ResumableSource,
         stage: Stage[Hop, HopResult],
         *,
@@ -127,7 +131,7 @@ class SegmentSynthesizer:
         self, segment: SegmentContext, ids: Sequence[int], hops: Hops, playhead: Playhead
     ) -> AsyncGenerator[SegmentChunk]:
         """Speak a text whose ids are all known."""
-        prompt = Prompt(ids=self._adapter.prompt((*segment.prompt.prompt_text, *ids), segment.prompt.prompt_speech))
+        prompt = await self._adapter.lm_input(segment.prompt, ids)
         tokens = self._source.generate(prompt, self._sampling(segment), self.limits(len(ids)))
         async with aclosing(self._decode(tokens, segment, hops, playhead)) as chunks:
             async for chunk in chunks:
@@ -136,7 +140,15 @@ class SegmentSynthesizer:
     async def speak_stream(
         self, segment: SegmentContext, phrases: AsyncIterator[tuple[int, ...]], hops: Hops, playhead: Playhead
     ) -> AsyncGenerator[SegmentChunk]:
-        """Speak a text whose ids are still arriving."""
+        """Speak a text whose ids are still arriving; a version that cannot interleave waits for all of them."""
+        if not isinstance(self._adapter, CosyVoiceLmAdapter):
+            ids = [each async for phrase in phrases for each in phrase]
+            if not ids:
+                return
+            async with aclosing(self.speak(segment, ids, hops, playhead)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+            return
         source = BistreamSource(self._source, self._adapter, self.limits)
         tokens = source.tokens(segment.prompt.bistream(self._config.lm.speech), phrases, self._sampling(segment))
         async with aclosing(self._decode(tokens, segment, hops, playhead)) as chunks:
@@ -196,7 +208,7 @@ class SegmentSynthesizer:
         """Length limits of the speech of so many text ids."""
         speech = self._config.lm.speech
         limits = length_limits(text_ids, speech, original=self._original)
-        most = min(limits.maximum, MAX_TOKENS)
+        most = min(limits.maximum, MAX_TOKENS_V1 if self._config.version == 1 else MAX_TOKENS)
         return GenerationLimits(
             most,
             min(limits.minimum, most),

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Final
 
 from polyvox.errors import TextError
@@ -14,6 +15,13 @@ _SOUNDS: Final = (
     "[breath] <strong> </strong> [noise] [laughter] [cough] [clucking] [accent] [quick_breath] <laughter> </laughter> "
     "[hissing] [sigh] [vocalized-noise] [lipsmack] [mn]"
 ).split()
+LANGUAGE_TAGS: Final = MappingProxyType(
+    {
+        f"<|{name}|>": language
+        for name, language in (*((each, each) for each in ("zh", "en", "ja", "ko", "yue")), ("jp", "ja"))
+    }
+)
+"""Version 1's language tags; its documents write `<|jp|>` for what its vocabulary calls `<|ja|>`."""
 _ARPABET: Final = (
     "AA* AE* AH* AO* AW* AY* B CH D DH EH* ER* EY* F G HH IH* IY* JH K L M N NG OW* OY* P "
     "R S SH T TH UH* UW* V W Y Z ZH"
@@ -40,21 +48,29 @@ class Tags:
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        """All that follow the backbone's own."""
+        """All that follow the backbone's own; version 1 spells tags, except those of languages."""
+        if self.version == 1:
+            return (*_SOUNDS, *LANGUAGE_TAGS)
         return (END_OF_PROMPT, *_SOUNDS, *(() if self.version == 2 else ("<|endofsystem|>", *_phones())))
 
     @cached_property
     def allowed(self) -> frozenset[str]:
         """Those that a caller may write."""
-        return frozenset(token for token in self.tokens if not token.startswith("<|"))
+        return frozenset(token for token in self.tokens if not token.startswith("<|") or token in LANGUAGE_TAGS)
+
+    def leading_language(self, text: str) -> str:
+        """The language tag of version 1 that a text begins with, or nothing."""
+        found = _CONTROL.match(text.lstrip()) if self.version == 1 else None
+        return found[0] if found and found[0] in LANGUAGE_TAGS else ""
 
     def check(self, text: str, field: str) -> None:
         """Refuse control tokens, known or not, and tags that the model does not know."""
-        if found := _CONTROL.search(text):
-            raise TextError(
-                f"The text holds {found[0][:_SHOWN]!r}, which looks like a control token of the model; remove it.",
-                field=field,
-            )
+        for found in _CONTROL.finditer(text):
+            if found[0] not in self.allowed:
+                raise TextError(
+                    f"The text holds {found[0][:_SHOWN]!r}, which looks like a control token of the model; remove it.",
+                    field=field,
+                )
         for found in _TAG.finditer(text):
             if found[0] not in self.allowed:
                 raise TextError(

@@ -1,7 +1,6 @@
 """Speech tokens to samples: the flow and the vocoder of one model on one device."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from polyvox.engines.cosyvoice.cuda_graphs.encoder import TokenEncoderGraphs
 from polyvox.engines.cosyvoice.cuda_graphs.flow import EXTENTS, SolverGraphs
 from polyvox.engines.cosyvoice.cuda_graphs.vocoder import CausalHiftGraphs, HiftGraphs
 from polyvox.engines.cosyvoice.hops import HopLengths
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState, DeviceStream, Token2WavResult, step_noise
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowRunner, FlowState
 from polyvox.models.cosyvoice.flow_v2 import ConformerTokenEncoder
 from polyvox.models.cosyvoice.noise import flow_noise, source_noise
@@ -22,7 +22,7 @@ from polyvox.models.hift.causal import CausalHift, CausalHiftState
 from polyvox.models.hift.model import OVERLAP_FRAMES, Hift, HiftState
 from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.placement import Placement
-from polyvox.types import Pcm, PreparedVoice
+from polyvox.types import PreparedVoice
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -37,13 +37,12 @@ _CAPTURED_BLOCKS = (1, 2, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class Token2WavState:
+class Token2WavState(DecoderState):
     """State of one stream. It is never written to."""
 
     prompt: FlowPrompt
     flow: FlowState
     vocoder: HiftState | CausalHiftState | None
-    seed: int
     steps: int = 0
     frames: int = 0
     known: tuple[int, ...] = ()
@@ -57,15 +56,6 @@ class Token2WavState:
     def nbytes(self) -> int:
         """Memory of the flow's caches for this stream."""
         return self.flow.nbytes
-
-
-@dataclass(frozen=True, slots=True)
-class Token2WavResult:
-    """The samples of one step, the number of its mel frames, and the state after it."""
-
-    pcm: Pcm
-    frames: int
-    state: Token2WavState
 
 
 class Token2Wav:
@@ -94,7 +84,8 @@ class Token2Wav:
         self._source_noise = self._make_source_noise() if isinstance(vocoder, CausalHift) else None
         self.flow_runner = self.flow.eager_runner
         self.vocoder_runner: Hift | CausalHift | HiftGraphs | CausalHiftGraphs = self.vocoder
-        self._stream = _new_stream() if self._device.type == "cuda" else None
+        self.stream = DeviceStream(self._device)
+        """Callers that run the networks directly do so within it."""
 
     @torch.inference_mode()
     def capture(self, replay: Replay, hops: HopLengths) -> None:
@@ -104,13 +95,6 @@ class Token2Wav:
             flow_runner = self.flow_runner if self._flow_cache == "recompute" else self._capture_flow(replay, hops)
             vocoder_runner = self._capture_vocoder(replay, hops)
         self.flow_runner, self.vocoder_runner = flow_runner, vocoder_runner
-
-    def stream(self) -> AbstractContextManager[object]:
-        """A CUDA stream of its own on a GPU, so that this and the language model's decoding do not wait for each other.
-
-        Callers that run the networks directly do so within it.
-        """
-        return nullcontext() if self._stream is None else torch.cuda.stream(self._stream)
 
     def _capture_flow(self, replay: Replay, hops: HopLengths) -> FlowRunner:
         block, most = self.flow.config.block, _CAPTURED_BLOCKS[-1]
@@ -159,15 +143,16 @@ class Token2Wav:
             self._tensor(tokens, torch.long), self._tensor(mel), self._tensor(voice.arrays["embedding"])
         )
         flow = self.flow.start(prompt, self._flow_noise, window=self._window)
-        state = Token2WavState(prompt, flow, None, 0, recomputes=self._flow_cache == "recompute")
+        state = Token2WavState(0, prompt, flow, None, recomputes=self._flow_cache == "recompute")
         if state.recomputes:
             return state
         _, flow = self.flow.step(prompt.tokens[:, :0], flow, runner=self.flow_runner)
         return self._with_lease(replace(state, flow=flow))
 
     @torch.inference_mode()
-    def step(self, tokens: Sequence[int], state: Token2WavState, *, final: bool) -> Token2WavResult:
+    def step(self, tokens: Sequence[int], state: DecoderState, *, final: bool) -> Token2WavResult:
         """Add tokens; returns the samples that are complete, with the `final` call all of them."""
+        assert isinstance(state, Token2WavState)
         with self.stream():
             return self._step(tokens, state, final=final)
 
@@ -229,18 +214,10 @@ class Token2Wav:
         return self.vocoder_runner.step(mel, self._vocoder_noise(state, frames), previous, final=final)
 
     def _vocoder_noise(self, state: Token2WavState, frames: int) -> Tensor:
-        """Version 2's noise of one step: the original draws it anew, here it is a function of seed and step."""
-        key = np.array([state.seed % 2**64, _VOCODER_NOISE], np.uint64)
-        generator = np.random.Generator(np.random.Philox(key=key, counter=[0, 0, 0, state.steps]))
+        """Version 2's noise of one step."""
         shape = (1, frames * _SAMPLES_PER_FRAME, self.vocoder.config.source.harmonics)
-        return torch.from_numpy(generator.standard_normal(shape, np.float32)).to(self._device)
+        return step_noise(state.seed, _VOCODER_NOISE, state.steps, shape).to(self._device)
 
     def _tensor(self, array: "np.ndarray[Any, Any]", dtype: torch.dtype = torch.float32) -> Tensor:
         """A tensor on the device, as a batch of one."""
         return torch.from_numpy(np.array(array)).to(self._device, dtype)[None]
-
-
-def _new_stream() -> torch.cuda.Stream:
-    """A CUDA stream whose work begins when that of the default stream is done."""
-    torch.cuda.synchronize()
-    return torch.cuda.Stream()  # type: ignore[no-untyped-call]

@@ -24,6 +24,7 @@ class TextTokenizer:
 
     def __init__(self, folder: Path, tags: Tags) -> None:
         self._tags = tags
+        self.source = folder
         try:
             self._words = _byte_pairs(folder)
             config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))

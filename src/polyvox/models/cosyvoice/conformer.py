@@ -1,4 +1,4 @@
-"""CosyVoice 2's upsampling conformer: relative attention at the token rate, upsampling by two, more attention."""
+"""CosyVoice's conformers: relative attention at the token rate and, in version 2, upsampling by two and more of it."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ RENAMED = (
 )
 """Parameter names: published and ours."""
 
-_BLOCK_EPS = 1e-12
+BLOCK_EPS = 1e-12
 _SCALE = 2
 """Frames for each token."""
 
@@ -44,12 +44,12 @@ class Conformer(nn.Module):
 
     def __init__(self, config: ConformerConfig) -> None:
         super().__init__()
-        self.embed = _Embed(config.width)
+        self.embed = ConformerEmbed(config.width, config.width)
         self.lookahead = Lookahead(config.width, config.width, config.ahead)
-        self.encoders = nn.ModuleList(_Block(config) for _ in range(config.blocks))
+        self.encoders = nn.ModuleList(_block(config) for _ in range(config.blocks))
         self.up_conv = CausalConv(config.width, config.width, 2 * _SCALE + 1)
-        self.up_embed = _Embed(config.width)
-        self.up_encoders = nn.ModuleList(_Block(config) for _ in range(config.up_blocks))
+        self.up_embed = ConformerEmbed(config.width, config.width)
+        self.up_encoders = nn.ModuleList(_block(config) for _ in range(config.up_blocks))
         self.after_norm = nn.LayerNorm(config.width)
 
     def forward(self, tokens: Tensor, context: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
@@ -66,10 +66,46 @@ class Conformer(nn.Module):
         return out
 
 
-class _Embed(nn.Module):
-    def __init__(self, width: int) -> None:
+@dataclass(frozen=True, slots=True)
+class ConformerEncoderConfig:
+    """Sizes of version 1's conformers; the defaults are those of its flow."""
+
+    inputs: int = 512
+    width: int = 512
+    heads: int = 8
+    feed_forward: int = 2048
+    blocks: int = 6
+
+
+class ConformerEncoder(nn.Module):
+    """Version 1's conformer, which keeps the rate of its input: [batch, n, inputs] to [batch, n, width]."""
+
+    def __init__(self, config: ConformerEncoderConfig) -> None:
         super().__init__()
-        self.linear = nn.Linear(width, width)
+        self.embed = ConformerEmbed(config.inputs, config.width)
+        self.encoders = nn.ModuleList(
+            ConformerBlock(config.width, config.heads, config.feed_forward) for _ in range(config.blocks)
+        )
+        self.after_norm = nn.LayerNorm(config.width)
+
+    def forward(self, rows: Tensor, mask: BlockCausalMask) -> Tensor:
+        rows = self.embed(rows)
+        for layer in self.encoders:
+            rows = layer(rows, LayerCache(update=False), mask)
+        out: Tensor = self.after_norm(rows)
+        return out
+
+
+def _block(config: ConformerConfig) -> "ConformerBlock":
+    return ConformerBlock(config.width, config.heads, config.feed_forward)
+
+
+class ConformerEmbed(nn.Module):
+    """Input layer: a projection to the encoder's width, normalised and scaled."""
+
+    def __init__(self, inputs: int, width: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(inputs, width)
         self.norm = nn.LayerNorm(width)
         self.scale = math.sqrt(width)
 
@@ -78,14 +114,16 @@ class _Embed(nn.Module):
         return out
 
 
-class _Block(nn.Module):
-    def __init__(self, config: ConformerConfig) -> None:
+class ConformerBlock(nn.Module):
+    """Relative attention and a feed-forward layer, each behind its norm; CosyVoice's have no convolution."""
+
+    def __init__(self, width: int, heads: int, feed_forward: int) -> None:
         super().__init__()
-        self.norm_mha = nn.LayerNorm(config.width, eps=_BLOCK_EPS)
-        self.self_attn = _RelativeAttention(config.width, config.heads)
-        self.norm_ff = nn.LayerNorm(config.width, eps=_BLOCK_EPS)
-        self.ff_in = nn.Linear(config.width, config.feed_forward)
-        self.ff_out = nn.Linear(config.feed_forward, config.width)
+        self.norm_mha = nn.LayerNorm(width, eps=BLOCK_EPS)
+        self.self_attn = _RelativeAttention(width, heads)
+        self.norm_ff = nn.LayerNorm(width, eps=BLOCK_EPS)
+        self.ff_in = nn.Linear(width, feed_forward)
+        self.ff_out = nn.Linear(feed_forward, width)
 
     def forward(self, rows: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
         rows = rows + self.self_attn(self.norm_mha(rows), cache, mask)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -20,15 +21,15 @@ _SPEAKER = "spk_embed_affine_layer."
 
 @dataclass(frozen=True, slots=True)
 class FlowConfig:
-    """Sizes that both versions share; the defaults are those of the released models."""
+    """Sizes that the versions share; the defaults are those of the released versions 2 and 3."""
 
     tokens: int = 6561
     bins: int = 80
     speaker: int = 192
     ahead: int = 3
-    """Lookahead: tokens after a block that have to be known before it is computed."""
+    """Lookahead: tokens after a block or chunk that have to be known before it is computed."""
     block: int = 25
-    """Tokens of one block of the streaming attention mask."""
+    """Tokens of one block of the streaming attention mask; version 1 has none and streams in chunks of any length."""
     steps: int = 10
     guidance: float = 0.7
     """Scale of the classifier-free guidance."""
@@ -36,7 +37,10 @@ class FlowConfig:
 
 @dataclass(frozen=True, slots=True)
 class FlowPrompt:
-    """The reference voice: speech tokens [batch, n], mel [batch, bins, 2 n] and speaker embedding [batch, 192]."""
+    """The reference voice: speech tokens [batch, n], mel [batch, bins, 2 n] and speaker embedding [batch, 192].
+
+    In version 1 the mel may have any number of frames.
+    """
 
     tokens: Tensor
     mel: Tensor
@@ -96,8 +100,8 @@ class FlowRunner:
     solver: Solver
 
 
-class Flow(nn.Module):
-    """Tokens in, mel out. The versions differ in the encoder of tokens to mu and in the velocity estimator."""
+class FlowNetwork(nn.Module):
+    """An encoder of tokens to mu, a projection of the speaker, and a velocity estimator with its solver."""
 
     time: Tensor
 
@@ -110,6 +114,24 @@ class Flow(nn.Module):
         self.register_buffer("time", time)
         self.deltas: list[float] = cosine_schedule(config.steps).deltas.tolist()
 
+    def embed_speaker(self, embedding: Tensor) -> Tensor:
+        """Project speaker embeddings [batch, 192] to [batch, bins]."""
+        speaker: Tensor = self.speaker(functional.normalize(embedding, dim=1).to(self.speaker.weight.dtype))
+        return speaker
+
+    def integrate(self, point: FlowPoint, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
+        """Integrate from noise to mel; all steps of the solver use the cache, one after the other."""
+
+        def velocity(step: int, at: FlowPoint) -> Tensor:
+            out: Tensor = self.estimator(at, self.time[step].to(at.mu.dtype), cache, mask)
+            return out
+
+        return solve(point, self.deltas, self.config.guidance, velocity)
+
+
+class Flow(FlowNetwork):
+    """Tokens in, mel out. Versions 2 and 3 differ in the encoder of tokens to mu and in the velocity estimator."""
+
     def start(self, prompt: FlowPrompt, noise: Tensor, *, window: int | None = None) -> FlowState:
         """Start a stream in this voice; `noise` [batch or 1, bins, frames] covers it from its first frame on."""
         if prompt.mel.shape[2] != FRAMES_PER_TOKEN * prompt.tokens.shape[1]:
@@ -117,9 +139,8 @@ class Flow(nn.Module):
                 f"A prompt of {prompt.tokens.shape[1]} tokens needs {FRAMES_PER_TOKEN * prompt.tokens.shape[1]} mel "
                 f"frames, not {prompt.mel.shape[2]}."
             )
-        dtype = self.speaker.weight.dtype
-        speaker = self.speaker(functional.normalize(prompt.embedding, dim=1).to(dtype))
-        return FlowState(prompt.tokens, prompt.mel.to(dtype), speaker, noise, 0, prompt.mel.shape[2], window)
+        speaker = self.embed_speaker(prompt.embedding)
+        return FlowState(prompt.tokens, prompt.mel.to(speaker.dtype), speaker, noise, 0, prompt.mel.shape[2], window)
 
     def step(
         self, tokens: Tensor, state: FlowState, *, final: bool = False, runner: FlowRunner | None = None
@@ -170,15 +191,6 @@ class Flow(nn.Module):
         """Integrate a span to its mel, and return it with the next cache."""
         cache = PackedLayerCache(past, window=span.window, update=span.update)
         return self.integrate(point, cache, BlockCausalMask(span.last, span.block)), cache.packed()
-
-    def integrate(self, point: FlowPoint, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
-        """Integrate from noise to mel; all steps of the solver use the cache, one after the other."""
-
-        def velocity(step: int, at: FlowPoint) -> Tensor:
-            out: Tensor = self.estimator(at, self.time[step].to(at.mu.dtype), cache, mask)
-            return out
-
-        return solve(point, self.deltas, self.config.guidance, velocity)
 
     def _advance(
         self,
@@ -238,6 +250,16 @@ class FlowParts:
 
 
 def load_flow(config: FlowConfig, parts: FlowParts, state: StateDict, dtype: torch.dtype) -> Flow:
+    """Load a published `flow` state dict of version 2 or 3."""
+    return load_network(Flow, config, parts, state, dtype)
+
+
+Network = TypeVar("Network", bound=FlowNetwork)
+
+
+def load_network(
+    kind: type[Network], config: FlowConfig, parts: FlowParts, state: StateDict, dtype: torch.dtype
+) -> Network:
     """Load a published `flow` state dict; layers that depend on time alone become a table."""
     estimator = renamed(parts.estimator_names, under(_ESTIMATOR, state))
     rest = renamed(
@@ -249,4 +271,4 @@ def load_flow(config: FlowConfig, parts: FlowParts, state: StateDict, dtype: tor
     ours |= {f"estimator.{name}": each for name, each in estimator.items() if not name.startswith("time.")}
     ours |= {f"token_encoder.{name}": each for name, each in rest.items() if not name.startswith(_SPEAKER)}
     ours |= {f"speaker.{name}": each for name, each in under(_SPEAKER, rest).items()}
-    return load(lambda: Flow(config, parts.token_encoder(), parts.estimator(), torch.empty_like(table)), ours, dtype)
+    return load(lambda: kind(config, parts.token_encoder(), parts.estimator(), torch.empty_like(table)), ours, dtype)

@@ -13,6 +13,7 @@ class SpeechVocabulary:
     """All ids; those from `speech` on end the sequence, except `fill` where text is still to come."""
     eos: int
     fill: int
+    """Asks for more text; -1 where the version does not interleave text and speech."""
     marks_are_speech_rows: bool
     """Whether the start and task tokens are rows of the speech embedding or of a table of their own."""
     sos: int
@@ -25,6 +26,11 @@ class SpeechVocabulary:
         sampled, so that its minimum length has no effect.
         """
         return slice(self.speech, self.speech + 1 if original else self.rows)
+
+
+def vocabulary_v1(speech: int = 4096) -> SpeechVocabulary:
+    """Version 1: one id above speech, which ends it, and a separate table for the start and task tokens."""
+    return SpeechVocabulary(speech, speech + 1, speech, -1, marks_are_speech_rows=False, sos=0, task=1)
 
 
 def vocabulary_v2(speech: int = 6561) -> SpeechVocabulary:

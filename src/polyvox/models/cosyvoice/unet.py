@@ -1,5 +1,6 @@
 """CosyVoice 2's velocity estimator: a one-level U-Net of causal convolutions and attention."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -44,8 +45,8 @@ class UNetConfig:
     mid_blocks: int = 12
 
 
-class UNetTime(nn.Module):
-    """Time conditioning of the estimator: one vector for each of its convolution blocks."""
+class TimeEmbedding(nn.Module):
+    """Two layers over a sinusoidal embedding of the time."""
 
     def __init__(self, config: UNetConfig) -> None:
         super().__init__()
@@ -53,14 +54,22 @@ class UNetTime(nn.Module):
         inner = 4 * config.channels
         self.linear_1 = nn.Linear(config.inputs, inner)
         self.linear_2 = nn.Linear(inner, inner)
-        self.down = nn.Linear(inner, config.channels)
-        self.middle = nn.ModuleList(nn.Linear(inner, config.channels) for _ in range(config.mid_blocks))
-        self.up = nn.Linear(inner, config.channels)
 
     def embed(self, times: Tensor) -> Tensor:
         """Embed times [n] as [n, 4 * channels]."""
         out: Tensor = self.linear_2(functional.silu(self.linear_1(timestep_embedding(times, self.inputs))))
         return out
+
+
+class UNetTime(TimeEmbedding):
+    """Time conditioning of the estimator: one vector for each of its convolution blocks."""
+
+    def __init__(self, config: UNetConfig) -> None:
+        super().__init__(config)
+        inner = 4 * config.channels
+        self.down = nn.Linear(inner, config.channels)
+        self.middle = nn.ModuleList(nn.Linear(inner, config.channels) for _ in range(config.mid_blocks))
+        self.up = nn.Linear(inner, config.channels)
 
     def forward(self, times: Tensor) -> Tensor:
         """Conditioning vectors [n, blocks, channels] of times [n]."""
@@ -74,10 +83,10 @@ class UNet(nn.Module):
     def __init__(self, config: UNetConfig) -> None:
         super().__init__()
         width = config.channels
-        self.down = _Level(config, config.inputs)
+        self.down = Level(config, config.inputs, _ConvBlock)
         self.down_conv = CausalConv(width, width, 3)
-        self.middle = nn.ModuleList(_Level(config, width) for _ in range(config.mid_blocks))
-        self.up = _Level(config, 2 * width)
+        self.middle = nn.ModuleList(Level(config, width, _ConvBlock) for _ in range(config.mid_blocks))
+        self.up = Level(config, 2 * width, _ConvBlock)
         self.up_conv = CausalConv(width, width, 3)
         self.final = _ConvBlock(width, width)
         self.final_proj = nn.Conv1d(width, config.outputs, 1)
@@ -95,10 +104,16 @@ class UNet(nn.Module):
         return velocity
 
 
-class _Level(nn.Module):
-    def __init__(self, config: UNetConfig, inputs: int) -> None:
+ConvBlock = Callable[[int, int], nn.Module]
+"""Makes a convolution block of so many inputs and channels; a call of one takes frames and a cache."""
+
+
+class Level(nn.Module):
+    """A residual block of two convolution blocks, and transformer blocks behind it."""
+
+    def __init__(self, config: UNetConfig, inputs: int, conv_block: ConvBlock) -> None:
         super().__init__()
-        self.residual = _Residual(inputs, config.channels)
+        self.residual = _Residual(inputs, config.channels, conv_block)
         self.transformers = nn.ModuleList(_Transformer(config) for _ in range(config.transformers))
 
     def forward(self, frames: Tensor, time: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
@@ -109,10 +124,10 @@ class _Level(nn.Module):
 
 
 class _Residual(nn.Module):
-    def __init__(self, inputs: int, channels: int) -> None:
+    def __init__(self, inputs: int, channels: int, conv_block: ConvBlock) -> None:
         super().__init__()
-        self.block1 = _ConvBlock(inputs, channels)
-        self.block2 = _ConvBlock(channels, channels)
+        self.block1 = conv_block(inputs, channels)
+        self.block2 = conv_block(channels, channels)
         self.res_conv = nn.Conv1d(inputs, channels, 1)
 
     def forward(self, frames: Tensor, time: Tensor, cache: LayerCache) -> Tensor:

@@ -1,4 +1,4 @@
-"""CosyVoice 2's vocoder: mel to samples, in one call or in chunks that are crossfaded."""
+"""CosyVoice 1's and 2's vocoder: mel to samples, in one call or in chunks that are crossfaded."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,12 +10,12 @@ from torch.nn import functional
 from polyvox.models.cache import LayerCache
 from polyvox.models.hift import filter as hift_filter
 from polyvox.models.hift.filter import FilterConfig, HiftFilter
-from polyvox.models.hift.source import F0Predictor, HarmonicSource, SourceConfig
+from polyvox.models.hift.source import F0Predictor, HarmonicSource, SampledHarmonicSource, SourceConfig
 from polyvox.models.loading import StateDict, WeightsError, fold_weight_norm, load, renamed, under, without_prefix
 from polyvox.models.spectrum import istft_frames, overlap_add, reflect_end, squared_window, stft, zero_last
 
 OVERLAP_FRAMES = 8
-"""Mel frames that a chunk repeats from the one before it, over whose samples the two are crossfaded."""
+"""Mel frames that a chunk of version 2 repeats from the one before it, over whose samples the two are crossfaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class HiftConfig:
     source: SourceConfig = field(default_factory=SourceConfig)
     filter: FilterConfig = field(default_factory=FilterConfig)
     limit: float = 0.99
+    overlap: int = OVERLAP_FRAMES
+    """Mel frames that a chunk repeats from the one before it."""
 
 
 class HiftParts(NamedTuple):
@@ -52,10 +54,15 @@ class Hift(nn.Module):
         self.config = config
         self.pitch, self.source, self.filter = parts
 
-    def excitation(self, mel: Tensor, noise: Tensor, padding: Tensor | None = None) -> Tensor:
-        """The source [batch, 480 frames] of mel [batch, bins, frames]; `noise` [batch, 480 frames, harmonics]."""
+    def excitation(
+        self, mel: Tensor, noise: Tensor, padding: Tensor | None = None, start: Tensor | None = None
+    ) -> Tensor:
+        """The source [batch, 480 frames] of mel [batch, bins, frames]; `noise` [batch, 480 frames, harmonics].
+
+        `start` [batch, 1, harmonics] is the phase, in cycles, that version 1's harmonics begin with.
+        """
         pitch = self.pitch(mel, _cache(mel, padding))
-        cycles = self.source.cycles(pitch)
+        cycles = self.source.cycles(pitch, start)
         if padding is not None:
             # Phases are interpolated between frames, and hold behind the last one.
             frames = torch.arange(cycles.shape[1], device=cycles.device)
@@ -87,15 +94,16 @@ class Hift(nn.Module):
         *,
         final: bool = False,
         padding: Tensor | None = None,
+        start: Tensor | None = None,
     ) -> tuple[Tensor, HiftState | None]:
-        """Add mel frames; returns the samples up to the last 8 frames, which the next chunk renders again.
+        """Add mel frames; returns the samples up to the last `overlap` frames, which the next chunk renders again.
 
         `noise` covers the frames of this call and those repeated from the last. The last `padding` frames of a `final`
         call may be zeros; their samples are undefined, and those before them are as they would be without padding.
         """
         if state is not None:
             mel = torch.cat((state.mel, mel), dim=2)
-        source = self.excitation(mel, noise, padding)
+        source = self.excitation(mel, noise, padding, start)
         if state is not None:
             source = torch.cat((state.source, source[:, state.source.shape[1] :]), dim=1)
         samples: Tensor = self(mel, source, padding)
@@ -103,8 +111,8 @@ class Hift(nn.Module):
             samples = crossfade(state.samples, samples)
         if final:
             return samples, None
-        overlap = OVERLAP_FRAMES * self.config.source.samples_per_frame
-        after = HiftState(mel[:, :, -OVERLAP_FRAMES:], source[:, -overlap:], samples[:, -overlap:])
+        overlap = self.config.overlap * self.config.source.samples_per_frame
+        after = HiftState(mel[:, :, -self.config.overlap :], source[:, -overlap:], samples[:, -overlap:])
         return samples[:, :-overlap], after
 
 
@@ -126,15 +134,15 @@ def _cache(mel: Tensor, padding: Tensor | None) -> LayerCache:
 
 
 def crossfade(before: Tensor, after: Tensor) -> Tensor:
-    """`after`, which begins where `before` begins, crossfaded with it over its length."""
-    length = before.shape[1]
+    """`after`, which begins where `before` begins, crossfaded with it over its length along the last dimension."""
+    length = before.shape[-1]
     window = torch.hamming_window(2 * length, periodic=False, dtype=torch.float64, device=after.device)
-    seam = after[:, :length] * window[:length] + before * window[length:]
-    return torch.cat((seam.to(after.dtype), after[:, length:]), dim=1)
+    seam = after[..., :length] * window[:length] + before * window[length:]
+    return torch.cat((seam.to(after.dtype), after[..., length:]), dim=-1)
 
 
 def load_hift(config: HiftConfig, state: StateDict, dtype: torch.dtype = torch.float32) -> Hift:
-    """Load a published `hift` state dict of version 2."""
+    """Load a published `hift` state dict of version 1 or 2."""
     return Hift(config, load_parts(config, state, dtype, causal=False))
 
 
@@ -149,6 +157,10 @@ def load_parts(config: HiftConfig, state: StateDict, dtype: torch.dtype, *, caus
         raise WeightsError(f"The weights of Hift hold {unknown[0]} that the model does not have.")
     return HiftParts(
         load(lambda: F0Predictor(config.source, causal=causal), under("pitch.", ours), torch.float64),
-        load(lambda: HarmonicSource(config.source, interpolate=not causal), under("source.", ours)),
+        load(lambda: _source(config.source, causal=causal), under("source.", ours)),
         load(lambda: HiftFilter(config.filter, causal=causal), under("filter.", ours), dtype),
     )
+
+
+def _source(config: SourceConfig, *, causal: bool) -> HarmonicSource:
+    return SampledHarmonicSource(config) if config.per_sample else HarmonicSource(config, interpolate=not causal)

@@ -24,6 +24,8 @@ class SourceConfig:
     voiced_noise: float = 0.003
     voiced_above: float = 10.0
     samples_per_frame: int = 480
+    per_sample: bool = False
+    """Whether phases are summed sample by sample from a random start, as at 22.05 kHz."""
 
 
 class F0Predictor(nn.Module):
@@ -67,13 +69,40 @@ class HarmonicSource(nn.Module):
 
     def forward(self, pitch: Tensor, cycles: Tensor, noise: Tensor) -> Tensor:
         """Excitation [batch, 480 frames] of F0 [batch, frames]; `noise` [batch, 480 frames, harmonics]."""
+        waves = self.waves(pitch, cycles, noise)
+        return torch.tanh(self.mix(waves))[..., 0]
+
+    def waves(self, pitch: Tensor, cycles: Tensor, noise: Tensor) -> Tensor:
+        """Each harmonic with its share of the noise, [batch, 480 frames, harmonics]."""
+        voiced = (pitch > self.config.voiced_above).float()
+        voiced = voiced.repeat_interleave(self.config.samples_per_frame, dim=1)[..., None]
+        noise_level = voiced * self.config.voiced_noise + (1 - voiced) * self.config.level / 3
+        return self._phase(cycles).sin().transpose(1, 2) * self.config.level * voiced + noise_level * noise
+
+    def _phase(self, cycles: Tensor) -> Tensor:
+        """Phases in radians, [batch, harmonics, 480 frames]."""
         upsampling = self.config.samples_per_frame
         phase = (cycles.float() * (2 * math.pi) * upsampling).transpose(1, 2)
         if self.interpolate:
-            phase = functional.interpolate(phase, scale_factor=float(upsampling), mode="linear")
-        else:
-            phase = phase.repeat_interleave(upsampling, dim=2)
-        voiced = (pitch > self.config.voiced_above).float().repeat_interleave(upsampling, dim=1)[..., None]
-        noise_level = voiced * self.config.voiced_noise + (1 - voiced) * self.config.level / 3
-        waves = phase.sin().transpose(1, 2) * self.config.level * voiced + noise_level * noise
-        return torch.tanh(self.mix(waves))[..., 0]
+            return functional.interpolate(phase, scale_factor=float(upsampling), mode="linear")
+        return phase.repeat_interleave(upsampling, dim=2)
+
+
+class SampledHarmonicSource(HarmonicSource):
+    """Version 1's source, at 22.05 kHz: phases are summed sample by sample, and where they begin is heard."""
+
+    def __init__(self, config: SourceConfig) -> None:
+        super().__init__(config, interpolate=False)
+
+    def cycles(self, pitch: Tensor, before: Tensor | None = None) -> Tensor:
+        """The phase of each harmonic in cycles, [batch, samples, harmonics], from `before` [batch, 1, harmonics] on.
+
+        Summed in double precision, where the original's single precision loses the phase of long speech.
+        """
+        count = torch.arange(1, self.config.harmonics + 1, device=pitch.device, dtype=torch.float32)
+        steps = pitch.float()[..., None] * count / self.config.sample_rate
+        cycles = steps.double().repeat_interleave(self.config.samples_per_frame, dim=1).cumsum(dim=1) % 1
+        return cycles if before is None else cycles + before
+
+    def _phase(self, cycles: Tensor) -> Tensor:
+        return (cycles * (2 * math.pi)).float().transpose(1, 2)

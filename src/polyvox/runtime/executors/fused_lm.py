@@ -8,6 +8,7 @@ import torch
 from polyvox.models.qwen.fused import FusedQwen, QwenKernels
 from polyvox.models.qwen.model import Qwen
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
+from polyvox.runtime.lm_runner import Backbone
 from polyvox.runtime.sampling import FusedSampling, Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
@@ -18,9 +19,9 @@ _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 _PROBE_POSITIONS = 4
 
 
-def fused_backbone(model: Qwen, cache: KvCache) -> FusedQwen | None:
-    """The fused network; None off a GPU, or where the kernels cannot be built or are wrong."""
-    if not _has_triton(model.norm.weight.device):
+def fused_backbone(model: Backbone, cache: KvCache) -> FusedQwen | None:
+    """The fused network; None for others than Qwen, off a GPU, or where the kernels cannot be built or are wrong."""
+    if not isinstance(model, Qwen) or not _has_triton(model.norm.weight.device):
         return None
     # Triton is only installed on machines with a GPU.
     from polyvox.models.qwen import qwen_kernels
