@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -64,19 +65,30 @@ def test_the_command_says_so_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("repository", "model", "hub"),
+    ("repository", "name", "config", "hub"),
     [
-        ("iic/CosyVoice2-0.5B", "cosyvoice2", "modelscope"),
-        ("FunAudioLLM/Fun-CosyVoice3-0.5B-2512", "cosyvoice3", "hub"),
+        ("iic/CosyVoice2-0.5B", "cosyvoice2", "cosyvoice2.yaml", "modelscope"),
+        ("iic/CosyVoice-300M-SFT", "cosyvoice1-sft", "cosyvoice.yaml", "modelscope"),
+        ("FunAudioLLM/Fun-CosyVoice3-0.5B-2512", "cosyvoice3", "cosyvoice3.yaml", "hub"),
     ],
 )
-def test_a_repository_is_fetched_from_the_hub_that_has_it(tmp_path, monkeypatch, repository, model, hub):
+def test_a_repository_is_fetched_from_the_hub_that_has_it(tmp_path, monkeypatch, repository, name, config, hub):
+    model = name.partition("-")[0]
     pulled: dict[str, object] = {}
-    monkeypatch.setattr(model_folder, "pull", lambda name, **options: pulled.update(options, name=name))
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / config).touch()
+
+    def pull(name, **options):
+        pulled.update(options, name=name)
+        return SimpleNamespace(folder=folder)
+
+    monkeypatch.setattr(model_folder, "pull", pull)
     settings = load_settings(models_dir=tmp_path)
-    assert fetched(repository, KNOWN, settings, ["kokoro"]) == {"models": [model, "kokoro"], "default_model": model}
+    found = fetched(repository, KNOWN, settings, ["kokoro"])
+    assert found == {"models": [model, "kokoro"], "default_model": model, f"{model}_dir": folder}
     url = settings.modelscope_url if hub == "modelscope" else settings.hub_url
-    assert (pulled["name"], pulled["hub"], pulled["hub_url"], pulled["models_dir"]) == (model, hub, url, tmp_path)
+    assert (pulled["name"], pulled["hub"], pulled["hub_url"], pulled["models_dir"]) == (name, hub, url, tmp_path)
 
 
 def test_a_repository_nobody_knows_is_refused_with_those_that_are_known(tmp_path):

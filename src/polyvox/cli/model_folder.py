@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from polyvox.bundles.manifest import HubSource, manifest_of_repository, manifests
+from polyvox.bundles.manifest import HubSource, Manifest, manifest_of_repository, manifests
 from polyvox.bundles.progress import RichProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.record import read_record
@@ -41,11 +41,11 @@ def settings_for(folder: Path, catalog: Catalog, besides: Sequence[str] = ()) ->
 def fetched(repository: str, catalog: Catalog, settings: Settings, besides: Sequence[str] = ()) -> dict[str, Any]:
     """The settings for the model of a hub's repository, such as `iic/CosyVoice2-0.5B`; it is pulled if need be."""
     found = manifest_of_repository(repository)
-    if found is None or found[0].name not in catalog.factories:
+    if found is None or not _speaks(found[0], catalog):
         known = sorted(
             source.repository
             for manifest in manifests()
-            if manifest.name in catalog.factories
+            if _speaks(manifest, catalog)
             for source in manifest.sources
             if isinstance(source, HubSource)
         )
@@ -53,7 +53,7 @@ def fetched(repository: str, catalog: Catalog, settings: Settings, besides: Sequ
             f"{repository} is neither a folder nor a repository of a known model; give one of {', '.join(known)}."
         )
     manifest, hub = found
-    pull(
+    bundle = pull(
         manifest.name,
         models_dir=settings.models_dir,
         folder=None,
@@ -61,7 +61,12 @@ def fetched(repository: str, catalog: Catalog, settings: Settings, besides: Sequ
         progress=RichProgress(),
         hub=hub,
     )
-    return _with_default(manifest.name, besides)
+    return settings_for(bundle.folder, catalog, besides)
+
+
+def _speaks(manifest: Manifest, catalog: Catalog) -> bool:
+    """Whether it is a model, or a variant of one such as `cosyvoice1-sft`, and not a part of one."""
+    return manifest.name.partition("-")[0] in catalog.factories
 
 
 def _with_default(model: str, besides: Sequence[str]) -> dict[str, Any]:
