@@ -11,13 +11,9 @@ import pytest
 
 from helpers.attacked_server import attacked_server
 from helpers.hostile import FILES, SPEECH
-from helpers.models_folders import models_folder
 from helpers.processes import ProgramProcess
 from helpers.quick_server import PROGRAM
 from helpers.trials import watched
-from polyvox.bundles.validate import Bundle
-
-pytestmark = pytest.mark.slow
 
 MOST_SECONDS = 30.0
 """For one recording, on a machine that is busy."""
@@ -26,10 +22,9 @@ EVERYDAY_SHARE = 8
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, installed: Callable[[str], Bundle]) -> Iterator[ProgramProcess]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProgramProcess]:
     folder = tmp_path_factory.mktemp("server")
-    models = models_folder(folder / "models", installed("silero-vad"))
-    with attacked_server(folder, program=PROGRAM, models_dir=str(models)) as server:
+    with attacked_server(folder, program=PROGRAM) as server:
         yield server
         assert "Traceback" not in server.log()
 

@@ -17,15 +17,13 @@ import pytest
 from helpers.attacked_server import attacked_server
 from helpers.grpc_clients import speech_client
 from helpers.hostile import SPEECH
-from helpers.models_folders import models_folder
 from helpers.processes import ProgramProcess
 from helpers.quick_server import PROGRAM
 from helpers.raw_requests import request_bytes
 from helpers.serving import wait_for
 from helpers.trials import watched
-from polyvox.bundles.validate import Bundle
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 AT_ONCE = 4
 SETTLE_SECONDS = 20.0
@@ -77,10 +75,9 @@ STATUSES = {"registration": 201, "handshake": 404}
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, installed: Callable[[str], Bundle]) -> Iterator[ProgramProcess]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProgramProcess]:
     folder = tmp_path_factory.mktemp("server")
-    models = models_folder(folder / "models", installed("silero-vad"))
-    with attacked_server(folder, program=PROGRAM, models_dir=str(models), grpc_port=0, max_voices=5) as server:
+    with attacked_server(folder, program=PROGRAM, grpc_port=0, max_voices=5) as server:
         yield server
         assert "Traceback" not in server.log()
 

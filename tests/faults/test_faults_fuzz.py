@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
@@ -14,16 +14,14 @@ import pytest
 
 from helpers.attacked_server import attacked_server
 from helpers.fuzz import ODD_BODIES, ODD_HEADERS, FuzzedRequest, Fuzzer, operations
-from helpers.models_folders import models_folder
 from helpers.processes import ProgramProcess
 from helpers.quick_server import PROGRAM
 from helpers.raw_requests import RawAnswer, exchanged, request_bytes
 from helpers.trials import watched
 from polyvox.api.doors import DOORS
 from polyvox.api.refusals import Refusal, Refusals
-from polyvox.bundles.validate import Bundle
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 AT_ONCE = 4
 SECONDS = 30.0
@@ -59,12 +57,9 @@ GRPC_DEFECTS = (grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS, grpc.StatusC
 
 
 @pytest.fixture(scope="module", params=["uvicorn", "granian"])
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, installed: Callable[[str], Bundle]
-) -> Iterator[ProgramProcess]:
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProgramProcess]:
     folder = tmp_path_factory.mktemp("server")
-    models = models_folder(folder / "models", installed("silero-vad"))
-    settings = {"models_dir": str(models), "grpc_port": 0, "max_voices": 50, "server": request.param}
+    settings = {"grpc_port": 0, "max_voices": 50, "server": request.param}
     with attacked_server(folder, program=PROGRAM, **settings) as server:
         yield server
         assert "Traceback" not in server.log()

@@ -4,25 +4,20 @@ import json
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 import numpy as np
-import pytest
 
 from helpers.attacked_server import attacked_server
 from helpers.hostile import RATE, as_wav
 from helpers.killed_pulls import die_before_step, fetch, in_child, leftovers, opens_whole
-from helpers.models_folders import models_folder
 from helpers.processes import ProgramProcess
 from helpers.quick_server import PROGRAM
 from helpers.sample_bundle import sample_manifest, write_files
 from helpers.vowels import vowels
-from polyvox.bundles.validate import Bundle
-
-pytestmark = pytest.mark.slow
 
 CLIENTS = 2
 LONGEST_LIFE = 0.8
@@ -119,16 +114,13 @@ def live_and_die(server: ProgramProcess, promises: Promises, chance: random.Rand
         client.join()
 
 
-def test_a_killed_server_has_kept_every_voice_that_it_acknowledged(
-    tmp_path: Path, installed: Callable[[str], Bundle], scale: int
-) -> None:
-    models = models_folder(tmp_path / "models", installed("silero-vad"))
+def test_a_killed_server_has_kept_every_voice_that_it_acknowledged(tmp_path: Path, scale: int) -> None:
     chance, promises = random.Random(9), Promises()
     for _ in range(scale):
-        with attacked_server(tmp_path, program=PROGRAM, models_dir=str(models)) as server:
+        with attacked_server(tmp_path, program=PROGRAM) as server:
             promises.check(server)
             live_and_die(server, promises, chance)
-    with attacked_server(tmp_path, program=PROGRAM, models_dir=str(models)) as server:
+    with attacked_server(tmp_path, program=PROGRAM) as server:
         promises.check(server)
     print(json.dumps({"kills": scale, "registered": promises.count, "removed": len(promises.removed)}))
     assert promises.count >= scale
