@@ -15,8 +15,6 @@ from helpers.processes import ProgramProcess
 from helpers.quick_server import PROGRAM
 from helpers.trials import watched
 
-pytestmark = pytest.mark.slow
-
 MOST_SECONDS = 30.0
 """For one recording, on a machine that is busy."""
 EVERYDAY_SHARE = 8

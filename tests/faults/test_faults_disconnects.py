@@ -23,7 +23,7 @@ from helpers.raw_requests import request_bytes
 from helpers.serving import wait_for
 from helpers.trials import watched
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 AT_ONCE = 4
 SETTLE_SECONDS = 20.0

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from helpers.attacked_server import attacked_server
-from helpers.fuzz import ODD_BODIES, ODD_HEADERS, FuzzedRequest, Fuzzer, operations
+from helpers.fuzz import ODD_BODIES, ODD_HEADERS, WORDS, FuzzedRequest, Fuzzer, operations
 from helpers.processes import ProgramProcess
 from helpers.quick_server import PROGRAM
 from helpers.raw_requests import RawAnswer, exchanged, request_bytes
@@ -21,7 +21,7 @@ from helpers.trials import watched
 from polyvox.api.doors import DOORS
 from polyvox.api.refusals import Refusal, Refusals
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 AT_ONCE = 4
 SECONDS = 30.0
@@ -61,6 +61,8 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     folder = tmp_path_factory.mktemp("server")
     settings = {"grpc_port": 0, "max_voices": 50, "server": request.param}
     with attacked_server(folder, program=PROGRAM, **settings) as server:
+        for text in WORDS:  # a language's dictionaries are loaded once, with its first text
+            httpx.post(server.url + "/dev/phonemize", json={"text": text}, timeout=SECONDS)
         yield server
         assert "Traceback" not in server.log()
         assert '"exception"' not in server.log()

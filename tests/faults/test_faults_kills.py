@@ -10,7 +10,6 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-import pytest
 
 from helpers.attacked_server import attacked_server
 from helpers.hostile import RATE, as_wav
@@ -19,8 +18,6 @@ from helpers.processes import ProgramProcess
 from helpers.quick_server import PROGRAM
 from helpers.sample_bundle import sample_manifest, write_files
 from helpers.vowels import vowels
-
-pytestmark = pytest.mark.slow
 
 CLIENTS = 2
 LONGEST_LIFE = 0.8

@@ -18,6 +18,7 @@ from polyvox.errors import (
     OverloadedError,
     PolyvoxError,
     RequestTooLargeError,
+    StalledError,
     UnavailableError,
     UnknownModelError,
 )
@@ -34,14 +35,19 @@ _WITH_INPUT = (
     InvalidRequestError("Something in the request is not acceptable; the message says what."),
     InvalidRequestError("A field is missing, of the wrong type, or out of range.", field="field"),
 )
-_WITH_A_BODY = (RequestTooLargeError("The body is over its limit."),)
+_BUSY = OverloadedError("The server is busy; the header Retry-After says when to try again.", retry_after=1.0)
+_WITH_A_BODY = (
+    RequestTooLargeError("The body is over its limit."),
+    StalledError("The body arrives too slowly."),
+    _BUSY,
+)
 _OF_A_MODEL = (
     UnknownModelError("No such model."),
     UnavailableError("The model is not installed or not ready; the message names the remedy."),
 )
 _SPOKEN = (
     *_OF_A_MODEL,
-    OverloadedError("The queue is full; the header Retry-After says when to try again.", retry_after=1.0),
+    _BUSY,
     EngineError("The model failed; the cause is in the server's log under the session's id."),
     DeadlineError("Nothing was spoken before the deadline."),
 )
