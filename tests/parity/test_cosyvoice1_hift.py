@@ -56,7 +56,8 @@ def test_each_stage_of_the_filter():
     for hook in hooks:
         hook.remove()
     for name, made in seen.items():
-        assert_near(made, expected[f"infer.{name}"], 5e-5)
+        # Values reach 27 behind a residual block, and rounding is of their size.
+        assert_near(made, expected[f"infer.{name}"], 1e-5 * max(1.0, expected[f"infer.{name}"].abs().max().item()))
     assert len(seen) == 3
 
 
