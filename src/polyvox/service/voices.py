@@ -17,7 +17,7 @@ from polyvox.service.preset_prompts import PresetPrompts
 from polyvox.service.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
-from polyvox.service.transcriber import Transcriber
+from polyvox.service.transcriber import ASR_BUNDLE, Transcriber
 from polyvox.service.voice_resolver import VoiceResolver
 from polyvox.service.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
@@ -80,6 +80,7 @@ class VoiceService:
 
     def __init__(self, settings: Settings, registry: Registry, prompts: Prompts, store: AsyncVoiceStore) -> None:
         self._settings = settings
+        self._registry = registry
         self._prompts = prompts
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
@@ -107,8 +108,19 @@ class VoiceService:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the server's operator should mend about the voice store."""
-        return self._store.state.warnings
+        """What the server's operator should mend about voices: the store, and models that cloning ones do without."""
+        return self._store.state.warnings + self._lacking()
+
+    def _lacking(self) -> tuple[str, ...]:
+        cloning = [info for info in self._registry.models() if info.capabilities and info.capabilities.cloning]
+        if not cloning:
+            return ()
+        lacking = []
+        if not self.presets.names:
+            lacking.append("Built-in voices need another model; run: polyvox pull kokoro.")
+        if not (self._settings.models_dir / ASR_BUNDLE).is_dir():
+            lacking.append(f"Recordings need a transcript, unless you run: polyvox pull {ASR_BUNDLE}.")
+        return tuple(lacking)
 
     async def start(self) -> None:
         """Resume transcriptions that the last process left, and start to look after caches and the store."""
