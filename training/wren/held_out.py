@@ -1,5 +1,6 @@
-"""Held-out sentences by teacher and student, in one archive for `training.wren.score`."""
+"""`python -m training.wren.held_out`: held-out sentences by teacher and student, in one archive to score."""
 
+import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from training.wren.checkpoint import load_student
 from training.wren.features import GRAPH_GAIN, synthesize
 from training.wren.model import Wren
 from training.wren.teacher import Request, Teacher
@@ -100,3 +102,25 @@ def _int16(samples: Tensor) -> npt.NDArray[np.int16]:
     rounded = (samples.float().nan_to_num(0.0).clamp(-1, 1) * 32_767).round().to(torch.int16)
     array: npt.NDArray[np.int16] = rounded.cpu().numpy()
     return array
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the archive of a checkpoint's student, on the CPU."""
+    parser = argparse.ArgumentParser(prog="python -m training.wren.held_out", description=__doc__)
+    parser.add_argument("student", type=Path, help="wren.safetensors of a checkpoint")
+    parser.add_argument("data", type=Path, help="folder of held_out.json")
+    parser.add_argument("kokoro", type=Path, help="Kokoro's bundle: model.onnx and voices/")
+    parser.add_argument("archive", type=Path, help="file to write, .npz")
+    parser.add_argument("--sentences", type=int, default=3, help="of each English speaker")
+    parser.add_argument("--seed", type=int, default=1, help="of the noise")
+    options = parser.parse_args(arguments)
+    torch.manual_seed(options.seed)
+    device = torch.device("cpu")
+    teacher = Teacher(options.kokoro / "model.onnx", device)
+    voices = StyleTables.read(options.kokoro / "voices", device)
+    sentences = read_sentences(options.data / "held_out.json")
+    write_archive(teacher, load_student(options.student), voices, sentences, options.archive, options.sentences)
+
+
+if __name__ == "__main__":
+    main()
