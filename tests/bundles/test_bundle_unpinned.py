@@ -194,7 +194,16 @@ SHIPPED = {
         *("neucodec", "vocos", "w2v-bert"),
     },
     Pinning.COMMIT: {"zipvoice", "zipvoice-onnx", "zipvoice_distill", "zipvoice_distill-onnx"},
-    Pinning.NONE: {"speechlm", "zipvoice_dialog", "zipvoice_dialog_stereo"},
+    Pinning.NONE: {
+        *(
+            "cosyvoice1",
+            "cosyvoice1-instruct",
+            "cosyvoice1-sft",
+            "speechlm",
+            "zipvoice_dialog",
+            "zipvoice_dialog_stereo",
+        ),
+    },
 }
 
 
