@@ -27,7 +27,7 @@ FORM = {"reference_text": "Some words.", "generate_text": "Apa khabar?", "max_to
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+async def door(tmp_path: Path, loose_manifests: None) -> AsyncIterator[httpx.AsyncClient]:
     """A server whose models came by one pull, from a folder with tiny copies."""
     copy, written = tmp_path / "copy", write_cloning_model(tmp_path / "written")
     copy.mkdir()
