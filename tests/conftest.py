@@ -8,6 +8,7 @@ from hypothesis import settings
 
 from helpers.attack_report import AttackReport
 from helpers.loose_manifests import without_hashes
+from helpers.trials import STRICT
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import Bundle, open_bundle
@@ -32,6 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--attack") or config.getoption("--attack-report"):
         config.pluginmanager.register(AttackReport(config.getoption("--attack-report")))
+    if config.getoption("--attack"):
+        os.environ[STRICT] = "1"
 
 
 @pytest.fixture(scope="session")

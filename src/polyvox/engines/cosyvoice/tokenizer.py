@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
+from polyvox.engines.cosyvoice.tagged_tokenizer import TaggedTokenizer
 from polyvox.engines.cosyvoice.tags import BASE_TOKENS, Tags
 from polyvox.errors import BundleError
 
@@ -15,18 +14,17 @@ _WORDS = (
 )
 
 
-class TextTokenizer:
-    """Text to ids; several threads may use it at once.
+class TextTokenizer(TaggedTokenizer):
+    """Qwen's tokenizer.
 
     A tag in the text is one id. What looks like a control token is encoded as plain text: control tokens come from
     `special` only.
     """
 
     def __init__(self, folder: Path, tags: Tags) -> None:
-        self._tags = tags
         self.source = folder
         try:
-            self._words = _byte_pairs(folder)
+            words = _byte_pairs(folder)
             config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
             base = {str(token["content"]): int(number) for number, token in config["added_tokens_decoder"].items()}
         except Exception as error:
@@ -34,7 +32,8 @@ class TextTokenizer:
         if missing := [token for token in BASE_TOKENS if token not in base]:
             raise BundleError(f"The tokenizer in {folder} lacks {', '.join(missing)}; fetch its files again.")
         first = max(base.values()) + 1
-        self._special = {token: first + index for index, token in enumerate(tags.tokens)}
+        special = {token: first + index for index, token in enumerate(tags.tokens)}
+        super().__init__(words, tags.pattern, special)
 
     @property
     def largest(self) -> int:
@@ -44,23 +43,6 @@ class TextTokenizer:
     def special(self, token: str) -> int:
         """The id of a special token."""
         return self._special[token]
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of a text with tags in it."""
-        ids: list[int] = []
-        done = 0
-        for tag in self._tags.pattern.finditer(text):
-            ids += [*self._plain(text[done : tag.start()]), self._special[tag[0]]]
-            done = tag.end()
-        return ids + self._plain(text[done:])
-
-    def encode_array(self, text: str) -> npt.NDArray[np.int32]:
-        """The ids as an array."""
-        return np.array(self.encode(text), np.int32)
-
-    def _plain(self, text: str) -> list[int]:
-        ids: list[int] = self._words.encode(text).ids if text else []
-        return ids
 
 
 def _byte_pairs(folder: Path) -> Tokenizer:

@@ -9,10 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
+from polyvox.engines.cosyvoice.tagged_tokenizer import TaggedTokenizer
 from polyvox.engines.cosyvoice.tags import LANGUAGE_TAGS
 from polyvox.errors import BundleError
 
@@ -47,8 +46,8 @@ def find_vocabulary(folder: Path) -> Path:
     )
 
 
-class WhisperTokenizer:
-    """Text to ids; several threads may use it at once.
+class WhisperTokenizer(TaggedTokenizer):
+    """Whisper's tokenizer.
 
     A language tag is one id. Other control tokens are encoded as plain text, and so are tags like `[laughter]`, as the
     model was trained.
@@ -58,36 +57,19 @@ class WhisperTokenizer:
         self.source = find_vocabulary(folder)
         try:
             ranks = _ranks(self.source) if self.source.suffix == ".tiktoken" else None
-            self._words, first = _from_ranks(ranks) if ranks is not None else _from_pairs(self.source.parent)
+            words, first = _from_ranks(ranks) if ranks is not None else _from_pairs(self.source.parent)
         except Exception as error:
             raise BundleError(
                 f"The text vocabulary {self.source} cannot be read ({str(error)[:200]}); copy it again."
             ) from error
         self._first = first
-        self._special = {tag: first + _LANGUAGE_OFFSETS[language] for tag, language in LANGUAGE_TAGS.items()}
-        self._tags = re.compile("|".join(map(re.escape, LANGUAGE_TAGS)))
+        special = {tag: first + _LANGUAGE_OFFSETS[language] for tag, language in LANGUAGE_TAGS.items()}
+        super().__init__(words, re.compile("|".join(map(re.escape, LANGUAGE_TAGS))), special)
 
     @property
     def largest(self) -> int:
         """The largest text id."""
         return self._first + _SPECIAL - 1
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of a text with language tags in it."""
-        ids: list[int] = []
-        done = 0
-        for tag in self._tags.finditer(text):
-            ids += [*self._plain(text[done : tag.start()]), self._special[tag[0]]]
-            done = tag.end()
-        return ids + self._plain(text[done:])
-
-    def encode_array(self, text: str) -> npt.NDArray[np.int32]:
-        """The ids as an array."""
-        return np.array(self.encode(text), np.int32)
-
-    def _plain(self, text: str) -> list[int]:
-        ids: list[int] = self._words.encode(text).ids if text else []
-        return ids
 
 
 def _ranks(path: Path) -> dict[bytes, int]:
