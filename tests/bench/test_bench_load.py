@@ -11,7 +11,7 @@ from polyvox.errors import InvalidRequestError
 SLACK = 0.6
 """How late a shared machine may be with a timer, in seconds."""
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.alone]
 
 
 def load(*texts: str, requests: int, **options: object) -> Load:
