@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import BlockCausalMask, attend, merge_heads, split_heads
+from polyvox.models.attention import BlockCausalMask, merge_heads, split_heads
 from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import CausalConv
 from polyvox.models.cosyvoice.compiled import CompilableBlock
@@ -181,8 +181,6 @@ class _Attention(nn.Module):
         self.to_out = nn.Linear(inner, config.channels)
 
     def forward(self, rows: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
-        query = split_heads(self.to_q(rows), self.heads)
-        key = cache.append(split_heads(self.to_k(rows), self.heads))
-        value = cache.append(split_heads(self.to_v(rows), self.heads))
-        out: Tensor = self.to_out(merge_heads(attend(query, key, value, mask.tensor(query, key))))
+        query, key, value = (split_heads(linear(rows), self.heads) for linear in (self.to_q, self.to_k, self.to_v))
+        out: Tensor = self.to_out(merge_heads(cache.attend(query, key, value, mask)))
         return out

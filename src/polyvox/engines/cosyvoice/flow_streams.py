@@ -1,0 +1,190 @@
+"""Streams of the flow on one device: their blocks of cache, and the calls that many of them share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, FlowPrompt
+from polyvox.models.cosyvoice.ode_solver import FlowPoint
+from polyvox.models.cosyvoice.paged_flow import PagedFlow
+from polyvox.models.paged_attention import BlockTable
+from polyvox.models.paged_cache import SPARE_BLOCK, ZERO_BLOCK
+from polyvox.runtime.block_allocator import BlockAllocator, BlockLease
+from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for
+
+CALL_BLOCKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+"""Blocks of one captured call. More are computed in several calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStreamState:
+    """State of one stream. It is never written to: one state, say that of a prompt, may be continued many times."""
+
+    pending: tuple[int, ...]
+    """Tokens whose block or whose lookahead is not complete."""
+    condition: Tensor
+    """The prompt's mel frames, [bins, frames]."""
+    speaker: Tensor
+    """[bins]"""
+    blocks: tuple[BlockLease, ...] = ()
+    """The blocks of cache that are done, the prompt's among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowHop:
+    """New tokens of a stream, and the state that they continue."""
+
+    tokens: Sequence[int]
+    state: FlowStreamState
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One block to compute: where it is in its stream and in the cache, and its tokens with their lookahead."""
+
+    tokens: tuple[int, ...]
+    history: tuple[int, ...]
+    state: FlowStreamState
+
+    @property
+    def index(self) -> int:
+        """Its number in its stream."""
+        return len(self.history) - 1
+
+
+class FlowStreams:
+    """Computes the blocks of many streams together. One thread may use it.
+
+    With `replay`, the solver's steps of a call are captured, for some numbers of blocks.
+    """
+
+    def __init__(self, flow: PagedFlow, allocator: BlockAllocator, noise: Tensor, replay: Replay | None = None) -> None:
+        """`noise` [1, bins, frames] is that of every stream, from its first frame on."""
+        self._flow, self._allocator, self._replay = flow, allocator, replay
+        self._config = flow.flow.config
+        self._frames = FRAMES_PER_TOKEN * self._config.block
+        self._noise = noise[0].T.contiguous()
+        self._most = noise.shape[2] // self._frames
+        self._device = noise.device
+
+    def start(self, prompt: FlowPrompt) -> FlowStreamState:
+        """The state of a stream in this voice, before its prompt is computed."""
+        speaker = self._flow.flow.embed_speaker(prompt.embedding)[0]
+        return FlowStreamState(
+            tuple(prompt.tokens[0].tolist()), prompt.mel[0].to(speaker.dtype), speaker
+        )
+
+    def capture(self) -> None:
+        """Capture every shape."""
+        for count in CALL_BLOCKS if self._replay is not None else ():
+            self._run([], count)
+
+    def step(self, hops: Sequence[FlowHop]) -> "list[tuple[Tensor, FlowStreamState] | None]":
+        """The mel [bins, m] that each hop completes, without its prompt's, and the state after it.
+
+        A hop for whose blocks there is no room gives None; the others do not notice.
+        """
+        planned = [self._plan(hop) for hop in hops]
+        rows = [row for plan in planned if plan is not None for row in plan[0]]
+        mels = iter(self._mels(rows))
+        results: list[tuple[Tensor, FlowStreamState] | None] = []
+        for hop, plan in zip(hops, planned, strict=True):
+            if plan is None:
+                results.append(None)
+                continue
+            own, after, ready = plan
+            parts = [next(mels) for _ in own]
+            skipped = max(0, hop.state.condition.shape[1] - self._frames * len(hop.state.blocks))
+            empty = self._noise.new_zeros(self._config.bins, 0)
+            mel = torch.cat(parts, dim=1)[:, skipped : FRAMES_PER_TOKEN * ready] if parts else empty
+            results.append((mel, after))
+        return results
+
+    def _plan(self, hop: FlowHop) -> tuple[list[_Row], FlowStreamState, int] | None:
+        """The blocks that a hop completes, the state after it, and the tokens in those blocks."""
+        state, block, ahead = hop.state, self._config.block, self._config.ahead
+        known = (*state.pending, *hop.tokens)
+        ready = len(known) if hop.final else max(0, (len(known) - ahead) // block * block)
+        count = -(-ready // block)
+        if len(state.blocks) + count > self._most:
+            raise ValueError(f"A stream has at most {self._most} blocks, with its prompt.")
+        leases = self._allocator.take(count)
+        if leases is None:
+            return None
+        blocks = (*state.blocks, *leases)
+        history = tuple(lease.index for lease in blocks)
+        rows = [
+            _Row(known[index * block : (index + 1) * block + ahead], history[: len(state.blocks) + index + 1], state)
+            for index in range(count)
+        ]
+        return rows, replace(state, pending=known[ready:], blocks=blocks), ready
+
+    def _mels(self, rows: Sequence[_Row]) -> list[Tensor]:
+        mels: list[Tensor] = []
+        for begin in range(0, len(rows), CALL_BLOCKS[-1]):
+            part = rows[begin : begin + CALL_BLOCKS[-1]]
+            count = len(part) if self._replay is None else bucket_for(len(part), CALL_BLOCKS)
+            mels += self._run(part, count)[: len(part)].unbind()
+        return mels
+
+    def _run(self, rows: Sequence[_Row], count: int) -> Tensor:
+        """The mels of blocks, padded to so many of them, [count, bins, frames]."""
+        packed = self._packed(rows, count).to(self._device, non_blocking=True)
+        table = self._table(packed)
+        speaker, condition = self._conditions(rows, count)
+        most = max((len(row.history) for row in rows), default=1)
+        mu = self._flow.encode(_ids(packed, self._config.block + self._config.ahead), table, most)
+        given = (packed, mu, speaker, condition)
+        return self._solve(*given) if self._replay is None else self._replay(("flow", count), self._solve, given).clone()
+
+    def _solve(self, packed: Tensor, mu: Tensor, speaker: Tensor, condition: Tensor) -> Tensor:
+        table = self._table(packed)
+        first = (table.counts - 1) * self._frames
+        frames = first[:, None] + torch.arange(self._frames, device=packed.device)
+        noise = self._noise[frames].transpose(1, 2)
+        return self._flow.solve(FlowPoint(noise, mu, speaker, condition), first, table)
+
+    def _packed(self, rows: Sequence[_Row], count: int) -> Tensor:
+        """All that a call is told of its blocks, in one tensor that is copied to the device at once."""
+        width = self._config.block + self._config.ahead
+        lines = [
+            [
+                *row.tokens,
+                *[0] * (width - len(row.tokens)),
+                row.history[-1],
+                row.history[-2] if row.index else ZERO_BLOCK,
+                row.index + 1,
+                min(len(row.tokens), self._config.block),
+                len(row.tokens),
+                *row.history,
+                *[ZERO_BLOCK] * (self._most - len(row.history)),
+            ]
+            for row in rows
+        ]
+        idle = [*[0] * width, SPARE_BLOCK, ZERO_BLOCK, 1, self._config.block, width, SPARE_BLOCK]
+        lines += [[*idle, *[ZERO_BLOCK] * (self._most - 1)]] * (count - len(rows))
+        return torch.tensor(lines, dtype=torch.int32, pin_memory=self._device.type == "cuda")
+
+    def _table(self, packed: Tensor) -> BlockTable:
+        width = self._config.block + self._config.ahead
+        blocks, previous, counts, valid, present = packed[:, width : width + 5].long().unbind(1)
+        return BlockTable(blocks, previous, packed[:, width + 5 :], counts, valid, present, self._config.block)
+
+    def _conditions(self, rows: Sequence[_Row], count: int) -> tuple[Tensor, Tensor]:
+        """The speaker [count, bins] and the prompt's mel [count, bins, frames] of each row; behind a prompt zeros."""
+        weight = self._flow.flow.speaker.weight
+        bins = self._config.bins
+        speakers = [row.state.speaker for row in rows] + [weight.new_zeros(bins)] * (count - len(rows))
+        condition = weight.new_zeros(count, bins, self._frames)
+        for index, row in enumerate(rows):
+            own = row.state.condition[:, row.index * self._frames : (row.index + 1) * self._frames]
+            if own.shape[1]:
+                condition[index, :, : own.shape[1]] = own
+        return torch.stack(speakers), condition
+
+
+def _ids(packed: Tensor, width: int) -> Tensor:
+    return packed[:, :width].long()
