@@ -1,7 +1,7 @@
 """A paged cache of a streaming network: what layers keep of each block, in tensors that all streams share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +10,9 @@ from torch import Tensor
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import LayerCache, Projection
 from polyvox.models.paged_attention import BlockTable, PagedAttention
+
+KeyStore = Callable[[Tensor, Tensor, Tensor, BlockTable, "tuple[Tensor, Tensor] | None"], Tensor]
+"""Stores the keys and values of one tensor in their blocks, and returns the queries."""
 
 ZERO_BLOCK = 0
 """A block of zeros, which stands before the first of a stream. It is never written to."""
@@ -73,6 +76,16 @@ class PagedLayerCache(LayerCache):
         before = held[self._table.previous].transpose(0, 1).flatten(0, 1)
         return torch.cat((before, new), dim=-1)
 
+    def left_rows(self, new: Tensor, length: int) -> Tensor:
+        """As `left_context`, over [batch, time, channels]. A cache is used by one of the two only."""
+        held = self._cache.contexts[self._context]
+        held = held.view(*held.shape[:2], length, -1)
+        self._context += 1
+        tail = new[:, new.shape[1] - length :].unflatten(0, (-1, len(self._table.blocks)))
+        held[self._table.blocks] = tail.transpose(0, 1)
+        before = held[self._table.previous].transpose(0, 1).flatten(0, 1)
+        return torch.cat((before, new), dim=1)
+
     def mask_padding(self, new: Tensor) -> Tensor:
         """`new`, at one position for each token of the block and its lookahead, with zeros behind the last one."""
         positions = torch.arange(new.shape[-1], device=new.device)
@@ -80,6 +93,14 @@ class PagedLayerCache(LayerCache):
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: BlockCausalMask) -> Tensor:
         return self._cache.attention(query, *self._stored(key, value), self._table)
+
+    def attend_projected(self, projected: Tensor, store: KeyStore, rotation: tuple[Tensor, Tensor] | None) -> Tensor:
+        """Attention whose queries, keys and values are one tensor, [batch, length, 3 * heads * width]."""
+        keys, values = self._cache.kv[self._attention]
+        self._attention += 1
+        query = store(projected, keys, values, self._table, rotation)
+        attended = self._cache.attention(query, keys, values, self._table)
+        return attended.transpose(1, 2).flatten(2)
 
     def attend_relative(
         self, queries: tuple[Tensor, Tensor], key: Tensor, value: Tensor, project: Projection, mask: BlockCausalMask

@@ -61,9 +61,16 @@ class FlowStreams:
     With `replay`, the solver's steps of a call are captured, for some numbers of blocks.
     """
 
-    def __init__(self, flow: PagedFlow, allocator: BlockAllocator, noise: Tensor, replay: Replay | None = None) -> None:
-        """`noise` [1, bins, frames] is that of every stream, from its first frame on."""
-        self._flow, self._allocator, self._replay = flow, allocator, replay
+    def __init__(
+        self,
+        flow: PagedFlow,
+        allocator: BlockAllocator,
+        noise: Tensor,
+        replay: Replay | None = None,
+        sizes: Sequence[int] = CALL_BLOCKS,
+    ) -> None:
+        """`noise` [1, bins, frames] is that of every stream, from its first frame on; `sizes` are those captured."""
+        self._flow, self._allocator, self._replay, self._sizes = flow, allocator, replay, sizes
         self._config = flow.flow.config
         self._frames = FRAMES_PER_TOKEN * self._config.block
         self._noise = noise[0].T.contiguous()
@@ -79,7 +86,7 @@ class FlowStreams:
 
     def capture(self) -> None:
         """Capture every shape."""
-        for count in CALL_BLOCKS if self._replay is not None else ():
+        for count in self._sizes if self._replay is not None else ():
             self._run([], count)
 
     def step(self, hops: Sequence[FlowHop]) -> "list[tuple[Tensor, FlowStreamState] | None]":
@@ -124,9 +131,9 @@ class FlowStreams:
 
     def _mels(self, rows: Sequence[_Row]) -> list[Tensor]:
         mels: list[Tensor] = []
-        for begin in range(0, len(rows), CALL_BLOCKS[-1]):
-            part = rows[begin : begin + CALL_BLOCKS[-1]]
-            count = len(part) if self._replay is None else bucket_for(len(part), CALL_BLOCKS)
+        for begin in range(0, len(rows), self._sizes[-1]):
+            part = rows[begin : begin + self._sizes[-1]]
+            count = len(part) if self._replay is None else bucket_for(len(part), self._sizes)
             mels += self._run(part, count)[: len(part)].unbind()
         return mels
 
@@ -170,7 +177,7 @@ class FlowStreams:
 
     def _table(self, packed: Tensor) -> BlockTable:
         width = self._config.block + self._config.ahead
-        blocks, previous, counts, valid, present = packed[:, width : width + 5].long().unbind(1)
+        blocks, previous, counts, valid, present = packed[:, width : width + 5].long().T.contiguous()
         return BlockTable(blocks, previous, packed[:, width + 5 :], counts, valid, present, self._config.block)
 
     def _conditions(self, rows: Sequence[_Row], count: int) -> tuple[Tensor, Tensor]:

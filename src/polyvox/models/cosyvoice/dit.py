@@ -27,7 +27,7 @@ RENAMED = (
 )
 """Parameter names: published and ours; those under `time.` belong to `DiTTime`."""
 
-_EPS = 1e-6
+EPS = 1e-6
 _TIME_CODE = 256
 _CONV_KERNEL = 31
 _CONV_GROUPS = 16
@@ -116,7 +116,7 @@ class DiT(nn.Module):
 
 def modulate(rows: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
     """Adaptive layer norm."""
-    return functional.layer_norm(rows, rows.shape[-1:], scale, shift, _EPS)
+    return functional.layer_norm(rows, rows.shape[-1:], scale, shift, EPS)
 
 
 def _feed_forward(

@@ -1,13 +1,20 @@
 """The flow of versions 2 and 3 over blocks of many streams in one call, with their caches in shared memory."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from polyvox.models.attention import BlockCausalMask
+from polyvox.models.cosyvoice.dit import DiT
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow
-from polyvox.models.cosyvoice.ode_solver import FlowPoint
+from polyvox.models.cosyvoice.fused_dit import FusedDiT
+from polyvox.models.cosyvoice.fused_kernels import EstimatorKernels
+from polyvox.models.cosyvoice.fused_unet import FusedUNet
+from polyvox.models.cosyvoice.ode_solver import FlowPoint, solve
+from polyvox.models.cosyvoice.unet import UNet
 from polyvox.models.paged_attention import BlockTable, PagedAttention
 from polyvox.models.paged_cache import BlockLayout, LayoutTrace, PagedCache, PagedLayerCache
 
@@ -42,8 +49,16 @@ class PagedFlow:
     A row's result depends on its stream alone. Padding rows fill the spare block.
     """
 
-    def __init__(self, flow: Flow, layout: FlowLayout, blocks: int, attention: PagedAttention) -> None:
-        self.flow = flow
+    def __init__(
+        self,
+        flow: Flow,
+        layout: FlowLayout,
+        blocks: int,
+        attention: PagedAttention,
+        kernels: EstimatorKernels | None = None,
+    ) -> None:
+        """With `kernels`, the estimator runs on them."""
+        self.flow, self._fused = flow, _fused(flow, kernels)
         device = flow.speaker.weight.device
         self._encoder_cache = PagedCache(layout.encoder, blocks, attention, device)
         self._solver_cache = PagedCache(layout.solver, blocks, attention, device)
@@ -65,7 +80,28 @@ class PagedFlow:
         """Integrate each block to its mel, [n, bins, frames]; `first` [n] is its first frame."""
         frames = FRAMES_PER_TOKEN * self.flow.config.block
         cache = PagedLayerCache(self._solver_cache, table, 0)
-        return self.flow.integrate(point, cache, _BlockPositions(first, frames))
+        if self._fused is None:
+            return self.flow.integrate(point, cache, _BlockPositions(first, frames))
+        velocity, time = self._fused(first, frames), self.flow.time.to(point.mu.dtype)
+        return solve(
+            point, self.flow.deltas, self.flow.config.guidance, lambda step, at: velocity(at, time[step], cache)
+        )
+
+
+FusedVelocity = Callable[[FlowPoint, Tensor, PagedLayerCache], Tensor]
+"""The velocity of blocks, given the time conditioning of a step."""
+
+
+def _fused(flow: Flow, kernels: EstimatorKernels | None) -> Callable[[Tensor, int], FusedVelocity] | None:
+    """Makes the velocity of blocks that begin at given frames and have a given length; None without kernels."""
+    if kernels is None:
+        return None
+    if isinstance(flow.estimator, DiT):
+        dit = FusedDiT(flow.estimator, kernels)
+        return lambda first, frames: partial(dit, rotation=dit.rotation(first, frames))
+    assert isinstance(flow.estimator, UNet)
+    unet = FusedUNet(flow.estimator, kernels)
+    return lambda first, frames: unet
 
 
 class _BlockPositions(BlockCausalMask):

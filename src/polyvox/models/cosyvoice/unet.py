@@ -93,15 +93,19 @@ class UNet(nn.Module):
 
     def forward(self, point: FlowPoint, time: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
         """The velocity [batch, bins, frames]; `time` [blocks, channels] comes from `UNetTime`."""
-        speaker = point.speaker[:, :, None].expand_as(point.mel)
-        inputs = torch.cat((point.mel, point.mu, speaker, point.condition), dim=1)
-        skip = self.down(inputs, time[0], cache, mask)
+        skip = self.down(unet_inputs(point), time[0], cache, mask)
         frames = self.down_conv(skip, cache)
         for level, moment in zip(self.middle, time[1:-1], strict=True):
             frames = level(frames, moment, cache, mask)
         frames = self.up(torch.cat((frames, skip), dim=1), time[-1], cache, mask)
         velocity: Tensor = self.final_proj(self.final(self.up_conv(frames, cache), cache))
         return velocity
+
+
+def unet_inputs(point: FlowPoint) -> Tensor:
+    """The input channels of the estimator, [batch, 4 * bins, frames]."""
+    speaker = point.speaker[:, :, None].expand_as(point.mel)
+    return torch.cat((point.mel, point.mu, speaker, point.condition), dim=1)
 
 
 ConvBlock = Callable[[int, int], nn.Module]
