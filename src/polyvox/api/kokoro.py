@@ -4,7 +4,7 @@ import re
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response
+from fastapi import APIRouter, Body, Header, Response
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
@@ -42,7 +42,15 @@ def _mix_expression(voices: object) -> str:
     response_class=Response,
     responses=SPEECH_ERRORS | {200: {"model": Captioned, "description": "Audio and words."}},
 )
-async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+async def captioned_speech(
+    body: CaptionedBody,
+    service: Service,
+    voices: Voices,
+    owner: Owner,
+    x_polyvox_chunks: Annotated[
+        str, Header(description="1: each line also gives the positions of its chunks, as `chunks`.")
+    ] = "0",
+) -> SpeechResponse:
     """Speak a text, with the start and end of each word.
 
     The answer is one JSON object a line while the audio is made, or a single one if `stream` is false. Times count from
@@ -50,7 +58,7 @@ async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices
     """
     body_format: BodyFormat
     if body.stream:
-        body_format = CaptionStream(body.audio_format, body.return_timestamps)
+        body_format = CaptionStream(body.audio_format, body.return_timestamps, chunks=x_polyvox_chunks == "1")
     else:
         body_format = CaptionFile(body.audio_format, body.return_timestamps)
     return SpeechResponse(service, await speech_request(body, _NAME, service, voices, owner), body_format)
