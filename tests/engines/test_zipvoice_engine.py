@@ -122,6 +122,8 @@ async def test_chunks_follow_each_other_and_point_at_the_text(engine: ZipVoiceEn
     assert all(after.start == before.end for before, after in itertools.pairwise(chunks))
     assert all(after.tokens.start == before.tokens.end for before, after in itertools.pairwise(chunks))
     assert " ".join(chunk.text for chunk in chunks) == TEXT
+    assert all(chunk.stages.flow.device > 0 and chunk.stages.vocoder.device > 0 for chunk in chunks)
+    assert all(chunk.stages.lm is None and chunk.frames for chunk in chunks)
     assert all(TEXT[chunk.span.start : chunk.span.end] == chunk.text for chunk in chunks)
     assert chunks[0].text == "Hello world."
 

@@ -132,6 +132,12 @@ class Metrics:
             "polyvox_side_refused", "Such requests that found the queue full.", registry=registry
         )
 
+        self._lost_records = Counter(
+            "polyvox_chunk_log_lost",
+            "Chunks that could not be written to `chunk_log`.",
+            registry=registry,
+        )
+
     def watch_side(self, *, waiting: Callable[[], float], running: Callable[[], float]) -> None:
         """Read the gauges of side work from these functions at every scrape."""
         self._side_waiting.set_function(waiting)
@@ -140,6 +146,9 @@ class Metrics:
     def watch_output(self, used: Callable[[], float]) -> None:
         """Read the memory of whole answers from this function at every scrape."""
         self._buffered_bytes.set_function(used)
+
+    def chunk_record_lost(self) -> None:
+        self._lost_records.inc()
 
     def side_refused(self) -> None:
         self._side_refused.inc()

@@ -384,6 +384,7 @@ def _audio_chunk(ledger: ChunkLedger, chunk: SegmentChunk, text: ChunkText) -> A
         tokens=chunk.tokens,
         frames=chunk.frames,
         device_seconds=chunk.device_seconds,
+        stages=chunk.stages,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.types import Pcm, PreparedVoice
+from polyvox.types import Pcm, PreparedVoice, Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,13 @@ class DecoderState:
 
 @dataclass(frozen=True, slots=True)
 class Token2WavResult:
-    """The samples of one step, the number of its mel frames, and the state after it."""
+    """The samples of one step, the number of its mel frames, the state after it, and the time of flow and vocoder."""
 
     pcm: Pcm
     frames: int
     state: DecoderState
+    flow_seconds: Seconds | None = None
+    vocoder_seconds: Seconds | None = None
 
 
 class SpeechDecoder(Protocol):

@@ -18,7 +18,7 @@ from polyvox.models.cosyvoice.lm import length_limits
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
-from polyvox.types import Pcm, Span
+from polyvox.types import NO_STAGES, Pcm, Span, StageSeconds
 
 MAX_TOKENS_V1 = 2000
 """Speech tokens of version 1's longest segment, forty seconds: with the longest prompt they fill a sequence."""
@@ -45,6 +45,7 @@ class SegmentChunk:
     cache_bytes: int
     first: bool
     last: bool
+    stages: StageSeconds = NO_STAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,7 @@ class SegmentSynthesizer:
                     0 if final else state.nbytes,
                     first=hops.done == 0,
                     last=final,
+                    stages=StageSeconds(stream.lap(), result.decoded.flow_seconds, result.decoded.vocoder_seconds),
                 )
                 hops = hops.after()
 

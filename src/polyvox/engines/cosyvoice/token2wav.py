@@ -15,6 +15,7 @@ from polyvox.engines.cosyvoice.cuda_graphs.flow import EXTENTS, SolverGraphs
 from polyvox.engines.cosyvoice.cuda_graphs.vocoder import CausalHiftGraphs, HiftGraphs
 from polyvox.engines.cosyvoice.hops import HopLengths
 from polyvox.engines.cosyvoice.speech_decoder import DecoderState, DeviceStream, Token2WavResult, step_noise
+from polyvox.engines.cosyvoice.stage_clock import StageClock
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowRunner, FlowState
 from polyvox.models.cosyvoice.flow_v2 import ConformerTokenEncoder
 from polyvox.models.cosyvoice.noise import flow_noise, source_noise
@@ -157,18 +158,20 @@ class Token2Wav:
             return self._step(tokens, state, final=final)
 
     def _step(self, tokens: Sequence[int], state: Token2WavState, *, final: bool) -> Token2WavResult:
-        known = (*state.known, *tokens)
+        known, clock = (*state.known, *tokens), StageClock(self._device)
         if state.recomputes:
             mel, flow = self._recompute(known, state, final=final), state.flow
         else:
             new = self._tensor(np.array(tokens, np.int64), torch.long)
             mel, flow = self.flow.step(new, state.flow, final=final, runner=self.flow_runner)
+        clock.mark()
         samples, vocoder = self.vocode(mel.float(), state, final=final)
+        clock.mark()
         frames = state.frames + mel.shape[2]
         after = replace(state, flow=flow, vocoder=vocoder, steps=state.steps + 1, frames=frames, known=known)
         # The weights of version 2's crossfade add up to more than one.
         pcm = samples[0].float().clamp(-1.0, 1.0).cpu().numpy()
-        return Token2WavResult(pcm, mel.shape[2], after if final else self._with_lease(after))
+        return Token2WavResult(pcm, mel.shape[2], after if final else self._with_lease(after), *clock.seconds())
 
     def _with_lease(self, state: Token2WavState) -> Token2WavState:
         """The state with its caches paid for or, where the budget is exhausted, without caches."""

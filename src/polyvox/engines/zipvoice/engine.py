@@ -29,7 +29,18 @@ from polyvox.errors import EngineError, PromptError, TextError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer
 from polyvox.text.spoken import Pause
-from polyvox.types import AudioChunk, Capabilities, ChunkPolicy, Pcm, PreparedVoice, Utterance, Voice, VoicePrompt
+from polyvox.types import (
+    NO_STAGES,
+    AudioChunk,
+    Capabilities,
+    ChunkPolicy,
+    Pcm,
+    PreparedVoice,
+    StageSeconds,
+    Utterance,
+    Voice,
+    VoicePrompt,
+)
 
 FADE_SECONDS = 0.1
 FIRST_CHUNK_SECONDS = 3.0
@@ -244,7 +255,9 @@ class _UtteranceState:
             span=span,
             tokens=len(ids),
             wall_seconds=wall_seconds,
-            device_seconds=made.device_seconds if made else 0.0,
+            frames=made.frames if made else None,
+            device_seconds=(made.flow.device or 0.0) + (made.vocoder.device or 0.0) if made else 0.0,
+            stages=StageSeconds(flow=made.flow, vocoder=made.vocoder) if made else NO_STAGES,
         )
 
     def _postprocess(self, pcm: Pcm, *, last: bool) -> Pcm:

@@ -18,7 +18,7 @@ from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner, ItemT, run_
 from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
-from polyvox.types import Pcm
+from polyvox.types import Pcm, Seconds
 
 FEATURE_SCALE = 0.1
 """The network works on mels of a tenth of their size."""
@@ -44,11 +44,12 @@ class ChunkRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SynthesizedChunk:
-    """Samples, [n] or [n, channels], the number of mel frames, and the chunk's share of the device's time."""
+    """Samples, [n] or [n, channels], the number of mel frames, and the time of both stages."""
 
     pcm: Pcm
     frames: int
-    device_seconds: float
+    flow: Seconds
+    vocoder: Seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +58,16 @@ class _Timed:
 
     value: SolverState | Pcm
     seconds: float
+
+    @property
+    def state(self) -> SolverState:
+        assert isinstance(self.value, SolverState)
+        return self.value
+
+    @property
+    def pcm(self) -> Pcm:
+        assert not isinstance(self.value, SolverState)
+        return self.value
 
 
 class ZipVoiceSynthesizer:
@@ -86,13 +97,16 @@ class ZipVoiceSynthesizer:
 
     async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
         """Synthesize a chunk; `due` is its deadline, by which the stages order their work."""
+        asked = time.perf_counter()
         made = await self._encode(request, due)
-        seconds = made.seconds
-        while isinstance(made.value, SolverState):
-            state = made.value
-            made = await (self._vocode(state, due) if state.done else self._step(state, due))
-            seconds += made.seconds
-        return SynthesizedChunk(made.value, len(state.generated), seconds)
+        state, device = made.state, made.seconds
+        while not state.done:
+            made = await self._step(state, due)
+            state, device = made.state, device + made.seconds
+        solved = time.perf_counter()
+        vocoded = await self._vocode(state, due)
+        flow, vocoder = Seconds(solved - asked, device), Seconds(time.perf_counter() - solved, vocoded.seconds)
+        return SynthesizedChunk(vocoded.pcm, len(state.generated), flow, vocoder)
 
     async def close(self) -> None:
         for stage in (self._encode, self._step, self._vocode):
