@@ -54,6 +54,15 @@ class LayerCache:
         """`new` with zeros in place of padding at its end; here there is none."""
         return new
 
+    def take(self) -> CachedTensors:
+        """All cached tensors, for a network that runs as one graph; none at the start."""
+        return tuple(self._past)
+
+    def keep(self, new: Sequence[Tensor]) -> None:
+        """All tensors of the next call's cache, likewise."""
+        if self._update:
+            self._new.extend(new)
+
     def tensors(self) -> CachedTensors:
         """The cache of the next call."""
         return tuple(self._new)
