@@ -18,7 +18,7 @@ ESTIMATOR, TOKEN_ENCODER, VOCODER = "estimator", "token_encoder", "vocoder"
 INT8 = "_int8"
 _LARGEST_MANIFEST = 1 << 20
 _SOURCES = ("flow", "hift")
-_START = re.compile(r"from_(\d+)_to_\d+")
+_SPAN = re.compile(r"from_(\d+)_to_(\d+)")
 
 
 class _Strict(BaseModel):
@@ -61,8 +61,14 @@ class CacheInput:
 def _start_length(name: str, batch: int) -> int:
     if name == "batch":
         return batch
-    found = _START.fullmatch(name)
-    return int(found[1]) if found else 0
+    span = context_span(name)
+    return span[0] if span else 0
+
+
+def context_span(name: str) -> tuple[int, int] | None:
+    """The first and the later length of a context that is shorter at the start of a stream, by its name."""
+    found = _SPAN.fullmatch(name)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +77,19 @@ class GraphFiles:
 
     folder: Path
     manifest: GraphManifest
+    remedy: str = "export the model again"
+    """For graphs that are missing or damaged."""
 
     def path(self, name: str) -> Path:
         """A graph's file; BundleError where it is not the one that was exported."""
         entry, path = self.entry(name), self.folder / self.entry(name).file
         if not path.is_file() or path.stat().st_size != entry.bytes or sha256_of(path) != entry.sha256:
-            raise BundleError(f"{path} is missing or damaged; {export_command(self.manifest.model)}.")
+            raise BundleError(f"{path} is missing or damaged; {self.remedy}.")
         return path
 
     def entry(self, name: str) -> GraphEntry:
         if name not in self.manifest.graphs:
-            raise BundleError(f"{self.folder} holds no graph {name!r}; {export_command(self.manifest.model)}.")
+            raise BundleError(f"{self.folder} holds no graph {name!r}; {self.remedy}.")
         return self.manifest.graphs[name]
 
     def caches(self, name: str) -> Sequence[CacheInput]:
@@ -94,11 +102,6 @@ class GraphFiles:
         return CacheInput(each, self.entry(name).inputs[each])
 
 
-def export_command(model: str) -> str:
-    """The remedy for graphs that are missing or not a model's own."""
-    return f"run `polyvox models export {model}`"
-
-
 def source_hashes(bundle: CosyVoiceBundle) -> dict[str, str]:
     """The hashes of the weights that graphs are made from."""
     return {part: sha256_of(bundle.weights_file(part)) for part in _SOURCES}
@@ -106,19 +109,18 @@ def source_hashes(bundle: CosyVoiceBundle) -> dict[str, str]:
 
 def open_graphs(folder: Path, bundle: CosyVoiceBundle) -> GraphFiles:
     """The graphs in a folder; BundleError where there are none, or where they were made from other weights."""
-    model = f"cosyvoice{bundle.version}"
-    path = folder / MANIFEST
+    path, model = folder / MANIFEST, f"cosyvoice{bundle.version}"
+    remedy = f"run `polyvox models export {bundle.folder} --output {folder}`"
     try:
         with path.open("rb") as stream:
             content = stream.read(_LARGEST_MANIFEST)
         manifest = GraphManifest.model_validate_json(content)
     except OSError as error:
-        raise BundleError(f"There are no ONNX graphs in {folder}; {export_command(model)}.") from error
+        raise BundleError(f"There are no ONNX graphs in {folder}; {remedy}.") from error
     except ValidationError as error:
-        raise BundleError(f"{path} cannot be read by this release; {export_command(model)}.") from error
+        raise BundleError(f"{path} cannot be read by this release; {remedy}.") from error
     if manifest.model != model or manifest.sources != source_hashes(bundle):
         raise BundleError(
-            f"The ONNX graphs in {folder} were made from other weights than those in {bundle.folder}; "
-            f"{export_command(model)}."
+            f"The ONNX graphs in {folder} were made from other weights than those in {bundle.folder}; {remedy}."
         )
-    return GraphFiles(folder, manifest)
+    return GraphFiles(folder, manifest, remedy)

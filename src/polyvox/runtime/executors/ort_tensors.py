@@ -8,6 +8,7 @@ import numpy as np
 import onnxruntime
 import torch
 from torch import Tensor
+from torch.utils.dlpack import from_dlpack
 
 from polyvox.errors import BundleError
 from polyvox.onnx_session import session_options
@@ -72,7 +73,7 @@ class OrtTensorGraph:
         # The session has a stream of its own, which does not know of the work that makes the inputs.
         torch.cuda.current_stream().synchronize()
         self._session.run_with_iobinding(binding)
-        return [torch.from_dlpack(value._ortvalue.to_dlpack()) for value in binding.get_outputs()]
+        return [from_dlpack(value._ortvalue.to_dlpack()) for value in binding.get_outputs()]
 
 
 def _open(
