@@ -80,6 +80,15 @@ class LayerCache:
         distances = torch.cat((back.flip(-2), following), dim=-2)
         return attend_relative(content, position, key, value, distances, mask.tensor(content, key))
 
+    def take(self) -> CachedTensors:
+        """All cached tensors, for a network that runs as one graph; none at the start."""
+        return tuple(self._past)
+
+    def keep(self, new: Sequence[Tensor]) -> None:
+        """All tensors of the next call's cache, likewise."""
+        if self._update:
+            self._new.extend(new)
+
     def tensors(self) -> CachedTensors:
         """The cache of the next call."""
         return tuple(self._new)

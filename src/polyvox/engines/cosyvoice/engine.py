@@ -10,7 +10,8 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.bundle import installed_folder
-from polyvox.engines.cosyvoice.execution import capture_token2wav, start_lm
+from polyvox.engines.cosyvoice.execution import start_lm
+from polyvox.engines.cosyvoice.executors import Token2WavExecutors
 from polyvox.engines.cosyvoice.hops import Hops, hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoice1LmAdapter, CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import (
@@ -127,9 +128,10 @@ class CosyVoiceEngine:
         sizes = LmSchedulerConfig(slots=self._settings.streams, capacity=CAPACITY)
         scheduler, lm_warning = await start_lm(adapter, sizes, default_sampling(config), lm_device, recorder)
         warnings = [model.warning, lm_warning]
-        if recorder is not None and isinstance(token2wav, Token2Wav):
+        if isinstance(token2wav, Token2Wav):
             hops = hop_lengths(self._policy, config.flow.flow.block)
-            warnings.append(await device.run(partial(capture_token2wav, token2wav, hops, recorder)))
+            executors = Token2WavExecutors(token2wav, model.bundle, self._settings)
+            warnings.append(await device.run(partial(executors.prepare, hops, recorder)))
         self.warning = " ".join(filter(None, warnings))
         stage = Stage[Hop, HopResult](
             self.name, partial(decode_hops, token2wav), executor=device, observer=self._observer

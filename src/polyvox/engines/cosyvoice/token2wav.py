@@ -97,6 +97,11 @@ class Token2Wav:
             vocoder_runner = self._capture_vocoder(replay, hops)
         self.flow_runner, self.vocoder_runner = flow_runner, vocoder_runner
 
+    def use(self, flow_runner: FlowRunner | None = None, vocoder_runner: Hift | CausalHift | None = None) -> None:
+        """Run a stage by another executor from now on; None leaves it as it is."""
+        self.flow_runner = flow_runner or self.flow_runner
+        self.vocoder_runner = vocoder_runner or self.vocoder_runner
+
     def _capture_flow(self, replay: Replay, hops: HopLengths) -> FlowRunner:
         block, most = self.flow.config.block, _CAPTURED_BLOCKS[-1]
         sizes = [
