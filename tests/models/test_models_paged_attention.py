@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from helpers.triton_loops import allow_loaded_bounds
-from polyvox.models import paged_attention_kernel
+from polyvox.models import paged_attention_kernels
 from polyvox.models.paged_attention import BlockTable, paged_attention
 
 BLOCKS, BRANCHES, HEADS, WIDTH, TOKENS = 9, 2, 2, 8, 5
@@ -45,5 +45,5 @@ def test_the_kernel_agrees_with_plain_attention(monkeypatch, length, biased):
     bias = torch.randn(BRANCHES * 3, HEADS, length, 4 * length - 1, generator=generator) if biased else None
     expected = paged_attention(query, keys, values, table(), bias)
     assert expected.isfinite().all()
-    ours = paged_attention_kernel.paged_attention(query, keys, values, table(), bias)
+    ours = paged_attention_kernels.paged_attention(query, keys, values, table(), bias)
     torch.testing.assert_close(ours, expected, rtol=1e-5, atol=1e-5)

@@ -53,9 +53,7 @@ def paged_attention(
     for row in range(count):
         history = table.history[row, : int(table.counts[row])]
         positions = (len(history) - 1) * length + int(table.valid[row]) * length // table.tokens
-        key, value = (
-            each[history].permute(1, 2, 0, 3, 4).flatten(2, 3)[:, :, :positions] for each in (keys, values)
-        )
+        key, value = (each[history].permute(1, 2, 0, 3, 4).flatten(2, 3)[:, :, :positions] for each in (keys, values))
         added = None if bias is None else _by_key(bias[row::count], len(history) * length)[..., :positions]
         out[row::count] = functional.scaled_dot_product_attention(query[row::count], key, value, attn_mask=added)
     return out

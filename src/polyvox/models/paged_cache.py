@@ -71,7 +71,7 @@ class PagedLayerCache(LayerCache):
         held = self._cache.contexts[self._context]
         self._context += 1
         count = len(self._table.blocks)
-        tail = new[..., new.shape[-1] - length :].unflatten(0, (-1, count))
+        tail = new[..., new.shape[-1] - length :].view(-1, count, *new.shape[1:-1], length)
         held[self._table.blocks] = tail.transpose(0, 1)
         before = held[self._table.previous].transpose(0, 1).flatten(0, 1)
         return torch.cat((before, new), dim=-1)
@@ -81,7 +81,7 @@ class PagedLayerCache(LayerCache):
         held = self._cache.contexts[self._context]
         held = held.view(*held.shape[:2], length, -1)
         self._context += 1
-        tail = new[:, new.shape[1] - length :].unflatten(0, (-1, len(self._table.blocks)))
+        tail = new[:, new.shape[1] - length :].view(-1, len(self._table.blocks), length, new.shape[2])
         held[self._table.blocks] = tail.transpose(0, 1)
         before = held[self._table.previous].transpose(0, 1).flatten(0, 1)
         return torch.cat((before, new), dim=1)
@@ -124,7 +124,7 @@ class PagedLayerCache(LayerCache):
         self._attention += 1
         count = len(self._table.blocks)
         for memory, new in zip(held, (key, value), strict=True):
-            memory[self._table.blocks] = new.unflatten(0, (-1, count)).transpose(0, 1)
+            memory[self._table.blocks] = new.view(-1, count, *new.shape[1:]).transpose(0, 1)
         return held
 
 

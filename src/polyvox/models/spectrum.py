@@ -46,7 +46,9 @@ def reflect_end(samples: Tensor, padding: Tensor, more: int) -> Tensor:
 
 def zero_last(frames: Tensor, padding: Tensor) -> Tensor:
     """Zero the last `padding` [batch] of frames [batch, n, size]."""
-    return frames * (torch.arange(frames.shape[1], device=frames.device) < frames.shape[1] - padding[:, None])[..., None]
+    return (
+        frames * (torch.arange(frames.shape[1], device=frames.device) < frames.shape[1] - padding[:, None])[..., None]
+    )
 
 
 def last_before(samples: Tensor, length: int, padding: Tensor | None) -> Tensor:

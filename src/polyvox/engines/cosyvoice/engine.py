@@ -1,6 +1,7 @@
 """CosyVoice 1 to 3: zero-shot voices, with audio decoded while speech tokens are still generated."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ from functools import partial
 import structlog
 
 from polyvox.config import Settings
+from polyvox.engines.cosyvoice.batching import streams_for
 from polyvox.engines.cosyvoice.bundle import installed_folder
 from polyvox.engines.cosyvoice.execution import start_lm
-from polyvox.engines.cosyvoice.executors import Token2WavExecutors
+from polyvox.engines.cosyvoice.executors import Token2WavExecutors, cache_bytes
 from polyvox.engines.cosyvoice.hops import Hops, hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoice1LmAdapter, CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import (
@@ -29,24 +31,23 @@ from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFronten
 from polyvox.engines.cosyvoice.prompt_features import check_recording
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.spec import LANGUAGES
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, SpeechDecoder, Token2WavResult
 from polyvox.engines.cosyvoice.synthesis import (
     NO_TEXT,
     ChunkText,
-    Hop,
-    HopResult,
     SegmentChunk,
     SegmentContext,
     SegmentSynthesizer,
-    decode_hops,
     default_sampling,
 )
 from polyvox.engines.cosyvoice.tags import LANGUAGE_TAGS, Tags
 from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
+from polyvox.engines.cosyvoice.voice_states import VoiceStates
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
+from polyvox.engines.kit.recording import first_line
 from polyvox.engines.kit.seeds import derive_seed, request_seed
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
@@ -68,6 +69,10 @@ from polyvox.types import (
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 MAX_INSTRUCTIONS = 500
+_CPU_STREAMS = 8
+_BATCH_BLOCKS = 32
+"""Blocks of the flow in one batch: larger ones are hardly faster, and a new stream's first chunk would wait for them."""
+_CAPTURES_PER_LINE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +82,14 @@ class _Running:
     model: LoadedModel
     scheduler: LmScheduler
     synthesizer: SegmentSynthesizer
-    stage: Stage[Hop, HopResult]
+    stage: Stage[Hop, Token2WavResult]
     device: DeviceExecutor
     lm_device: DeviceExecutor
     features: DeviceExecutor
     text: DeviceExecutor
     streams: asyncio.Semaphore
+    voices: VoiceStates
+    capturing: "asyncio.Task[None] | None"
 
 
 class CosyVoiceEngine:
@@ -125,16 +132,24 @@ class CosyVoiceEngine:
         device, lm_device = DeviceExecutor(f"{self.name}-token2wav", 1), DeviceExecutor(f"{self.name}-lm", 1)
         adapter = _adapter(model, lm_device)
         recorder = CudaGraphs if model.placement.device == "cuda" else None
-        sizes = LmSchedulerConfig(slots=self._settings.streams, capacity=CAPACITY)
+        streams = self._settings.streams or await device.run(partial(_streams, model, self._settings))
+        sizes = LmSchedulerConfig(slots=streams, capacity=CAPACITY)
         scheduler, lm_warning = await start_lm(adapter, sizes, default_sampling(config), lm_device, recorder)
         warnings = [model.warning, lm_warning]
+        executors = None
         if isinstance(token2wav, Token2Wav):
             hops = hop_lengths(self._policy, config.flow.flow.block)
             executors = Token2WavExecutors(token2wav, model.bundle, self._settings)
-            warnings.append(await device.run(partial(executors.prepare, hops, recorder)))
+            warnings.append(await device.run(partial(executors.prepare, hops, streams, recorder)))
         self.warning = " ".join(filter(None, warnings))
-        stage = Stage[Hop, HopResult](
-            self.name, partial(decode_hops, token2wav), executor=device, observer=self._observer
+        stage = Stage[Hop, Token2WavResult](
+            self.name,
+            token2wav.step_batch,
+            executor=device,
+            max_batch=streams,
+            cost=token2wav.blocks_of if isinstance(token2wav, Token2Wav) else None,
+            max_cost=_BATCH_BLOCKS,
+            observer=self._observer,
         )
         original = self._settings.original_least
         self._running = _Running(
@@ -146,12 +161,37 @@ class CosyVoiceEngine:
             lm_device=lm_device,
             features=DeviceExecutor(f"{self.name}-features", 1),
             text=DeviceExecutor(f"{self.name}-text", 1),
-            streams=asyncio.Semaphore(self._settings.streams),
+            streams=asyncio.Semaphore(streams),
+            voices=VoiceStates(partial(_voice_state, token2wav, device, stage), self._settings.prompt_bytes),
+            capturing=asyncio.create_task(self._capture(executors, device)) if executors else None,
         )
+
+    async def _capture(self, executors: Token2WavExecutors, device: DeviceExecutor) -> None:
+        """Capture shape by shape between the hops of streams; what was not captured yet runs eagerly."""
+        began, count = time.perf_counter(), len(executors.captures)
+        for index, capture in enumerate(executors.captures):
+            try:
+                await device.run(partial(executors.capture, capture))
+            except RuntimeError as error:
+                self.warning = f"{self.warning} CosyVoice's {capture.name} could not be captured ({first_line(error)}), so it runs eagerly and more slowly.".strip()
+                log.warning(self.warning)
+                return
+            if (index + 1) % _CAPTURES_PER_LINE == 0 or index + 1 == count:
+                log.info(
+                    "cosyvoice shapes captured",
+                    engine=self.name,
+                    done=index + 1,
+                    of=count,
+                    seconds=round(time.perf_counter() - began, 1),
+                )
 
     async def close(self) -> None:
         if self._running is not None:
             running, self._running = self._running, None
+            if running.capturing is not None:
+                running.capturing.cancel()
+                await asyncio.wait([running.capturing])
+            running.voices.clear()
             await running.scheduler.close()
             await running.stage.close()
             for executor in (running.device, running.lm_device, running.features, running.text):
@@ -263,9 +303,7 @@ class CosyVoiceEngine:
         log.debug("cosyvoice request", engine=self.name, mode=str(prompt.mode), seed=seed, policy=self._policy)
         async with running.streams:
             ledger = ChunkLedger(self._sample_rate, self._policy)
-            base = asyncio.create_task(
-                running.device.run(partial(running.model.networks.token2wav.start, prompt.voice))
-            )
+            base = asyncio.create_task(running.voices.get(prompt.voice))
             hops = Hops(self._policy, len(prompt.flow_tokens), running.synthesizer.block, running.synthesizer.ahead)
             try:
                 context = _UtteranceContext(prompt, base, seed, hops, Playhead(asyncio.get_running_loop().time))
@@ -373,6 +411,22 @@ class _UtteranceContext:
 def _adapter(model: LoadedModel, executor: DeviceExecutor) -> LmAdapter:
     lm = model.networks.lm
     return CosyVoice1LmAdapter(lm, executor) if isinstance(lm, CosyVoice1Lm) else CosyVoiceLmAdapter(lm)
+
+
+def _streams(model: LoadedModel, settings: CosyVoiceSettings) -> int:
+    """Utterances that are spoken at once where the settings leave it open."""
+    token2wav = model.networks.token2wav
+    if model.placement.device != "cuda" or not isinstance(token2wav, Token2Wav):
+        return _CPU_STREAMS
+    return streams_for(token2wav, settings.flow_bytes or cache_bytes())
+
+
+async def _voice_state(
+    token2wav: SpeechDecoder, device: DeviceExecutor, stage: Stage[Hop, Token2WavResult], voice: PreparedVoice
+) -> DecoderState:
+    """The state of a stream before its first token, with the voice's prompt in the flow's caches."""
+    state = await device.run(partial(token2wav.start, voice))
+    return (await stage(Hop((), state, final=False))).state if isinstance(token2wav, Token2Wav) else state
 
 
 _Speech = Callable[[_UtteranceContext], AsyncGenerator[tuple[ChunkText, SegmentChunk]]]

@@ -6,8 +6,8 @@ from types import MappingProxyType
 import structlog
 import torch
 
+from polyvox.engines.cosyvoice.batching import Capture, batch_flow, batch_vocoder, captures, triton_kernels
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
-from polyvox.engines.cosyvoice.execution import capture_token2wav
 from polyvox.engines.cosyvoice.graph_files import INT8, GraphFiles, context_span, open_graphs
 from polyvox.engines.cosyvoice.graph_networks import graph_flow, graph_vocoder
 from polyvox.engines.cosyvoice.hops import HopLengths
@@ -27,6 +27,9 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 EXACT, HALF, QUANTIZED = 1e-3, 5e-2, 0.5
 """The largest deviations from PyTorch that a start accepts, as shares of the result's spread: of graphs in single
 precision, where either side computes in half precision, and of int8 graphs."""
+
+_BATCHED = ("auto", "cuda_graphs")
+"""Executors that decode many streams together, on a GPU."""
 
 LENGTHS = MappingProxyType(
     {
@@ -117,20 +120,34 @@ class Token2WavExecutors:
 
     def __init__(self, token2wav: Token2Wav, bundle: CosyVoiceBundle, settings: CosyVoiceSettings) -> None:
         self._token2wav, self._bundle, self._settings = token2wav, bundle, settings
+        self.captures: list[Capture] = []
+        """Shapes to capture while the server already speaks."""
 
-    def prepare(self, hops: HopLengths, recorder: Callable[[], Replay] | None) -> str:
+    def prepare(self, hops: HopLengths, streams: int, recorder: Callable[[], Replay] | None) -> str:
         """Prepare both stages; returns what the operator should know of those that run otherwise than asked.
 
-        `recorder` captures CUDA graphs; there is none without a GPU.
+        With a `recorder`, which there is on a GPU only, streams are decoded together, and `captures` are left to do.
         """
         flow, vocoder = self._settings.flow_executor, self._settings.vocoder_executor
-        warnings = []
-        if recorder is not None and {flow, vocoder} & {"auto", "cuda_graphs"}:
-            warnings.append(capture_token2wav(self._token2wav, hops, recorder))
+        flows = vocoders = None
         with self._token2wav.stream():
-            warnings.append(self._prepare("flow", flow, self._use_flow, captured=recorder is not None))
-            warnings.append(self._prepare("vocoder", vocoder, self._use_vocoder, captured=recorder is not None))
+            if recorder is not None and flow in _BATCHED and self._token2wav.flow_cache == "full":
+                flows = batch_flow(self._token2wav, self._settings.flow_bytes or cache_bytes(), triton_kernels())
+            if recorder is not None and vocoder in _BATCHED:
+                vocoders = batch_vocoder(self._token2wav, streams, hops)
+            warnings = [
+                self._prepare("flow", flow, self._use_flow, captured=recorder is not None),
+                self._prepare("vocoder", vocoder, self._use_vocoder, captured=recorder is not None),
+            ]
+        if recorder is not None and (flows or vocoders):
+            self.captures = list(captures(flows, vocoders, recorder()))
         return " ".join(filter(None, warnings))
+
+    @torch.inference_mode()
+    def capture(self, capture: Capture) -> None:
+        """Capture one shape."""
+        with self._token2wav.stream():
+            capture.run()
 
     def _prepare(
         self, stage: str, executor: Executor, use: Callable[[GraphOpener | None], None], *, captured: bool
@@ -184,6 +201,12 @@ class Token2WavExecutors:
         ours, theirs = (stream_samples(each, chunks) for each in (runner, vocoder))
         _check(deviation(ours, theirs), HALF if opener.halved else EXACT)
         self._token2wav.use(vocoder_runner=runner)
+
+
+def cache_bytes() -> int:
+    """Memory for the flow's caches: most of what is free on the GPU; the rest is for captured graphs."""
+    free: int = torch.cuda.mem_get_info()[0]
+    return free * 6 // 10
 
 
 def _check(found: float, limit: float) -> None:

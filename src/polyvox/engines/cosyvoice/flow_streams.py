@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from polyvox.engines.cosyvoice.decoder_stages import FlowHop, FlowResult
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, FlowPrompt
 from polyvox.models.cosyvoice.ode_solver import FlowPoint
 from polyvox.models.cosyvoice.paged_flow import PagedFlow
@@ -30,15 +31,11 @@ class FlowStreamState:
     """[bins]"""
     blocks: tuple[BlockLease, ...] = ()
     """The blocks of cache that are done, the prompt's among them."""
+    block_bytes: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class FlowHop:
-    """New tokens of a stream, and the state that they continue."""
-
-    tokens: Sequence[int]
-    state: FlowStreamState
-    final: bool = False
+    @property
+    def nbytes(self) -> int:
+        return self.block_bytes * len(self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +52,20 @@ class _Row:
         return len(self.history) - 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The blocks that a hop completes, the state after it, and which of their frames are its own."""
+
+    rows: list[_Row]
+    after: FlowStreamState
+    begin: int
+    end: int
+
+
 class FlowStreams:
     """Computes the blocks of many streams together. One thread may use it.
 
-    With `replay`, the solver's steps of a call are captured, for some numbers of blocks.
+    The solver's steps of a call are one launch for those numbers of blocks that were captured.
     """
 
     def __init__(
@@ -66,11 +73,12 @@ class FlowStreams:
         flow: PagedFlow,
         allocator: BlockAllocator,
         noise: Tensor,
-        replay: Replay | None = None,
         sizes: Sequence[int] = CALL_BLOCKS,
     ) -> None:
-        """`noise` [1, bins, frames] is that of every stream, from its first frame on; `sizes` are those captured."""
-        self._flow, self._allocator, self._replay, self._sizes = flow, allocator, replay, sizes
+        """`noise` [1, bins, frames] is that of every stream, from its first frame on; `sizes` are those of calls."""
+        self._flow, self._allocator, self._sizes = flow, allocator, sizes
+        self._replay: Replay | None = None
+        self._captured: set[int] = set()
         self._config = flow.flow.config
         self._frames = FRAMES_PER_TOKEN * self._config.block
         self._noise = noise[0].T.contiguous()
@@ -80,38 +88,41 @@ class FlowStreams:
     def start(self, prompt: FlowPrompt) -> FlowStreamState:
         """The state of a stream in this voice, before its prompt is computed."""
         speaker = self._flow.flow.embed_speaker(prompt.embedding)[0]
-        return FlowStreamState(
-            tuple(prompt.tokens[0].tolist()), prompt.mel[0].to(speaker.dtype), speaker
-        )
+        tokens, mel = tuple(prompt.tokens[0].tolist()), prompt.mel[0].to(speaker.dtype)
+        return FlowStreamState(tokens, mel, speaker, block_bytes=self._flow.block_bytes)
 
-    def capture(self) -> None:
-        """Capture every shape."""
-        for count in self._sizes if self._replay is not None else ():
-            self._run([], count)
+    @property
+    def free_blocks(self) -> int:
+        return self._allocator.free
 
-    def step(self, hops: Sequence[FlowHop]) -> "list[tuple[Tensor, FlowStreamState] | None]":
-        """The mel [bins, m] that each hop completes, without its prompt's, and the state after it.
+    @property
+    def shapes(self) -> Sequence[int]:
+        """Numbers of blocks to capture."""
+        return self._sizes
 
-        A hop for whose blocks there is no room gives None; the others do not notice.
-        """
+    def capture(self, blocks: int, replay: Replay) -> None:
+        """Capture calls of so many blocks, and replay them from now on."""
+        self._replay = replay
+        self._run([], blocks, replay)
+        self._captured.add(blocks)
+
+    def step(self, hops: Sequence[FlowHop]) -> list[FlowResult]:
+        """A hop for whose blocks there is no room has no result; the others do not notice."""
         planned = [self._plan(hop) for hop in hops]
-        rows = [row for plan in planned if plan is not None for row in plan[0]]
-        mels = iter(self._mels(rows))
-        results: list[tuple[Tensor, FlowStreamState] | None] = []
+        mels = iter(self._mels([row for plan in planned if plan is not None for row in plan.rows]))
+        results = []
         for hop, plan in zip(hops, planned, strict=True):
             if plan is None:
-                results.append(None)
+                results.append(FlowResult(None, None))
                 continue
-            own, after, ready = plan
-            parts = [next(mels) for _ in own]
-            skipped = max(0, hop.state.condition.shape[1] - self._frames * len(hop.state.blocks))
-            empty = self._noise.new_zeros(self._config.bins, 0)
-            mel = torch.cat(parts, dim=1)[:, skipped : FRAMES_PER_TOKEN * ready] if parts else empty
-            results.append((mel, after))
+            parts = [next(mels) for _ in plan.rows]
+            mel = torch.cat(parts, dim=1) if parts else self._noise.new_zeros(self._config.bins, 0)
+            results.append(FlowResult(mel[:, plan.begin : plan.end], None if hop.final else plan.after))
         return results
 
-    def _plan(self, hop: FlowHop) -> tuple[list[_Row], FlowStreamState, int] | None:
-        """The blocks that a hop completes, the state after it, and the tokens in those blocks."""
+    def _plan(self, hop: FlowHop) -> "_Plan | None":
+        """What a hop takes; None where there are not enough free blocks."""
+        assert isinstance(hop.state, FlowStreamState)
         state, block, ahead = hop.state, self._config.block, self._config.ahead
         known = (*state.pending, *hop.tokens)
         ready = len(known) if hop.final else max(0, (len(known) - ahead) // block * block)
@@ -127,25 +138,29 @@ class FlowStreams:
             _Row(known[index * block : (index + 1) * block + ahead], history[: len(state.blocks) + index + 1], state)
             for index in range(count)
         ]
-        return rows, replace(state, pending=known[ready:], blocks=blocks), ready
+        begin = max(0, state.condition.shape[1] - self._frames * len(state.blocks))
+        return _Plan(rows, replace(state, pending=known[ready:], blocks=blocks), begin, FRAMES_PER_TOKEN * ready)
 
     def _mels(self, rows: Sequence[_Row]) -> list[Tensor]:
         mels: list[Tensor] = []
         for begin in range(0, len(rows), self._sizes[-1]):
             part = rows[begin : begin + self._sizes[-1]]
-            count = len(part) if self._replay is None else bucket_for(len(part), self._sizes)
-            mels += self._run(part, count)[: len(part)].unbind()
+            padded = bucket_for(len(part), self._sizes)
+            if self._replay is not None and padded in self._captured:
+                made = self._run(part, padded, self._replay)
+            else:
+                made = self._run(part, len(part), None)
+            mels += made[: len(part)].unbind()
         return mels
 
-    def _run(self, rows: Sequence[_Row], count: int) -> Tensor:
+    def _run(self, rows: Sequence[_Row], count: int, replay: Replay | None) -> Tensor:
         """The mels of blocks, padded to so many of them, [count, bins, frames]."""
         packed = self._packed(rows, count).to(self._device, non_blocking=True)
-        table = self._table(packed)
-        speaker, condition = self._conditions(rows, count)
         most = max((len(row.history) for row in rows), default=1)
-        mu = self._flow.encode(_ids(packed, self._config.block + self._config.ahead), table, most)
-        given = (packed, mu, speaker, condition)
-        return self._solve(*given) if self._replay is None else self._replay(("flow", count), self._solve, given).clone()
+        ids = packed[:, : self._config.block + self._config.ahead].long()
+        mu = self._flow.encode(ids, self._table(packed), most)
+        given = (packed, mu, *self._conditions(rows, count))
+        return self._solve(*given) if replay is None else replay(("flow", count), self._solve, given).clone()
 
     def _solve(self, packed: Tensor, mu: Tensor, speaker: Tensor, condition: Tensor) -> Tensor:
         table = self._table(packed)
@@ -191,7 +206,3 @@ class FlowStreams:
             if own.shape[1]:
                 condition[index, :, : own.shape[1]] = own
         return torch.stack(speakers), condition
-
-
-def _ids(packed: Tensor, width: int) -> Tensor:
-    return packed[:, :width].long()

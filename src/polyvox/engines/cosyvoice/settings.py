@@ -110,7 +110,18 @@ class CosyVoiceSettings(SettingsSection):
         description="Folder where built TensorRT engines are kept; `tensorrt` in the folder of graphs where it is not "
         "set.",
     )
-    streams: int = Field(8, ge=1, le=256, description="Utterances that are spoken at once.")
+    prompt_bytes: int = Field(
+        1 << 33,
+        ge=0,
+        description="Bytes of flow caches kept for the prompts of recent voices, so that none is computed twice.",
+    )
+    streams: int = Field(
+        0,
+        ge=0,
+        le=256,
+        description="Utterances that are spoken at once; 0: as many as a GPU's memory is enough for, up to 64, or 8 on "
+        "the CPU.",
+    )
 
     def folder(self, version: int) -> Path | None:
         """The folder set for a version, or None for the default one."""

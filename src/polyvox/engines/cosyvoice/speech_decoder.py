@@ -34,6 +34,20 @@ class Token2WavResult:
     flow_seconds: Seconds | None = None
     vocoder_seconds: Seconds | None = None
 
+    @property
+    def device_seconds(self) -> float:
+        """The share of the device's time that the step took."""
+        return sum(each.device or 0.0 for each in (self.flow_seconds, self.vocoder_seconds) if each is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One decoding step of a stream: new tokens and the state that they continue."""
+
+    tokens: tuple[int, ...]
+    state: DecoderState
+    final: bool
+
 
 class SpeechDecoder(Protocol):
     """Flow and vocoder of one model. It holds no state of a stream; one thread may call it."""
@@ -43,6 +57,9 @@ class SpeechDecoder(Protocol):
 
     def step(self, tokens: Sequence[int], state: DecoderState, *, final: bool) -> Token2WavResult:
         """Add tokens; returns the samples that are complete, with the `final` call all of them."""
+
+    def step_batch(self, hops: Sequence[Hop]) -> list[Token2WavResult]:
+        """One step of each of several streams."""
 
 
 class DeviceStream:
@@ -70,6 +87,11 @@ def step_noise(seed: int, kind: int, step: int, shape: tuple[int, ...]) -> Tenso
 def step_uniforms(seed: int, kind: int, step: int, shape: tuple[int, ...]) -> Tensor:
     """Uniform numbers in [0, 1), likewise."""
     return torch.from_numpy(_generator(seed, kind, step).random(shape, np.float32))
+
+
+def step_integer(seed: int, kind: int, step: int, below: int) -> int:
+    """A whole number from 0 on, likewise."""
+    return int(_generator(seed, kind, step).integers(below))
 
 
 def _generator(seed: int, kind: int, step: int) -> np.random.Generator:

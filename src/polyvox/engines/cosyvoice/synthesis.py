@@ -1,7 +1,6 @@
 """Synthesis of one segment: speech tokens are generated, and decoded to audio hop by hop while more come."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState, SpeechDecoder, Token2WavResult
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, Token2WavResult
 from polyvox.engines.cosyvoice.token2wav import MAX_TOKENS
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.lm import length_limits
@@ -59,33 +58,6 @@ class ChunkText:
 NO_TEXT = ChunkText()
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One decoding step of a stream: new tokens and the state that they continue."""
-
-    tokens: tuple[int, ...]
-    state: DecoderState
-    final: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HopResult:
-    """The result of a hop and the seconds that the device took for it."""
-
-    decoded: Token2WavResult
-    seconds: float
-
-
-def decode_hops(token2wav: SpeechDecoder, hops: list[Hop]) -> list[HopResult]:
-    """Decode hops one after the other."""
-    results = []
-    for hop in hops:
-        began = time.perf_counter()
-        decoded = token2wav.step(hop.tokens, hop.state, final=hop.final)
-        results.append(HopResult(decoded, time.perf_counter() - began))
-    return results
-
-
 class _AudibleTokens:
     """The tokens of a stream that are decoded; in version 3 long silences are shortened."""
 
@@ -117,7 +89,7 @@ class SegmentSynthesizer:
         config: CosyVoiceConfig,
         adapter: LmAdapter,
         source: ResumableSource,
-        stage: Stage[Hop, HopResult],
+        stage: Stage[Hop, Token2WavResult],
         *,
         original: bool = False,
     ) -> None:
@@ -190,16 +162,16 @@ class SegmentSynthesizer:
                 end = known if final else hops.end
                 hop = Hop(tuple(audible.tokens[done:known]), state, final)
                 result = await self._stage(hop, due=playhead.due)
-                state, done = result.decoded.state, known
+                state, done = result.state, known
                 yield SegmentChunk(
-                    result.decoded.pcm,
+                    result.pcm,
                     end - hops.done,
-                    result.decoded.frames,
-                    result.seconds,
+                    result.frames,
+                    result.device_seconds,
                     0 if final else state.nbytes,
                     first=hops.done == 0,
                     last=final,
-                    stages=StageSeconds(stream.lap(), result.decoded.flow_seconds, result.decoded.vocoder_seconds),
+                    stages=StageSeconds(stream.lap(), result.flow_seconds, result.vocoder_seconds),
                 )
                 hops = hops.after()
 

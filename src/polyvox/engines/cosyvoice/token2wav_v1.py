@@ -10,6 +10,7 @@ from torch import Tensor
 
 from polyvox.engines.cosyvoice.speech_decoder import (
     DecoderState,
+    Hop,
     DeviceStream,
     Token2WavResult,
     step_noise,
@@ -91,6 +92,10 @@ class Token2Wav1:
             torch.from_numpy(np.array(voice.arrays["embedding"])).to(self._device)[None],
         )
         return OverlapState(0, prompt)
+
+    def step_batch(self, hops: Sequence[Hop]) -> list[Token2WavResult]:
+        """Steps one after the other."""
+        return [self.step(hop.tokens, hop.state, final=hop.final) for hop in hops]
 
     @torch.inference_mode()
     def step(self, tokens: Sequence[int], state: DecoderState, *, final: bool) -> Token2WavResult:

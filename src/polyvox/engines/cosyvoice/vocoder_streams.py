@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from polyvox.engines.cosyvoice.decoder_stages import VocoderHop, VocoderResult
+from polyvox.errors import EngineError
 from polyvox.models.cache import CachedTensors
 from polyvox.models.hift.causal import CausalHift, CausalHiftState
 from polyvox.models.hift.model import Hift, HiftState
@@ -43,18 +45,7 @@ class VocoderStreamState:
 
 
 @dataclass(frozen=True, slots=True)
-class VocoderHop:
-    """New mel frames [bins, n] of a stream, and the state that they continue; None is the start."""
-
-    mel: Tensor
-    state: VocoderStreamState | None
-    final: bool
-    noise_start: int
-    """The sample of the noise that version 2 begins this hop with."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
+class VocoderCall:
     """What the hops of one call have in common; `frames` is their number of mel frames, padding included."""
 
     first: bool
@@ -68,7 +59,7 @@ class _VocoderSteps(Protocol):
     def noise_start(self, hop: VocoderHop) -> int:
         """The sample of the noise that a hop begins with."""
 
-    def noise_frames(self, call: _Call) -> int:
+    def noise_frames(self, call: VocoderCall) -> int:
         """Mel frames that the noise of a call covers."""
 
     def run(
@@ -80,7 +71,7 @@ class _VocoderSteps(Protocol):
 class VocoderStreams:
     """Turns mel frames of many streams into samples together. One thread may use it.
 
-    With `replay`, calls of some numbers of frames and streams are captured; longer ones run eagerly.
+    Calls of some numbers of frames and streams are one launch each, once they were captured; others run eagerly.
     """
 
     def __init__(
@@ -89,16 +80,17 @@ class VocoderStreams:
         noise: Tensor,
         slots: int,
         frames: VocoderFrames,
-        replay: Replay | None = None,
         rows: Sequence[int] = CALL_ROWS,
     ) -> None:
         """`noise` [1, samples, harmonics] is what all streams draw from; `slots` bounds the states at one time."""
-        self._vocoder, self._noise, self._replay = vocoder, noise[0], replay
+        self._vocoder, self._noise = vocoder, noise[0]
         self._rate = vocoder.config.source.samples_per_frame
         self._frames, self._rows = frames, rows
+        self._replay: Replay | None = None
+        self._captured: set[tuple[VocoderCall, int]] = set()
         self._steps: _VocoderSteps = _CausalSteps(vocoder) if isinstance(vocoder, CausalHift) else _HiftSteps(vocoder)
         self._allocator = BlockAllocator(_RESERVED_SLOTS, _RESERVED_SLOTS + slots)
-        probe = _Call(first=True, final=False, frames=min(frames.first))
+        probe = VocoderCall(first=True, final=False, frames=min(frames.first))
         samples = self._noise.new_zeros(1, self._rate * self._steps.noise_frames(probe), self._noise.shape[1])
         padding = torch.zeros(1, dtype=torch.long, device=noise.device)
         _, cached = self._steps.run(self._silence(1, probe.frames), samples, None, padding, final=False)
@@ -106,25 +98,26 @@ class VocoderStreams:
         self.memory = self._noise.new_zeros(_RESERVED_SLOTS + slots, self._packing.size)
         """The states of all streams."""
 
-    def capture(self) -> None:
-        """Capture every shape."""
-        for final, first, lengths in (
-            (False, True, self._frames.first),
-            (False, False, self._frames.later),
-            (True, True, self._frames.last),
-            (True, False, self._frames.last),
-        ):
-            for frames in sorted(lengths):
-                for rows in self._rows:
-                    self._run(_Call(first, final, frames), [], rows)
+    @property
+    def shapes(self) -> list[tuple[VocoderCall, int]]:
+        """Calls to capture, and the numbers of their rows; those that a first chunk needs come first."""
+        calls = [VocoderCall(True, False, frames) for frames in sorted(self._frames.first)]
+        calls += [VocoderCall(False, False, frames) for frames in sorted(self._frames.later)]
+        calls += [VocoderCall(first, True, frames) for first in (False, True) for frames in sorted(self._frames.last)]
+        return [(call, rows) for call in calls for rows in self._rows]
 
-    def step(self, hops: Sequence[VocoderHop]) -> list[tuple[Tensor, VocoderStreamState | None]]:
-        """The samples [m] that each hop completes, and the state after it; None behind the last."""
-        results: dict[int, tuple[Tensor, VocoderStreamState | None]] = {}
-        calls: dict[_Call, list[int]] = defaultdict(list)
+    def capture(self, call: VocoderCall, rows: int, replay: Replay) -> None:
+        """Capture such a call, and replay it from now on."""
+        self._replay = replay
+        self._run(call, [], rows, (), replay)
+        self._captured.add((call, rows))
+
+    def step(self, hops: Sequence[VocoderHop]) -> list[VocoderResult]:
+        results: dict[int, VocoderResult] = {}
+        calls: dict[VocoderCall, list[int]] = defaultdict(list)
         for index, hop in enumerate(hops):
             if hop.mel.shape[1] == 0 and hop.state is None:
-                results[index] = hop.mel.new_zeros(0), None
+                results[index] = VocoderResult(self._noise.new_zeros(0), None)
             else:
                 calls[self._call(hop)].append(index)
         for call, indices in calls.items():
@@ -133,60 +126,54 @@ class VocoderStreams:
                 results |= zip(part, self._called(call, [hops[index] for index in part]), strict=True)
         return [results[index] for index in range(len(hops))]
 
-    def _call(self, hop: VocoderHop) -> _Call:
+    def _call(self, hop: VocoderHop) -> VocoderCall:
         frames, first = hop.mel.shape[1], hop.state is None
         lengths = self._frames.last if hop.final else self._frames.first if first else self._frames.later
         padded = bucket_for(frames, sorted(lengths)) if frames <= max(lengths) else frames
-        return _Call(first, hop.final, padded)
+        return VocoderCall(first, hop.final, padded)
 
-    def _called(self, call: _Call, hops: list[VocoderHop]) -> list[tuple[Tensor, VocoderStreamState | None]]:
+    def _called(self, call: VocoderCall, hops: list[VocoderHop]) -> list[VocoderResult]:
         leases = self._allocator.take(0 if call.final else len(hops))
         if leases is None:
-            raise RuntimeError("There are more streams than the vocoder has room for.")
-        captured = self._replay is not None and call.frames in self._captured_frames(call)
-        count = bucket_for(len(hops), self._rows) if captured else len(hops)
-        samples = self._run(call, hops, count, leases)
-        results: list[tuple[Tensor, VocoderStreamState | None]] = []
+            raise EngineError("There are more streams than the vocoder has room for; try again later.")
+        rows = bucket_for(len(hops), self._rows)
+        if (call, rows) in self._captured:
+            samples = self._run(call, hops, rows, leases, self._replay)
+        else:
+            samples = self._run(call, hops, len(hops), leases, None)
+        results = []
         for index, hop in enumerate(hops):
-            padding = call.frames - hop.mel.shape[1]
-            own = samples[index, : samples.shape[1] - padding * self._rate]
-            frames = hop.mel.shape[1] + (0 if hop.state is None else hop.state.frames)
-            results.append((own, None if call.final else VocoderStreamState(leases[index], frames)))
+            own = samples[index, : samples.shape[1] - (call.frames - hop.mel.shape[1]) * self._rate]
+            after = None if call.final else VocoderStreamState(leases[index], hop.mel.shape[1] + _frames_before(hop))
+            results.append(VocoderResult(own, after))
         return results
 
-    def _captured_frames(self, call: _Call) -> Collection[int]:
-        return self._frames.last if call.final else self._frames.first if call.first else self._frames.later
-
     def _run(
-        self, call: _Call, hops: Sequence[VocoderHop], count: int, leases: Sequence[BlockLease] = ()
+        self,
+        call: VocoderCall,
+        hops: Sequence[VocoderHop],
+        rows: int,
+        leases: Sequence[BlockLease],
+        replay: Replay | None,
     ) -> Tensor:
         """The samples of hops, padded to so many rows."""
-        mel = self._silence(count, call.frames)
+        mel = self._silence(rows, call.frames)
         numbers = []
         for index, hop in enumerate(hops):
             mel[index, :, : hop.mel.shape[1]] = hop.mel
-            numbers.append(
-                (
-                    _SPARE_SLOT if call.final else leases[index].index,
-                    _SPARE_SLOT if hop.state is None else hop.state.slot.index,
-                    call.frames - hop.mel.shape[1],
-                    self._steps.noise_start(hop),
-                )
-            )
-        numbers += [(_SPARE_SLOT, _SPARE_SLOT, 0, 0)] * (count - len(hops))
+            slot = _SPARE_SLOT if call.final else leases[index].index
+            padding = call.frames - hop.mel.shape[1]
+            numbers.append((slot, _slot_before(hop), padding, self._steps.noise_start(hop)))
+        numbers += [(_SPARE_SLOT, _SPARE_SLOT, 0, 0)] * (rows - len(hops))
         table = torch.tensor(numbers, pin_memory=mel.is_cuda).to(mel.device, non_blocking=True)
         work = partial(self._work, call)
-        captured = self._replay is not None and call.frames in self._captured_frames(call)
-        if self._replay is None or not captured:
-            return work(table, mel)
-        return self._replay(("vocoder", call, count), work, (table, mel)).clone()
+        return work(table, mel) if replay is None else replay(("vocoder", call, rows), work, (table, mel)).clone()
 
-    def _work(self, call: _Call, table: Tensor, mel: Tensor) -> Tensor:
+    def _work(self, call: VocoderCall, table: Tensor, mel: Tensor) -> Tensor:
         slots, previous, padding, starts = table.T.contiguous()
         cached = None if call.first else self._packing.unpack(self.memory[previous])
         positions = torch.arange(self._rate * self._steps.noise_frames(call), device=mel.device)
-        # Noise behind the end of the longest stream belongs to padding.
-        noise = self._noise[(starts[:, None] + positions).clamp(max=len(self._noise) - 1)]
+        noise = self._noise[(starts[:, None] + positions) % len(self._noise)]
         samples, after = self._steps.run(mel, noise, cached, padding, final=call.final)
         if not call.final:
             self.memory[slots] = self._packing.pack(after)
@@ -194,6 +181,14 @@ class VocoderStreams:
 
     def _silence(self, rows: int, frames: int) -> Tensor:
         return self._noise.new_zeros(rows, self._vocoder.config.filter.bins, frames)
+
+
+def _frames_before(hop: VocoderHop) -> int:
+    return hop.state.frames if isinstance(hop.state, VocoderStreamState) else 0
+
+
+def _slot_before(hop: VocoderHop) -> int:
+    return hop.state.slot.index if isinstance(hop.state, VocoderStreamState) else _SPARE_SLOT
 
 
 class _CausalSteps:
@@ -204,9 +199,9 @@ class _CausalSteps:
         self._rate = vocoder.config.source.samples_per_frame
 
     def noise_start(self, hop: VocoderHop) -> int:
-        return 0 if hop.state is None else self._rate * (hop.state.frames - self._vocoder.pitch.ahead)
+        return max(0, self._rate * (_frames_before(hop) - self._vocoder.pitch.ahead))
 
-    def noise_frames(self, call: _Call) -> int:
+    def noise_frames(self, call: VocoderCall) -> int:
         ahead = self._vocoder.pitch.ahead
         return call.frames + (0 if call.first else ahead) - (0 if call.final else ahead)
 
@@ -258,7 +253,7 @@ class _HiftSteps:
     def noise_start(self, hop: VocoderHop) -> int:
         return hop.noise_start
 
-    def noise_frames(self, call: _Call) -> int:
+    def noise_frames(self, call: VocoderCall) -> int:
         return call.frames + (0 if call.first else self._vocoder.config.overlap)
 
     def run(
@@ -290,4 +285,4 @@ class _RowPacking:
 
     def unpack(self, packed: Tensor) -> CachedTensors:
         parts = zip(torch.split(packed, [*self._sizes, self._unused], dim=1), self._dtypes, self._shapes, strict=False)
-        return tuple(part.view(dtype).unflatten(1, shape) for part, dtype, shape in parts)
+        return tuple(part.view(dtype).view(-1, *shape) for part, dtype, shape in parts)

@@ -15,9 +15,7 @@ _MIN_TILE = 16
 _CONV_WARPS = 4
 
 
-def add_and_norm(
-    rows: Tensor, added: Tensor, gate: Tensor | None, scale: Tensor, shift: Tensor, eps: float
-) -> Tensor:
+def add_and_norm(rows: Tensor, added: Tensor, gate: Tensor | None, scale: Tensor, shift: Tensor, eps: float) -> Tensor:
     """Add `gate * added` to `rows` [n, width] in place, and return their layer norm with this scale and shift."""
     count, width = rows.shape
     normed = torch.empty_like(rows)
@@ -38,9 +36,7 @@ def add_and_norm(
 
 
 @triton.jit
-def _add_and_norm(  # type: ignore[no-untyped-def]
-    rows, added, gate, scale, shift, normed, width, eps, GATED: tl.constexpr, BLOCK: tl.constexpr
-):
+def _add_and_norm(rows, added, gate, scale, shift, normed, width, eps, GATED: tl.constexpr, BLOCK: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * width
     columns = tl.arange(0, BLOCK)
     inside = columns < width
@@ -85,11 +81,11 @@ def store_keys(
         ROTATED=rotation is not None,
         num_warps=4,
     )
-    return projected[..., : heads * width].unflatten(-1, (heads, width)).transpose(1, 2)
+    return projected[..., : heads * width].view(*projected.shape[:2], heads, width).transpose(1, 2)
 
 
 @triton.jit
-def _store_keys(  # type: ignore[no-untyped-def]
+def _store_keys(
     projected,
     keys,
     values,
@@ -160,7 +156,7 @@ def grouped_conv_mish(padded: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 @triton.jit
-def _grouped_conv_mish(  # type: ignore[no-untyped-def]
+def _grouped_conv_mish(
     padded,
     weight,
     bias,

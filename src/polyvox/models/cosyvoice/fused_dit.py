@@ -55,7 +55,9 @@ class FusedDiT:
                 self._kernels.store_keys,
                 rotation,
             )
-            normed = self._kernels.add_and_norm(rows, block.out(attended.view(rows.shape)), gate, ff_scale, ff_shift, EPS)
+            normed = self._kernels.add_and_norm(
+                rows, block.out(attended.view(rows.shape)), gate, ff_scale, ff_shift, EPS
+            )
             inner = functional.gelu(block.ff_in(normed), approximate="tanh")
             last = index + 1 == len(self._blocks)
             shift, scale = (time[-1], time[-2]) if last else moments[index + 1, :2]
@@ -75,7 +77,7 @@ class FusedDiT:
 
 def _by_tap(conv: CausalConv) -> Tensor:
     """A convolution's weight as [taps, groups, inputs of a group, outputs of a group]."""
-    return conv.weight.detach().unflatten(0, (conv.groups, -1)).permute(3, 0, 2, 1).contiguous()
+    return conv.weight.detach().view(conv.groups, -1, *conv.weight.shape[1:]).permute(3, 0, 2, 1).contiguous()
 
 
 def _fused_block(block: nn.Module) -> _FusedBlock:

@@ -59,6 +59,7 @@ class PagedFlow:
     ) -> None:
         """With `kernels`, the estimator runs on them."""
         self.flow, self._fused = flow, _fused(flow, kernels)
+        self.block_bytes = layout.nbytes
         device = flow.speaker.weight.device
         self._encoder_cache = PagedCache(layout.encoder, blocks, attention, device)
         self._solver_cache = PagedCache(layout.solver, blocks, attention, device)

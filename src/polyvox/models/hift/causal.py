@@ -136,9 +136,7 @@ class CausalHift(nn.Module):
     def _samples(self, padding: Tensor | None) -> Tensor | None:
         return None if padding is None else padding * self.config.source.samples_per_frame
 
-    def _emit(
-        self, state: CausalHiftState, *, final: bool, padding: Tensor | None
-    ) -> tuple[Tensor, CausalHiftState]:
+    def _emit(self, state: CausalHiftState, *, final: bool, padding: Tensor | None) -> tuple[Tensor, CausalHiftState]:
         """Emit the samples that no later spectrum reaches, less one frame; at the end all."""
         assert state.sums is not None
         assert state.weights is not None

@@ -54,7 +54,7 @@ def paged_attention(
 
 
 @triton.jit
-def _attend(  # type: ignore[no-untyped-def]
+def _attend(
     query,
     keys,
     values,
