@@ -48,11 +48,18 @@ class ZipVoiceFigures:
         )
 
 
-def random_networks(device: torch.device, *, distilled: bool) -> ZipVoiceNetworks:
-    """Networks of the released sizes with seeded weights."""
+def released(*, distilled: bool) -> ZipVoiceConfig:
+    """The sizes of the published model."""
+    return ZipVoiceConfig(TOKENS, BINS, TEXT, DECODER, distilled=distilled)
+
+
+def random_networks(
+    device: torch.device, *, distilled: bool, sizes: ZipVoiceConfig | None = None, vocoder: VocosConfig | None = None
+) -> ZipVoiceNetworks:
+    """Networks with seeded weights, of the released sizes if no others are given."""
     torch.manual_seed(0)
-    zipvoice = ZipVoice(ZipVoiceConfig(TOKENS, BINS, TEXT, DECODER, distilled=distilled))
-    vocos = Vocos(VocosConfig())
+    zipvoice = ZipVoice(sizes or released(distilled=distilled))
+    vocos = Vocos(vocoder or VocosConfig())
     for module in (zipvoice, vocos):
         for parameter in module.requires_grad_(False).parameters():
             parameter.normal_(std=parameter[0].numel() ** -0.5 if parameter.dim() > 1 else 0.1)
