@@ -1,7 +1,7 @@
 """Memory and utilisation of the machine's GPUs, as NVML tells it, or their memory alone, as PyTorch does."""
 
+import asyncio
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +13,8 @@ import structlog
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 CACHE_SECONDS = 1.0
+PATIENCE = 0.5
+"""Seconds that a probe waits for the driver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,15 @@ class GpuUsage:
     used_bytes: int
     total_bytes: int
     utilization: float | None = None
+
+    def public(self) -> dict[str, int | float | None]:
+        """What a probe without a key may see: no names."""
+        return {
+            "index": self.index,
+            "memory_used": self.used_bytes,
+            "memory_total": self.total_bytes,
+            "utilization": self.utilization,
+        }
 
 
 Reader = Callable[[], Sequence[GpuUsage]]
@@ -50,11 +61,7 @@ def _nvml_reader() -> Reader | None:
 
 
 def _read_nvml(nvml: ModuleType) -> list[GpuUsage]:
-    try:
-        return [_nvml_usage(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
-    except nvml.NVMLError as error:
-        log.warning("NVML cannot be read", reason=str(error))
-        return []
+    return [_nvml_usage(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
 
 
 def _nvml_usage(nvml: ModuleType, index: int) -> GpuUsage:
@@ -68,20 +75,18 @@ def _nvml_usage(nvml: ModuleType, index: int) -> GpuUsage:
 
 
 def _read_torch() -> list[GpuUsage]:
-    """The GPUs of a process that has loaded PyTorch and begun to use one; to ask is not to begin."""
+    """The GPU of a process that has loaded PyTorch and begun to use one; others would be taken into use by asking."""
     torch: ModuleType | None = sys.modules.get("torch")
     cuda = getattr(torch, "cuda", None)
     if cuda is None or not cuda.is_initialized():
         return []
-    found = []
-    for index in range(cuda.device_count()):
-        free, total = cuda.mem_get_info(index)
-        found.append(GpuUsage(index, cuda.get_device_name(index), total - free, total))
-    return found
+    index = cuda.current_device()
+    free, total = cuda.mem_get_info(index)
+    return [GpuUsage(index, cuda.get_device_name(index), total - free, total)]
 
 
 class GpuMonitor:
-    """The usage as it was a second ago at most. A read may wait for the driver: call `read` off the event loop."""
+    """The usage as it was a second ago at most, read when somebody asks for it."""
 
     def __init__(
         self, make_reader: Callable[[], Reader] = gpu_reader, clock: Callable[[], float] = time.monotonic
@@ -89,21 +94,30 @@ class GpuMonitor:
         self._make_reader = make_reader
         self._reader: Reader | None = None
         self._clock = clock
-        self._lock = threading.Lock()
         self._read_at = -CACHE_SECONDS
-        self._latest: tuple[GpuUsage, ...] = ()
+        self._reading: asyncio.Future[None] | None = None
+        self.latest: tuple[GpuUsage, ...] = ()
 
-    @property
-    def latest(self) -> tuple[GpuUsage, ...]:
-        """What was read last, without waiting."""
-        return self._latest
+    async def sample(self) -> tuple[GpuUsage, ...]:
+        """Each GPU's usage; none where the machine has no GPU or nobody to tell.
 
-    def read(self) -> tuple[GpuUsage, ...]:
-        """Each GPU's usage; none where the machine has no GPU or nobody to tell."""
-        with self._lock:
-            if self._reader is None:
-                self._reader = self._make_reader()
-            if self._clock() - self._read_at >= CACHE_SECONDS:
-                self._latest = tuple(self._reader())
-                self._read_at = self._clock()
-            return self._latest
+        A driver may keep its caller waiting: it is asked on a thread, once at a time, and after `PATIENCE` the last
+        answer has to do.
+        """
+        if self._reading is None and self._clock() - self._read_at >= CACHE_SECONDS:
+            self._reading = asyncio.ensure_future(asyncio.to_thread(self._read))
+            self._reading.add_done_callback(self._finished)
+        if self._reading is not None:
+            await asyncio.wait([self._reading], timeout=PATIENCE)
+        return self.latest
+
+    def _read(self) -> None:
+        if self._reader is None:
+            self._reader = self._make_reader()
+        self.latest = tuple(self._reader())
+
+    def _finished(self, reading: "asyncio.Future[None]") -> None:
+        self._reading, self._read_at = None, self._clock()
+        if not reading.cancelled() and (error := reading.exception()) is not None:
+            self.latest = ()
+            log.warning("the GPU cannot be read", reason=str(error))
