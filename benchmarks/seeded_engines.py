@@ -56,7 +56,7 @@ from polyvox.models.kokoro.istftnet import IstftNetConfig
 from polyvox.models.kokoro.model import KokoroConfig
 from polyvox.models.qwen.model import QwenConfig
 from polyvox.models.speechlm.neucodec import NeuCodecConfig
-from polyvox.models.zipvoice.model import ZipVoiceConfig
+from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
 from polyvox.models.zipvoice.vocos import VocosConfig
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs
@@ -183,6 +183,7 @@ class Seeded:
             "log_level": "warning",
         }
         own: dict[str, dict[str, object]] = {
+            "zipvoice": {"zipvoice_graph_seconds": 0} if self.eager else {},
             "cosyvoice": {"cosyvoice_streams": min(256, streams)},
             "speechlm": {
                 "speechlm_cache_bytes": (48 << 30) if self.device == "cuda" else (1 << 28),
@@ -341,6 +342,8 @@ def _zipvoice(seeded: Seeded, settings: Settings) -> SeededEngine:
             device, distilled=True, sizes=seeded.sizes.zipvoice, vocoder=seeded.sizes.vocos
         )
         networks = replace(networks, vocabulary=_phoneme_vocabulary())
+        assert isinstance(networks.acoustic_model, ZipVoice)
+        networks.acoustic_model.to(seeded.placement("float16").dtype)
         frontend = ZipVoiceFrontend(networks.vocabulary, settings.espeak, dialogue=False)
         await engine.start_with(networks, device)
         return Manner(

@@ -4,11 +4,13 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.parallel_calls import ParallelCalls
@@ -20,8 +22,6 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm
 
-FEATURE_SCALE = 0.1
-"""The network works on mels of a tenth of their size."""
 _CPU_FRAMES_PER_CALL = 2_400
 _GPU_FRAMES_PER_CALL = 60_000
 _CPU_BATCH, _GPU_BATCH = 8, 64
@@ -49,6 +49,14 @@ class SynthesizedChunk:
     pcm: Pcm
     frames: int
     device_seconds: float
+
+
+class ChunkSynthesizer(Protocol):
+    """Synthesizes chunks of many requests; none depends on the others."""
+
+    async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk: ...
+
+    async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

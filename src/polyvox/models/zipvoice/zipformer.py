@@ -1,7 +1,7 @@
 """ZipVoice's Zipformer. Rows of different lengths share a batch; none depends on its batch-mates."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -59,7 +59,12 @@ class PaddingMask:
         tensor = torch.tensor(lengths, device=device)
         if min(lengths) == frames:
             return cls(frames, tensor, None)
-        return cls(frames, tensor, torch.arange(frames, device=device) >= tensor[:, None])
+        return cls.static(tensor, frames)
+
+    @classmethod
+    def static(cls, lengths: Tensor, frames: int) -> "PaddingMask":
+        """The mask of lengths that only the device knows: there always is one, so that a CUDA graph fits all."""
+        return cls(frames, lengths, torch.arange(frames, device=lengths.device) >= lengths[:, None])
 
     def downsample(self, factor: int) -> "PaddingMask":
         """The mask once every `factor` frames have become one; the last group of a row may be incomplete."""
@@ -83,16 +88,33 @@ class Zipformer(nn.Module):
         self.stacks = nn.ModuleList(ZipformerStack(config, index) for index in range(len(config.layers)))
         self.out_proj = nn.Linear(config.width, config.outputs)
 
-    def forward(self, rows: Tensor, padding: PaddingMask, time: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        rows: Tensor,
+        padding: PaddingMask,
+        time: Tensor | None = None,
+        positions: Mapping[int, Tensor] | None = None,
+    ) -> Tensor:
         """Rows [batch, frames, inputs] and, in a decoder, the time embedding [batch, width]: [..., outputs].
 
-        Frames beyond a row's length do not influence the row; the output there is undefined.
+        Frames beyond a row's length do not influence the row; the output there is undefined. `positions` are those of
+        `position_table`, where they are at hand.
         """
         rows = self.in_proj(rows)
         for stack in self.stacks:
-            rows = stack(rows, padding, time)
+            rows = stack(rows, padding, time, positions)
         out: Tensor = self.out_proj(rows)
         return out
+
+    def position_table(self, frames: int) -> dict[int, Tensor]:
+        """The relative positions of rows of so many frames, for each frame rate, by the number of frames there."""
+        weight = self.in_proj.weight
+        return {
+            count: relative_positions(count, stack.position, weight.device).to(weight.dtype)
+            for stack in self.stacks
+            if isinstance(stack, ZipformerStack)
+            for count in (-(-frames // stack.factor),)
+        }
 
 
 class ZipformerStack(nn.Module):
@@ -109,11 +131,13 @@ class ZipformerStack(nn.Module):
             self.downsample_bias = nn.Parameter(torch.empty(self.factor))
             self.bypass_scale = nn.Parameter(torch.empty(config.width))
 
-    def forward(self, rows: Tensor, padding: PaddingMask, time: Tensor | None) -> Tensor:
+    def forward(
+        self, rows: Tensor, padding: PaddingMask, time: Tensor | None, positions: Mapping[int, Tensor] | None = None
+    ) -> Tensor:
         time_bias = None if time is None else self.time(swoosh_r(time))[:, None]
         if self.factor == 1:
-            return self.run_layers(rows, padding, time_bias)
-        short = self.run_layers(self.downsample(rows, padding), padding.downsample(self.factor), time_bias)
+            return self.run_layers(rows, padding, time_bias, positions)
+        short = self.run_layers(self.downsample(rows, padding), padding.downsample(self.factor), time_bias, positions)
         upsampled = short.repeat_interleave(self.factor, dim=1)[:, : padding.frames]
         return rows.lerp(upsampled, self.bypass_scale)
 
@@ -124,11 +148,15 @@ class ZipformerStack(nn.Module):
         weights = self.downsample_bias.softmax(dim=0)[:, None]
         return (full.view(len(rows), groups, self.factor, -1) * weights).sum(dim=2)
 
-    def run_layers(self, rows: Tensor, padding: PaddingMask, time_bias: Tensor | None) -> Tensor:
+    def run_layers(
+        self, rows: Tensor, padding: PaddingMask, time_bias: Tensor | None, positions: Mapping[int, Tensor] | None
+    ) -> Tensor:
         """The rows after all layers; `time_bias` is [batch, 1, width]."""
-        positions = relative_positions(padding.frames, self.position, rows.device).to(rows.dtype)
+        relative = None if positions is None else positions.get(padding.frames)
+        if relative is None:
+            relative = relative_positions(padding.frames, self.position, rows.device).to(rows.dtype)
         for layer in self.layers:
-            rows = layer(rows, positions, padding.mask, time_bias)
+            rows = layer(rows, relative, padding.mask, time_bias)
         return rows
 
 
@@ -293,8 +321,9 @@ class BiasNorm(nn.Module):
         self.bias = nn.Parameter(torch.empty(width))
 
     def forward(self, rows: Tensor) -> Tensor:
-        power = (rows - self.bias).square().mean(dim=-1, keepdim=True)
-        return rows * (power.rsqrt() * self.log_scale.exp())
+        # In single precision: the squares of a few hundred exceed what 16 bits hold.
+        power = (rows - self.bias).float().square().mean(dim=-1, keepdim=True)
+        return rows * (power.rsqrt() * self.log_scale.exp()).to(rows.dtype)
 
 
 def relative_positions(frames: int, width: int, device: torch.device) -> Tensor:
