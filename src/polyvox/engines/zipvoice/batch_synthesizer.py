@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,8 +22,8 @@ from polyvox.types import Pcm
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-_BATCHES = 2
-"""Batches under way: the host packs one while the device computes the other."""
+GATHER_SECONDS = 0.008
+"""How long a chunk waits for others that are about to arrive: a batch of many takes little longer than one of one."""
 _ROW_THREADS = 4
 """Threads that draw noise, a millisecond for each second of speech."""
 _PROGRESS_SECONDS = 2.0
@@ -49,7 +50,8 @@ class BatchSynthesizer:
         self.warning = ""
         """Why shapes run eagerly that should have been captured; empty where none does."""
         self._solver = BatchSolver(networks, device, None if recorder is None else recorder())
-        self._executor = DeviceExecutor("zipvoice", _BATCHES)
+        self._executor = DeviceExecutor("zipvoice", 1)
+        self._arriving, self._arrived = 0, asyncio.Event()
         self._rows = DeviceExecutor("zipvoice-rows", _ROW_THREADS)
         self._stage = Stage[ChunkRow, _Solved](
             "zipvoice-solve",
@@ -63,9 +65,30 @@ class BatchSynthesizer:
 
     async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
         """Synthesize a chunk; `due` is its deadline, by which the stage orders its work."""
-        row = await self._rows.run(partial(_chunk_row, request))
+        with self.arriving():
+            row = await self._rows.run(partial(_chunk_row, request))
+        await self._gather()
         solved = await self._stage(row, due)
         return SynthesizedChunk(solved.pcm, row.generated, solved.seconds)
+
+    @contextmanager
+    def arriving(self) -> Iterator[None]:
+        """Let other chunks wait a moment for the one that this block leads to."""
+        self._arriving += 1
+        self._arrived.clear()
+        try:
+            yield
+        finally:
+            self._arriving -= 1
+            if not self._arriving:
+                self._arrived.set()
+
+    async def _gather(self) -> None:
+        """Wait until nobody is on the way, or for as long as that is worth it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GATHER_SECONDS):
+                while self._arriving:
+                    await self._arrived.wait()
 
     async def capture(self, max_frames: int) -> None:
         """Capture all shapes for chunks up to so many frames, between batches; they are used one by one as they come.

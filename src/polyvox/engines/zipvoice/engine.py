@@ -165,7 +165,8 @@ class ZipVoiceEngine:
         state = _UtteranceState(utterance, self._options(utterance), self._prompt(utterance))
         items = self._read(state)
         playhead, asked = Playhead(asyncio.get_running_loop().time), time.perf_counter()
-        item = await running.text_executor.run(lambda: next(items, None))
+        with running.synthesizer.arriving():
+            item = await running.text_executor.run(lambda: next(items, None))
         while item is not None:
             # The next chunk's text is processed while the device works on this one.
             following = asyncio.ensure_future(running.text_executor.run(lambda: next(items, None)))

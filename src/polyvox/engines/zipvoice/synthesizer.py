@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,6 +55,9 @@ class SynthesizedChunk:
 class ChunkSynthesizer(Protocol):
     """Synthesizes chunks of many requests; none depends on the others."""
 
+    def arriving(self) -> AbstractContextManager[None]:
+        """Announce, for a block, that it leads to a chunk."""
+
     async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk: ...
 
     async def close(self) -> None: ...
@@ -91,6 +95,10 @@ class ZipVoiceSynthesizer:
         self._encode: Stage[ChunkRequest, _Timed] = stage("encode", self._encode_batch)
         self._step: Stage[SolverState, _Timed] = stage("step", self._step_batch)
         self._vocode: Stage[SolverState, _Timed] = stage("vocode", self._vocode_batch)
+
+    def arriving(self) -> AbstractContextManager[None]:
+        """Nobody waits: a chunk joins the batch at any step."""
+        return nullcontext()
 
     async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
         """Synthesize a chunk; `due` is its deadline, by which the stages order their work."""

@@ -52,7 +52,7 @@ class Vocos(nn.Module):
         return [row[: (length - 1) * self.config.hop] for row, length in zip(samples, lengths, strict=True)]
 
     def vocode_padded(self, mels: Tensor, lengths: Tensor) -> Tensor:
-        """Mels [batch, frames, bins], with anything behind `lengths` [batch], as samples [batch, (frames - 1) * hop]."""
+        """Mels [batch, frames, bins], anything behind `lengths` [batch], as samples [batch, (frames - 1) * hop]."""
         padding = PaddingMask.static(lengths, mels.shape[1])
         assert padding.mask is not None
         return self._vocode(mels.masked_fill(padding.mask[:, :, None], 0.0), padding)
