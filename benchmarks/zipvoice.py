@@ -165,6 +165,7 @@ async def measure(
 async def _captured(networks: ZipVoiceNetworks, device: torch.device) -> BatchSynthesizer:
     """As the engine runs on a GPU, with all shapes captured."""
     synthesis, began = BatchSynthesizer(networks, device, None, CudaGraphs), time.perf_counter()
+    await synthesis.fuse()
     await synthesis.capture(int(load_settings().section(ZipVoiceSettings).graph_seconds * FRAMES_PER_SECOND))
     took, memory = time.perf_counter() - began, torch.cuda.max_memory_allocated() / 2**30
     print(synthesis.warning or f"captured in {took:.1f} s, {memory:.2f} GiB at most", flush=True)

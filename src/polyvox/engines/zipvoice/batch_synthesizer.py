@@ -12,6 +12,7 @@ import torch
 
 from polyvox.engines.kit.recording import first_line
 from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE, MAX_ROWS, BatchShape, BatchSolver, ChunkRow
+from polyvox.engines.zipvoice.fused_kernels import fuse_kernels
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.synthesizer import ChunkRequest, SynthesizedChunk
 from polyvox.models.zipvoice.flow import ZipVoiceInput
@@ -49,6 +50,7 @@ class BatchSynthesizer:
     ) -> None:
         self.warning = ""
         """Why shapes run eagerly that should have been captured; empty where none does."""
+        self._networks = networks
         self._solver = BatchSolver(networks, device, None if recorder is None else recorder())
         self._executor = DeviceExecutor("zipvoice", 1)
         self._arriving, self._arrived = 0, asyncio.Event()
@@ -70,6 +72,10 @@ class BatchSynthesizer:
         await self._gather()
         solved = await self._stage(row, due)
         return SynthesizedChunk(solved.pcm, row.generated, solved.seconds)
+
+    async def fuse(self) -> None:
+        """Use fused kernels, where there are some and they compute what they should."""
+        await self._executor.run(partial(fuse_kernels, self._networks))
 
     @contextmanager
     def arriving(self) -> Iterator[None]:

@@ -115,6 +115,7 @@ class ZipVoiceEngine:
         synthesizer: ChunkSynthesizer
         if isinstance(networks.acoustic_model, ZipVoice) and (device.type == "cuda" or recorder is not None):
             synthesizer = BatchSynthesizer(networks, device, self._observer, recorder)
+            await synthesizer.fuse()
         else:
             synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
         text_executor = DeviceExecutor(f"{self.name}-text", 1)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -79,6 +80,22 @@ class PaddingMask:
         return rows.gather(1, indices[:, :, None].expand(-1, -1, rows.shape[2]))
 
 
+class ZipformerKernels(Protocol):
+    """Fused kernels for the parts of a layer, as in `zipformer_kernels`."""
+
+    def swoosh(self, rows: Tensor, slope: float) -> Tensor: ...
+
+    def attention_weights(
+        self, projected: Tensor, relative: Tensor, mask: Tensor | None, heads: int, sizes: tuple[int, int, int]
+    ) -> Tensor: ...
+
+    def gated_conv(
+        self, projected: Tensor, weight: Tensor, bias: Tensor, mask: Tensor | None, slope: float
+    ) -> Tensor: ...
+
+    def norm_bypass(self, rows: Tensor, out: Tensor, bias: Tensor, log_scale: Tensor, bypass: Tensor) -> Tensor: ...
+
+
 class Zipformer(nn.Module):
     """A sequence of stacks, of which the middle ones run at a lower frame rate."""
 
@@ -105,6 +122,12 @@ class Zipformer(nn.Module):
             rows = stack(rows, padding, time, positions)
         out: Tensor = self.out_proj(rows)
         return out
+
+    def use_kernels(self, kernels: ZipformerKernels | None) -> None:
+        """Let all layers use fused kernels, or none."""
+        for module in self.modules():
+            if isinstance(module, ZipformerLayer | AttentionWeights | FeedForward | Convolution):
+                module.kernels = kernels
 
     def position_table(self, frames: int) -> dict[int, Tensor]:
         """The relative positions of rows of so many frames, for each frame rate, by the number of frames there."""
@@ -163,6 +186,8 @@ class ZipformerStack(nn.Module):
 class ZipformerLayer(nn.Module):
     """Attention weights are computed once and used three times, between feed-forwards and convolutions."""
 
+    kernels: ZipformerKernels | None = None
+
     def __init__(self, config: ZipformerConfig, kernel: int) -> None:
         super().__init__()
         width, feed_forward = config.width, config.feed_forward
@@ -193,6 +218,8 @@ class ZipformerLayer(nn.Module):
         out = self.add_time(out, time_bias)
         out = out + self.conv_module2(out, mask)
         out = out + self.feed_forward3(out)
+        if self.kernels is not None:
+            return self.kernels.norm_bypass(rows, out, self.norm.bias, self.norm.log_scale, self.bypass)
         return rows.lerp(self.norm(out), self.bypass)
 
     @staticmethod
@@ -204,6 +231,8 @@ class ZipformerLayer(nn.Module):
 class AttentionWeights(nn.Module):
     """Attention weights from query-key scores plus scores of the query with the relative position."""
 
+    kernels: ZipformerKernels | None = None
+
     def __init__(self, config: ZipformerConfig) -> None:
         super().__init__()
         self.sizes = (config.query_head, config.query_head, config.position_head)
@@ -214,6 +243,9 @@ class AttentionWeights(nn.Module):
     def forward(self, rows: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
         """[batch, heads, frames, frames], a softmax over the last axis."""
         batch, frames, _ = rows.shape
+        if self.kernels is not None:
+            relative = self.linear_pos(positions)
+            return self.kernels.attention_weights(self.in_proj(rows), relative, mask, self.heads, self.sizes)
         parts = self.in_proj(rows).split([self.heads * size for size in self.sizes], dim=2)
         query, key, position = (part.view(batch, frames, self.heads, -1).transpose(1, 2) for part in parts)
         relative = self.linear_pos(positions).view(2 * frames - 1, self.heads, -1).permute(1, 2, 0)
@@ -268,18 +300,26 @@ class GatedAttention(nn.Module):
 
 
 class FeedForward(nn.Module):
+    """Two projections around a swoosh."""
+
+    kernels: ZipformerKernels | None = None
+
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
         self.in_proj = nn.Linear(width, hidden)
         self.out_proj = nn.Linear(hidden, width)
 
     def forward(self, rows: Tensor) -> Tensor:
-        out: Tensor = self.out_proj(_shifted_swoosh(self.in_proj(rows)))
+        hidden = self.in_proj(rows)
+        hidden = _shifted_swoosh(hidden) if self.kernels is None else self.kernels.swoosh(hidden, SLOPE)
+        out: Tensor = self.out_proj(hidden)
         return out
 
 
 class Convolution(nn.Module):
     """A gated depthwise convolution over time; frames beyond a row's ends count as zeros."""
+
+    kernels: ZipformerKernels | None = None
 
     def __init__(self, width: int, kernel: int) -> None:
         super().__init__()
@@ -288,10 +328,15 @@ class Convolution(nn.Module):
         self.out_proj = nn.Linear(width, width)
 
     def forward(self, rows: Tensor, mask: Tensor | None) -> Tensor:
-        gated = functional.glu(self.in_proj(rows), dim=2)
-        if mask is not None:
-            gated = gated.masked_fill(mask[:, :, None], 0.0)
-        out: Tensor = self.out_proj(_shifted_swoosh(self.depthwise_conv(gated)))
+        projected, conv = self.in_proj(rows), self.depthwise_conv
+        if self.kernels is not None:
+            hidden = self.kernels.gated_conv(projected, conv.weight, conv.bias, mask, SLOPE)
+        else:
+            gated = functional.glu(projected, dim=2)
+            if mask is not None:
+                gated = gated.masked_fill(mask[:, :, None], 0.0)
+            hidden = _shifted_swoosh(conv(gated))
+        out: Tensor = self.out_proj(hidden)
         return out
 
 
@@ -349,7 +394,7 @@ def swoosh_r(rows: Tensor) -> Tensor:
 
 def _shifted_swoosh(rows: Tensor) -> Tensor:
     """SwooshL and SwooshR without shift and offset, which `zipformer_state` moves into the layers around them."""
-    if rows.device.type != "cpu" or torch.get_num_threads() > 1:
+    if rows.device.type != "cpu" or rows.dtype != torch.float32 or torch.get_num_threads() > 1:
         return functional.softplus(rows).add_(rows, alpha=-SLOPE)
     # A single thread is twice as fast with the vector library's exponentials and logarithms, as long as their operands
     # stay in its cache. Threads that share an operation would wait for each other after each of these.
