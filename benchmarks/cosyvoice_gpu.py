@@ -181,7 +181,7 @@ async def streams(
     stage = Stage[Hop, HopResult]("sound", lambda hops: decode_hops(networks.token2wav, hops), executor=device)
     for load in loads:
         maker = _SetLength(recipe, decoder, source, stage, int(load.seconds * TOKENS_PER_SECOND))
-        yield await _stream(maker, networks.token2wav, _voice(recipe, load), load, device)
+        yield await _stream(maker, networks.token2wav, seeded_voice(recipe, load), load, device)
     await source.close()
     await stage.close()
     for executor in (lm_device, device):
@@ -205,7 +205,7 @@ async def _stream(
     return CosyVoiceFigures(tuple(chunks))
 
 
-def _voice(recipe: CosyVoiceConfig, load: StreamLoad) -> PreparedVoice:
+def seeded_voice(recipe: CosyVoiceConfig, load: StreamLoad) -> PreparedVoice:
     draws = np.random.Generator(np.random.Philox(1))
     tokens = int(load.prompt_seconds * TOKENS_PER_SECOND)
     return PreparedVoice(
@@ -225,7 +225,7 @@ def deviation(recipe: CosyVoiceConfig, placement: Placement, load: StreamLoad) -
     mels = []
     for dtype in (torch.float32, placement.dtype):
         sound = random_networks(recipe, replace(placement, dtype=dtype)).token2wav
-        state = sound.start(_voice(recipe, load))
+        state = sound.start(seeded_voice(recipe, load))
         with sound.stream():
             tokens = torch.arange(50, device=placement.device)[None]
             mel, _ = sound.flow.step(tokens, state.flow, final=True)
@@ -248,7 +248,7 @@ class Agreement:
 @torch.inference_mode()
 def agreement(networks: RandomNetworks, recipe: CosyVoiceConfig, load: StreamLoad) -> Agreement:
     """Over a stream as the load has it, chunk by chunk both ways."""
-    sound, voice = networks.token2wav, _voice(recipe, load)
+    sound, voice = networks.token2wav, seeded_voice(recipe, load)
     plain = Token2Wav(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
     hops = Hops(load.policy, len(voice.arrays["tokens"]), recipe.flow.flow.block, recipe.flow.flow.ahead)
     tokens = torch.arange(int(load.seconds * TOKENS_PER_SECOND), device=networks.lm.marks.device)[None]

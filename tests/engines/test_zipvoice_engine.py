@@ -393,7 +393,9 @@ async def test_without_a_gpu_it_runs_on_the_cpu_and_warns_where_one_was_asked_fo
 async def test_a_gpu_that_fails_its_trial_is_not_used(
     installed: Path, monkeypatch: pytest.MonkeyPatch, device: str
 ) -> None:
-    def load(variant: object, folder: Path, vocoder: Path, device: torch.device) -> ZipVoiceNetworks:
+    def load(
+        variant: object, folder: Path, vocoder: Path, device: torch.device, dtype: torch.dtype = torch.float32
+    ) -> ZipVoiceNetworks:
         if device.type == "cuda":
             raise RuntimeError("no kernel image is available\nfor execution on the device")
         return load_networks(DISTILLED, folder, vocoder, device)

@@ -127,7 +127,10 @@ class CosyVoiceEngine:
         self._observer = observer
 
     async def start(self) -> None:
-        model = await asyncio.to_thread(load_model, self._folder, self._version, self._settings)
+        await self.start_with(await asyncio.to_thread(load_model, self._folder, self._version, self._settings))
+
+    async def start_with(self, model: LoadedModel) -> None:
+        """As `start`, with a model that is loaded already."""
         config, token2wav = model.bundle.config, model.networks.token2wav
         device, lm_device = DeviceExecutor(f"{self.name}-token2wav", 1), DeviceExecutor(f"{self.name}-lm", 1)
         adapter = _adapter(model, lm_device)

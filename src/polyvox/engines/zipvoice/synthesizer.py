@@ -3,12 +3,15 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.parallel_calls import ParallelCalls
@@ -20,8 +23,6 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm, Seconds
 
-FEATURE_SCALE = 0.1
-"""The network works on mels of a tenth of their size."""
 _CPU_FRAMES_PER_CALL = 2_400
 _GPU_FRAMES_PER_CALL = 60_000
 _CPU_BATCH, _GPU_BATCH = 8, 64
@@ -50,6 +51,17 @@ class SynthesizedChunk:
     frames: int
     flow: Seconds
     vocoder: Seconds
+
+
+class ChunkSynthesizer(Protocol):
+    """Synthesizes chunks of many requests; none depends on the others."""
+
+    def arriving(self) -> AbstractContextManager[None]:
+        """Announce, for a block, that it leads to a chunk."""
+
+    async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk: ...
+
+    async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +106,10 @@ class ZipVoiceSynthesizer:
         self._encode: Stage[ChunkRequest, _Timed] = stage("encode", self._encode_batch)
         self._step: Stage[SolverState, _Timed] = stage("step", self._step_batch)
         self._vocode: Stage[SolverState, _Timed] = stage("vocode", self._vocode_batch)
+
+    def arriving(self) -> AbstractContextManager[None]:
+        """Nobody waits: a chunk joins the batch at any step."""
+        return nullcontext()
 
     async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
         """Synthesize a chunk; `due` is its deadline, by which the stages order their work."""
