@@ -288,6 +288,7 @@ def _cosyvoice(seeded: Seeded, settings: Settings, version: int) -> SeededEngine
         networks = cosyvoice_gpu.random_networks(recipe, placement)
         voice = _cosyvoice_voice(recipe, seeded)
         await engine.start_with(_loaded_cosyvoice(recipe, networks, placement, voice))
+        await engine.captured()
         engine.set_length(round(seeded.seconds * cosyvoice_gpu.TOKENS_PER_SECOND))
         return Manner()
 

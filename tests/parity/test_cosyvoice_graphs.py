@@ -4,6 +4,9 @@ from functools import cache
 
 import pytest
 import torch
+from polyvox.engines.cosyvoice.cuda_graphs.encoder import TokenEncoderGraphs
+from polyvox.engines.cosyvoice.cuda_graphs.flow import SolverGraphs
+from polyvox.engines.cosyvoice.cuda_graphs.vocoder import CausalHiftGraphs, HiftGraphs
 from torch.nn import functional
 
 from helpers.cosyvoice_golden import (
@@ -18,9 +21,6 @@ from helpers.cosyvoice_golden import (
     seeded,
 )
 from helpers.replaying import Poisoned
-from polyvox.engines.cosyvoice.cuda_graphs.encoder import TokenEncoderGraphs
-from polyvox.engines.cosyvoice.cuda_graphs.flow import SolverGraphs
-from polyvox.engines.cosyvoice.cuda_graphs.vocoder import CausalHiftGraphs, HiftGraphs
 from polyvox.models.cosyvoice.flow import FlowPrompt, FlowRunner
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.runtime.executors.cuda_graphs import bucket_for

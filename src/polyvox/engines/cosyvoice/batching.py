@@ -35,8 +35,8 @@ class BatchingKernels(NamedTuple):
 
 def triton_kernels() -> BatchingKernels:
     """The kernels of a GPU."""
-    from polyvox.models import paged_attention_kernels  # noqa: PLC0415 (Triton comes with torch for a GPU only)
-    from polyvox.models.cosyvoice import estimator_kernels  # noqa: PLC0415
+    from polyvox.models import paged_attention_kernels
+    from polyvox.models.cosyvoice import estimator_kernels
 
     return BatchingKernels(paged_attention_kernels.paged_attention, estimator_kernels)
 

@@ -71,7 +71,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 MAX_INSTRUCTIONS = 500
 _CPU_STREAMS = 8
 _BATCH_BLOCKS = 32
-"""Blocks of the flow in one batch: larger ones are hardly faster, and a new stream's first chunk would wait for them."""
+"""Blocks of the flow in one batch: larger ones are hardly faster, and a first chunk would wait for them."""
 _CAPTURES_PER_LINE = 20
 
 
@@ -149,7 +149,8 @@ class CosyVoiceEngine:
             self.name,
             token2wav.step_batch,
             executor=device,
-            max_batch=streams,
+            # Hops that run one after the other do not wait for each other's end.
+            max_batch=streams if executors is not None and executors.captures else 1,
             cost=token2wav.blocks_of if isinstance(token2wav, Token2Wav) else None,
             max_cost=_BATCH_BLOCKS,
             observer=self._observer,
@@ -169,6 +170,11 @@ class CosyVoiceEngine:
             capturing=asyncio.create_task(self._capture(executors, device)) if executors else None,
         )
 
+    async def captured(self) -> None:
+        """Wait until all shapes are captured."""
+        if (capturing := self._started().capturing) is not None:
+            await asyncio.wait([capturing])
+
     async def _capture(self, executors: Token2WavExecutors, device: DeviceExecutor) -> None:
         """Capture shape by shape between the hops of streams; what was not captured yet runs eagerly."""
         began, count = time.perf_counter(), len(executors.captures)
@@ -176,8 +182,12 @@ class CosyVoiceEngine:
             try:
                 await device.run(partial(executors.capture, capture))
             except RuntimeError as error:
-                self.warning = f"{self.warning} CosyVoice's {capture.name} could not be captured ({first_line(error)}), so it runs eagerly and more slowly.".strip()
-                log.warning(self.warning)
+                reason = first_line(error)
+                warning = (
+                    f"CosyVoice's {capture.name} could not be captured ({reason}), so it runs eagerly, more slowly."
+                )
+                self.warning = " ".join(filter(None, (self.warning, warning)))
+                log.warning(warning)
                 return
             if (index + 1) % _CAPTURES_PER_LINE == 0 or index + 1 == count:
                 log.info(

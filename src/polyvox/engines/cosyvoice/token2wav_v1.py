@@ -10,8 +10,8 @@ from torch import Tensor
 
 from polyvox.engines.cosyvoice.speech_decoder import (
     DecoderState,
-    Hop,
     DeviceStream,
+    Hop,
     Token2WavResult,
     step_noise,
     step_uniforms,

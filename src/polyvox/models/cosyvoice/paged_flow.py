@@ -71,7 +71,7 @@ class PagedFlow:
         return tuple(each for cache in caches for each in (*cache.contexts, *(half for kv in cache.kv for half in kv)))
 
     def encode(self, ids: Tensor, table: BlockTable, most: int) -> Tensor:
-        """Encode the tokens of each block, [n, block + lookahead], as mu; `most` is the largest of the table's counts."""
+        """Encode the tokens of each block, [n, block + lookahead], as mu; `most` is the largest count in the table."""
         block = self.flow.config.block
         cache = PagedLayerCache(self._encoder_cache, table, most)
         mu: Tensor = self.flow.token_encoder(ids[:, :block], ids[:, block:], cache, BlockCausalMask(block, block))

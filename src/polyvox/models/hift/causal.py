@@ -53,8 +53,8 @@ class CausalHift(nn.Module):
     ) -> tuple[Tensor, CausalHiftState]:
         """Add mel frames [batch, bins, n]; returns the samples [batch, m] of all frames but the last eight.
 
-        The last call of a stream is `final`: frames after it are zero. The last `padding` [batch] frames of each row may
-        be zeros, too; their samples are undefined, and all else is as it would be without padding.
+        The last call of a stream is `final`: frames after it are zero. The last `padding` [batch] frames of each row
+        may be zeros, too; their samples are undefined, and all else is as it would be without padding.
         """
         state = self._with_source(replace(state, mel=torch.cat((state.mel, mel), dim=2)), final=final, padding=padding)
         ahead = self.config.filter.ahead
