@@ -22,6 +22,8 @@ from polyvox.runtime.executors.cuda_graphs import Replay
 STREAM_BLOCKS = 10
 """Blocks of cache that a stream is expected to take, beside its voice's: a block is a second."""
 MAX_STREAMS = 64
+_FIRST_LENGTHS = 3
+"""Lengths of first hops that are captured, beside the longest."""
 _SLOTS_PER_STREAM = 3
 """States of the vocoder that a stream holds at one time: before a hop, after it, and one on its way to be dropped."""
 
@@ -69,12 +71,12 @@ def batch_vocoder(token2wav: Token2Wav, streams: int, hops: HopLengths) -> Vocod
 
 
 def vocoder_frames(flow: FlowConfig, hops: HopLengths) -> VocoderFrames:
-    """Lengths that hops are padded to: all first ones to one, the last ones to that of any other hop."""
-    first, later = max(hops.first), sorted(hops.later)
+    """Lengths that hops are padded to: first ones to the next of a few, last ones to that of any other hop."""
+    first, later = sorted(hops.first), sorted(hops.later)
     # The last hop of a stream holds the rest of its tokens and the lookahead of the hop before it.
-    last = {each + flow.ahead for each in (flow.block, first, *later)}
+    last = {each + flow.ahead for each in (flow.block, *later)}
     return VocoderFrames(
-        [FRAMES_PER_TOKEN * first],
+        [FRAMES_PER_TOKEN * each for each in (*first[:: max(1, len(first) // _FIRST_LENGTHS)], first[-1])],
         [FRAMES_PER_TOKEN * each for each in later],
         [FRAMES_PER_TOKEN * each for each in sorted(last)],
     )

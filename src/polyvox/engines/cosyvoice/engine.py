@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import structlog
+import torch
 
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.batching import streams_for
@@ -52,7 +53,7 @@ from polyvox.engines.kit.seeds import derive_seed, request_seed
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.cuda_graphs import CudaGraphs
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, use_own_stream
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
@@ -73,6 +74,8 @@ _CPU_STREAMS = 8
 _BATCH_BLOCKS = 32
 """Blocks of the flow in one batch: larger ones are hardly faster, and a first chunk would wait for them."""
 _CAPTURES_PER_LINE = 20
+_CPU_PREFILL_ROWS, _GPU_PREFILL_ROWS = 256, 2048
+"""Positions of prompts in one step of the language model: on a GPU, those of ten streams that start together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,9 @@ class CosyVoiceEngine:
         adapter = _adapter(model, lm_device)
         recorder = CudaGraphs if model.placement.device == "cuda" else None
         streams = self._settings.streams or await device.run(partial(_streams, model, self._settings))
-        sizes = LmSchedulerConfig(slots=streams, capacity=CAPACITY)
+        prefill_rows = _CPU_PREFILL_ROWS if recorder is None else _GPU_PREFILL_ROWS
+        sizes = LmSchedulerConfig(slots=streams, capacity=CAPACITY, prefill_rows=prefill_rows)
+        await lm_device.run(partial(use_own_stream, torch.device(model.placement.device)))
         scheduler, lm_warning = await start_lm(adapter, sizes, default_sampling(config), lm_device, recorder)
         warnings = [model.warning, lm_warning]
         executors = None
