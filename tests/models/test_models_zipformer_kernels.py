@@ -9,9 +9,10 @@ pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
 from polyvox.engines.zipvoice import fused_kernels  # noqa: E402
-from polyvox.engines.zipvoice.fused_kernels import use_kernels  # noqa: E402
+from polyvox.engines.zipvoice.fused_kernels import use_conv_kernel, use_kernels  # noqa: E402
 from polyvox.models.zipvoice import zipformer_kernels  # noqa: E402
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig  # noqa: E402
+from polyvox.models.zipvoice.vocos import Vocos, VocosConfig  # noqa: E402
 from polyvox.models.zipvoice.zipformer import (  # noqa: E402
     PaddingMask,
     Zipformer,
@@ -108,3 +109,19 @@ def test_kernels_that_err_or_do_not_build_are_not_used(monkeypatch):
     use_kernels(model, zipformer_kernels)
     assert layer.kernels is layer.feed_forward2.kernels is zipformer_kernels
     assert model.text_encoder.stacks[0].layers[0].kernels is zipformer_kernels
+
+
+def test_the_vocoder_s_convolutions_are_tried_first(monkeypatch):
+    monkeypatch.setattr(fused_kernels, "_PROBE_LENGTHS", (9, 5))
+    vocos = Vocos(VocosConfig(bins=3, width=8, hidden=8, blocks=1, fft=16, hop=4))
+    for parameter in vocos.requires_grad_(False).parameters():
+        parameter.normal_(std=0.5, generator=torch.Generator().manual_seed(1))
+    block = vocos.blocks[0].dwconv
+    use_conv_kernel(vocos, lambda rows, weight, bias: rows)
+    assert block.kernel is None
+    use_conv_kernel(vocos, zipformer_kernels.depthwise_conv)
+    assert block.kernel is zipformer_kernels.depthwise_conv
+    rows = torch.randn(2, 21, 8, generator=torch.Generator().manual_seed(2))
+    fused = block(rows)
+    block.kernel = None
+    assert torch.allclose(fused, block(rows), atol=1e-5)

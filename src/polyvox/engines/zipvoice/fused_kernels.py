@@ -7,7 +7,8 @@ import torch
 
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.models.zipvoice.model import ZipVoice
-from polyvox.models.zipvoice.zipformer import PaddingMask, ZipformerKernels
+from polyvox.models.zipvoice.vocos import Vocos
+from polyvox.models.zipvoice.zipformer import ConvKernel, PaddingMask, ZipformerKernels
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -25,6 +26,7 @@ def fuse_kernels(networks: ZipVoiceNetworks) -> None:
     from polyvox.models.zipvoice import zipformer_kernels
 
     use_kernels(model, zipformer_kernels)
+    use_conv_kernel(networks.vocos, zipformer_kernels.depthwise_conv)
 
 
 def use_kernels(model: ZipVoice, kernels: ZipformerKernels) -> None:
@@ -41,6 +43,28 @@ def use_kernels(model: ZipVoice, kernels: ZipformerKernels) -> None:
         )
         return
     model.text_encoder.use_kernels(kernels)
+
+
+@torch.inference_mode()
+def use_conv_kernel(vocos: Vocos, kernel: ConvKernel) -> None:
+    """Let the vocoder use a kernel for its convolutions, unless it fails or computes something else than PyTorch's."""
+    weight = vocos.head.weight
+    frames, bins = max(_PROBE_LENGTHS), vocos.config.bins
+    waves = torch.linspace(-40, 40, len(_PROBE_LENGTHS) * frames * bins, device=weight.device).sin()
+    rows = waves.view(len(_PROBE_LENGTHS), frames, bins).to(weight.dtype)
+    padding = PaddingMask.of(_PROBE_LENGTHS, frames, weight.device)
+    exact = vocos.backbone(rows, padding).float()
+    try:
+        vocos.use_kernel(kernel)
+        deviation = ((vocos.backbone(rows, padding).float() - exact).square().mean().sqrt() / exact.std()).item()
+        if not deviation <= _TOLERANCE[weight.dtype]:
+            raise ArithmeticError(f"it is off by {deviation:.2g}")
+    except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, PyTorch's convolution still works
+        vocos.use_kernel(None)
+        log.warning(
+            "The vocoder's convolution kernel failed its test, so it runs more slowly without it.",
+            reason=str(failure)[:500],
+        )
 
 
 @torch.inference_mode()

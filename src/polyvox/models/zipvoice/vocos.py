@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.loading import StateDict, load, renamed
 from polyvox.models.spectrum import istft_frames, overlap_add, squared_window
-from polyvox.models.zipvoice.zipformer import DepthwiseConv, PaddingMask
+from polyvox.models.zipvoice.zipformer import ConvKernel, DepthwiseConv, PaddingMask
 
 _NAMES = ((r"^backbone\.", ""), (r"^head\.out\.", "head."), (r"^convnext\.", "blocks."))
 # Buffers that are computed here.
@@ -50,6 +50,12 @@ class Vocos(nn.Module):
         rows = pad_sequence(list(mels), batch_first=True)
         samples = self._vocode(rows, PaddingMask.of(lengths, rows.shape[1], rows.device))
         return [row[: (length - 1) * self.config.hop] for row, length in zip(samples, lengths, strict=True)]
+
+    def use_kernel(self, kernel: ConvKernel | None) -> None:
+        """Let all blocks use a kernel for their convolution, or PyTorch's."""
+        for module in self.modules():
+            if isinstance(module, DepthwiseConv):
+                module.kernel = kernel
 
     def vocode_padded(self, mels: Tensor, lengths: Tensor) -> Tensor:
         """Mels [batch, frames, bins], anything behind `lengths` [batch], as samples [batch, (frames - 1) * hop]."""

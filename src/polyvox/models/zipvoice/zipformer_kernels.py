@@ -166,21 +166,32 @@ def gated_conv(projected: Tensor, weight: Tensor, bias: Tensor, mask: Tensor | N
     `projected` [batch, frames, 2 * channels] has values and gates, `weight` is [channels, 1, kernel].
     """
     batch, frames, width = projected.shape
-    channels, kernel = width // 2, weight.shape[2]
-    gated, out = (projected.new_empty(batch, frames, channels) for _ in range(2))
+    channels = width // 2
+    gated = projected.new_empty(batch, frames, channels)
     count = gated.numel()
     padding = gated if mask is None else mask.contiguous().view(torch.uint8)
     _gate_kernel[(triton.cdiv(count, _FLAT_BLOCK),)](
         projected.contiguous(), padding, gated, count, CHANNELS=channels, MASKED=mask is not None, BLOCK=_FLAT_BLOCK
     )
+    return _convolve(gated, weight, bias, slope)
+
+
+def depthwise_conv(rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """A centred depthwise convolution over time of rows [batch, frames, channels]."""
+    return _convolve(rows.contiguous(), weight, bias, None)
+
+
+def _convolve(rows: Tensor, weight: Tensor, bias: Tensor, slope: float | None) -> Tensor:
+    batch, frames, channels = rows.shape
+    out = torch.empty_like(rows)
     _conv_kernel[(triton.cdiv(frames, _FRAMES), batch, triton.cdiv(channels, _CHANNELS))](
-        gated,
+        rows,
         weight.contiguous(),
         bias,
         out,
         frames,
         CHANNELS=channels,
-        KERNEL=kernel,
+        KERNEL=weight.shape[2],
         SLOPE=slope,
         FRAMES=_FRAMES,
         BLOCK=_CHANNELS,
@@ -231,7 +242,9 @@ def _conv_kernel(
         total += value.to(tl.float32) * factor.to(tl.float32)[None, :]
     place = start + times[:, None] * CHANNELS + channels[None, :]
     stored = (times[:, None] < frames) & known[None, :]
-    tl.store(out + place, _swoosh(total, SLOPE).to(out.dtype.element_ty), mask=stored)
+    if SLOPE is not None:
+        total = _swoosh(total, SLOPE)
+    tl.store(out + place, total.to(out.dtype.element_ty), mask=stored)
 
 
 def norm_bypass(rows: Tensor, out: Tensor, bias: Tensor, log_scale: Tensor, bypass: Tensor) -> Tensor:
