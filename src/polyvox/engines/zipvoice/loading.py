@@ -24,8 +24,8 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 VOCODER = "vocos"
 MAX_DEVIATION = 0.1
-"""Largest RMS error of a mel in less than float32, as a share of its spread. On the tests' weights it is 0.003 in float16
-and 0.03 in bfloat16; a network whose values leave float16's range gives no number at all."""
+"""Largest RMS error of a mel in less than float32, as a share of its spread. On the tests' weights it is 0.003 in
+float16 and 0.03 in bfloat16; a network whose values leave float16's range gives no number at all."""
 CPU = torch.device("cpu")
 
 
