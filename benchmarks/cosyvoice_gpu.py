@@ -311,7 +311,11 @@ def record(networks: RandomNetworks, recipe: CosyVoiceConfig, loads: Iterable[St
     began = time.perf_counter()
     sound = networks.token2wav
     with torch.inference_mode(), sound.stream():
-        stages = batch_flow(sound, _CACHE_BYTES, triton_kernels()), batch_vocoder(sound, 1, usual)
+        stages = (
+            batch_flow(sound.flow, sound.flow_noise, _CACHE_BYTES, triton_kernels()),
+            batch_vocoder(sound, 1, usual),
+        )
+        sound.use(flow_stage=stages[0], vocoder_stage=stages[1])
         for capture in captures(*stages, CudaGraphs()):
             capture.run()
     return f"flow and vocoder recorded in {time.perf_counter() - began:.1f} s"

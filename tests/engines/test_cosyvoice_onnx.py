@@ -83,7 +83,7 @@ def token2wav(models, version):
 def prepared(model, **settings):
     """Give a model the executors that the settings name; returns the warning."""
     chosen = CosyVoiceSettings(**settings)
-    return Token2WavExecutors(model.networks.token2wav, model.bundle, chosen).prepare(HOPS, None)
+    return Token2WavExecutors(model.networks.token2wav, model.bundle, chosen).prepare(HOPS, 1, gpu=False)
 
 
 @torch.inference_mode()
@@ -153,13 +153,13 @@ def test_a_start_by_graphs_passes_its_self_test_and_streams_the_same_sound(model
 
     eager = pcm()
     assert prepared(models[version], **BY_GRAPHS) == ""
-    assert isinstance(token2wav.flow_runner.solver, GraphSolver)
-    assert isinstance(token2wav.vocoder_runner.filter, GraphFilter)
+    assert isinstance(token2wav.flow_stage.runner.solver, GraphSolver)
+    assert isinstance(token2wav.vocoder_stage.vocoder.filter, GraphFilter)
     ours = pcm()
     # Vocoders amplify rounding, for their phases are long sums.
     assert 10 * np.log10(np.square(eager).mean() / np.square(ours - eager).mean()) > 30
     assert prepared(models[version], flow_executor="eager", vocoder_executor="eager") == ""
-    assert token2wav.vocoder_runner is token2wav.vocoder
+    assert token2wav.vocoder_stage.vocoder is token2wav.vocoder
     np.testing.assert_array_equal(pcm(), eager)
 
 
@@ -279,7 +279,8 @@ def test_a_stage_without_graphs_stays_in_pytorch_and_says_so(models, token2wav, 
         warning = prepared(models[3], **BY_GRAPHS, onnx_dir=tmp_path)
     assert f"flow does not run by ONNX Runtime (There are no ONNX graphs in {tmp_path / 'cosyvoice3'}; run" in warning
     assert " ".join(entry["event"] for entry in logs) == warning
-    assert (token2wav.flow_runner, token2wav.vocoder_runner) == (token2wav.flow.eager_runner, token2wav.vocoder)
+    assert token2wav.flow_stage.runner == token2wav.flow.eager_runner
+    assert token2wav.vocoder_stage.vocoder is token2wav.vocoder
 
 
 @pytest.mark.parametrize("version", [3])
@@ -291,7 +292,8 @@ def test_a_stage_that_fails_its_self_test_stays_in_pytorch(models, token2wav, mo
             f"CosyVoice's {stage} does not run by ONNX Runtime (it deviates from PyTorch by 0.01 of the result's "
             "spread, more than 0.001), so PyTorch runs it."
         ) in warning
-    assert (token2wav.flow_runner, token2wav.vocoder_runner) == (token2wav.flow.eager_runner, token2wav.vocoder)
+    assert token2wav.flow_stage.runner == token2wav.flow.eager_runner
+    assert token2wav.vocoder_stage.vocoder is token2wav.vocoder
 
 
 @pytest.mark.parametrize("version", [3])

@@ -55,9 +55,9 @@ def test_a_start_builds_engines_that_pass_the_self_test(model, tmp_path, tensorr
     )
     stages = Token2WavExecutors(model.networks.token2wav, model.bundle, settings)
     hops = hop_lengths(ChunkPolicy(25, 2.0, 100), 25)
-    assert stages.prepare(hops, None) == ""
-    assert isinstance(model.networks.token2wav.flow_runner.solver._graph, TensorRtGraph)
-    assert isinstance(model.networks.token2wav.vocoder_runner.filter._graph, TensorRtGraph)
+    assert stages.prepare(hops, 1, gpu=False) == ""
+    assert isinstance(model.networks.token2wav.flow_stage.runner.solver._graph, TensorRtGraph)
+    assert isinstance(model.networks.token2wav.vocoder_stage.vocoder.filter._graph, TensorRtGraph)
     assert [builder.config.limits for builder in tensorrt.Builder.made] == [
         {tensorrt.MemoryPoolType.WORKSPACE: 1 << 28}
     ] * 3

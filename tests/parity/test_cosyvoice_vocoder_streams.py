@@ -2,10 +2,12 @@
 
 import pytest
 import torch
+from torch.nn import functional
 
-from helpers.cosyvoice_golden import causal_hift, causal_hift_noise, golden, hift, seeded
+from helpers.cosyvoice_golden import causal_hift, causal_hift_noise, golden, hift, hift_noise, seeded
 from helpers.replaying import Poisoned
-from polyvox.engines.cosyvoice.vocoder_streams import VocoderFrames, VocoderHop, VocoderStreams
+from polyvox.engines.cosyvoice.decoder_stages import VocoderHop
+from polyvox.engines.cosyvoice.vocoder_streams import VocoderFrames, VocoderStreams
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 FRAMES = VocoderFrames(first=(40, 60), later=(20, 50), last=(30, 60))
@@ -18,10 +20,10 @@ ROUNDING = 2e-4
 class Vocoders:
     """The vocoder of a version alone and over streams, on the same noise."""
 
-    def __init__(self, version, *, replay=None, slots=16):
+    def __init__(self, version, slots=16):
         self.version, self.model = version, hift() if version == 2 else causal_hift()
         self.noise = causal_hift_noise() if version == 3 else torch.randn(1, 480 * 300, 9, generator=seeded(4))
-        self.streams = VocoderStreams(self.model, self.noise, slots, FRAMES, replay, (1, 4))
+        self.streams = VocoderStreams(self.model, self.noise, slots, FRAMES, (1, 4))
         self.streams.memory.fill_(float("nan"))
 
     def pieces(self, cut):
@@ -54,9 +56,9 @@ class Vocoders:
                 )
                 for stream in alive
             ]
-            for stream, (new, state) in zip(alive, self.streams.step(hops), strict=True):
-                samples[stream].append(new.clone())
-                states[stream] = state
+            for stream, result in zip(alive, self.streams.step(hops), strict=True):
+                samples[stream].append(result.samples.clone())
+                states[stream] = result.state
         return {stream: torch.cat(own) for stream, own in samples.items()}
 
 
@@ -64,17 +66,15 @@ class Vocoders:
 @pytest.mark.parametrize("captured", [False, True])
 @torch.inference_mode()
 def test_streams_at_different_places_are_vocoded_together(version, captured):
-    replay = Poisoned() if captured else None
-    vocoders = Vocoders(version, replay=replay)
-    if replay:
-        vocoders.streams.capture()
-        shapes = replay.recorded
-        vocoders.streams.memory.fill_(float("nan"))
+    replay, vocoders = Poisoned(), Vocoders(version)
+    for call, rows in vocoders.streams.shapes if captured else ():
+        vocoders.streams.capture(call, rows, replay)
+    shapes = replay.recorded
+    vocoders.streams.memory.fill_(float("nan"))
     samples = vocoders.together(dict(enumerate(CUTS)))
     for stream, cut in enumerate(CUTS):
         torch.testing.assert_close(samples[stream], vocoders.alone(stream, cut), rtol=0, atol=ROUNDING)
-    if replay:
-        assert replay.recorded == shapes
+    assert replay.recorded == shapes
 
 
 @VERSIONS
@@ -91,7 +91,7 @@ def test_a_broken_stream_leaves_its_neighbours_as_they_are():
     vocoders = Vocoders(3)
     mel = vocoders.pieces(CUTS[0])[0]
     sound, broken = (VocoderHop(each, None, False, 0) for each in (mel, mel * float("nan")))
-    (first, _), (second, _), (third, _) = vocoders.streams.step([sound, broken, sound])
+    first, second, third = (result.samples for result in vocoders.streams.step([sound, broken, sound]))
     assert not second.isfinite().all()
     assert torch.equal(first, third)
     assert first.isfinite().all()
@@ -100,6 +100,33 @@ def test_a_broken_stream_leaves_its_neighbours_as_they_are():
 @torch.inference_mode()
 def test_an_utterance_of_nothing_has_no_samples():
     vocoders = Vocoders(3)
-    ((samples, state),) = vocoders.streams.step([VocoderHop(torch.zeros(80, 0), None, True, 0)])
-    assert samples.shape == (0,)
-    assert state is None
+    (result,) = vocoders.streams.step([VocoderHop(torch.zeros(80, 0), None, True, 0)])
+    assert result.samples.shape == (0,)
+    assert result.state is None
+
+
+@VERSIONS
+@pytest.mark.parametrize("rendered", [0, 50])
+@pytest.mark.parametrize(("left", "final"), [(60, True), (9, True), (2, True), (30, False), (12, False)])
+@torch.inference_mode()
+def test_padding_changes_neither_samples_nor_state(version, rendered, left, final):
+    """In double precision, where nothing is lost in rounding."""
+    model = hift(torch.float64) if version == 2 else causal_hift(torch.float64)
+    mel, missing, generator = golden(3, "hift")["chunked.mel"], 70 - left, seeded(1)
+    state = None if version == 2 else model.start(causal_hift_noise())
+
+    def noise(frames, before):
+        return [hift_noise(generator, frames + (8 if before else 0))] if version == 2 else []
+
+    if rendered:
+        _, state = model.step(mel[:, :, :rendered], *noise(rendered, None), state)
+    rest, given = mel[:, :, rendered : rendered + left], noise(left, state)
+    expected, after = model.step(rest, *given, state, final=final)
+    longer = [functional.pad(each, (0, 0, 0, 480 * missing)) for each in given]
+    filled, padding = functional.pad(rest, (0, missing)), torch.tensor([missing])
+    samples, padded_after = model.step(filled, *longer, state, final=final, padding=padding)
+    assert samples.shape[1] - expected.shape[1] == 480 * missing
+    torch.testing.assert_close(samples[:, : expected.shape[1]], expected, rtol=0, atol=1e-8)
+    if not final:
+        for name in ("mel", "source", "samples") if version == 2 else ("mel", "cycles", "source", "sums", "weights"):
+            torch.testing.assert_close(getattr(padded_after, name), getattr(after, name), rtol=0, atol=1e-7)

@@ -6,12 +6,13 @@ from functools import partial
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from polyvox.engines.cosyvoice.flow_streams import CALL_BLOCKS, FlowStreams
 from polyvox.engines.cosyvoice.hops import HopLengths
 from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.vocoder_streams import VocoderFrames, VocoderStreams
-from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, FlowConfig
+from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowConfig
 from polyvox.models.cosyvoice.fused_kernels import EstimatorKernels
 from polyvox.models.cosyvoice.paged_flow import PagedFlow, flow_layout
 from polyvox.models.paged_attention import PagedAttention
@@ -44,30 +45,26 @@ def triton_kernels() -> BatchingKernels:
 
 
 @torch.inference_mode()
-def streams_for(token2wav: Token2Wav, cache_bytes: int) -> int:
+def streams_for(flow: Flow, cache_bytes: int) -> int:
     """How many streams so many bytes of cache are enough for."""
-    blocks = cache_bytes // flow_layout(token2wav.flow).nbytes
+    blocks = cache_bytes // flow_layout(flow).nbytes
     return max(1, min(MAX_STREAMS, blocks // STREAM_BLOCKS))
 
 
 @torch.inference_mode()
-def batch_flow(token2wav: Token2Wav, cache_bytes: int, kernels: BatchingKernels) -> FlowStreams:
-    """Decode the flow of many streams together from now on, with caches of so many bytes."""
-    layout = flow_layout(token2wav.flow)
+def batch_flow(flow: Flow, noise: Tensor, cache_bytes: int, kernels: BatchingKernels) -> FlowStreams:
+    """The flow of many streams together, with caches of so many bytes."""
+    layout = flow_layout(flow)
     blocks = RESERVED_BLOCKS + max(CALL_BLOCKS[-1], cache_bytes // layout.nbytes)
-    flow = PagedFlow(token2wav.flow, layout, blocks, kernels.attention, kernels.estimator)
-    streams = FlowStreams(flow, BlockAllocator(RESERVED_BLOCKS, blocks), token2wav.flow_noise)
-    token2wav.use(flow_stage=streams)
-    return streams
+    paged = PagedFlow(flow, layout, blocks, kernels.attention, kernels.estimator)
+    return FlowStreams(paged, BlockAllocator(RESERVED_BLOCKS, blocks), noise)
 
 
 @torch.inference_mode()
 def batch_vocoder(token2wav: Token2Wav, streams: int, hops: HopLengths) -> VocoderStreams:
-    """Likewise the vocoder, for hops of these lengths."""
+    """The vocoder of so many streams together, for hops of these lengths."""
     frames = vocoder_frames(token2wav.flow.config, hops)
-    vocoder = VocoderStreams(token2wav.vocoder, token2wav.vocoder_noise, _SLOTS_PER_STREAM * streams, frames)
-    token2wav.use(vocoder_stage=vocoder)
-    return vocoder
+    return VocoderStreams(token2wav.vocoder, token2wav.vocoder_noise, _SLOTS_PER_STREAM * streams, frames)
 
 
 def vocoder_frames(flow: FlowConfig, hops: HopLengths) -> VocoderFrames:

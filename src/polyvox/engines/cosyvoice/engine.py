@@ -53,7 +53,7 @@ from polyvox.engines.kit.seeds import derive_seed, request_seed
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.cuda_graphs import CudaGraphs, use_own_stream
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay, use_own_stream
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
@@ -148,14 +148,14 @@ class CosyVoiceEngine:
         if isinstance(token2wav, Token2Wav):
             hops = hop_lengths(self._policy, config.flow.flow.block)
             executors = Token2WavExecutors(token2wav, model.bundle, self._settings)
-            warnings.append(await device.run(partial(executors.prepare, hops, streams, recorder)))
+            warnings.append(await device.run(partial(executors.prepare, hops, streams, gpu=recorder is not None)))
         self.warning = " ".join(filter(None, warnings))
         stage = Stage[Hop, Token2WavResult](
             self.name,
             token2wav.step_batch,
             executor=device,
             # Hops that run one after the other do not wait for each other's end.
-            max_batch=streams if executors is not None and executors.captures else 1,
+            max_batch=streams if executors is not None and executors.batched else 1,
             cost=token2wav.blocks_of if isinstance(token2wav, Token2Wav) else None,
             max_cost=_BATCH_BLOCKS,
             observer=self._observer,
@@ -172,7 +172,9 @@ class CosyVoiceEngine:
             text=DeviceExecutor(f"{self.name}-text", 1),
             streams=asyncio.Semaphore(streams),
             voices=VoiceStates(partial(_voice_state, token2wav, device, stage), self._settings.prompt_bytes),
-            capturing=asyncio.create_task(self._capture(executors, device)) if executors else None,
+            capturing=asyncio.create_task(self._capture(executors, device, recorder))
+            if executors is not None and recorder is not None
+            else None,
         )
 
     async def captured(self) -> None:
@@ -180,28 +182,25 @@ class CosyVoiceEngine:
         if (capturing := self._started().capturing) is not None:
             await asyncio.wait([capturing])
 
-    async def _capture(self, executors: Token2WavExecutors, device: DeviceExecutor) -> None:
+    async def _capture(
+        self, executors: Token2WavExecutors, device: DeviceExecutor, recorder: Callable[[], Replay]
+    ) -> None:
         """Capture shape by shape between the hops of streams; what was not captured yet runs eagerly."""
-        began, count = time.perf_counter(), len(executors.captures)
-        for index, capture in enumerate(executors.captures):
-            try:
+        began, name = time.perf_counter(), "audio decoder"
+        try:
+            shapes = list(executors.captures(await device.run(recorder)))
+            for index, capture in enumerate(shapes):
+                name = capture.name
                 await device.run(partial(executors.capture, capture))
-            except RuntimeError as error:
-                reason = first_line(error)
-                warning = (
-                    f"CosyVoice's {capture.name} could not be captured ({reason}), so it runs eagerly, more slowly."
-                )
-                self.warning = " ".join(filter(None, (self.warning, warning)))
-                log.warning(warning)
-                return
-            if (index + 1) % _CAPTURES_PER_LINE == 0 or index + 1 == count:
-                log.info(
-                    "cosyvoice shapes captured",
-                    engine=self.name,
-                    done=index + 1,
-                    of=count,
-                    seconds=round(time.perf_counter() - began, 1),
-                )
+                if (index + 1) % _CAPTURES_PER_LINE == 0 or index + 1 == len(shapes):
+                    seconds = round(time.perf_counter() - began, 1)
+                    log.info("cosyvoice shapes captured", engine=self.name, done=index + 1, of=len(shapes), s=seconds)
+        except RuntimeError as error:
+            warning = (
+                f"CosyVoice's {name} could not be captured ({first_line(error)}), so it runs eagerly, more slowly."
+            )
+            self.warning = " ".join(filter(None, (self.warning, warning)))
+            log.warning(warning)
 
     async def close(self) -> None:
         if self._running is not None:
@@ -436,7 +435,7 @@ def _streams(model: LoadedModel, settings: CosyVoiceSettings) -> int:
     token2wav = model.networks.token2wav
     if model.placement.device != "cuda" or not isinstance(token2wav, Token2Wav):
         return _CPU_STREAMS
-    return streams_for(token2wav, settings.flow_bytes or cache_bytes())
+    return streams_for(token2wav.flow, settings.flow_bytes or cache_bytes())
 
 
 async def _voice_state(

@@ -1,6 +1,6 @@
 """Executors of flow and vocoder as the settings choose, tried out at the start, with PyTorch to fall back on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import structlog
@@ -8,13 +8,15 @@ import torch
 
 from polyvox.engines.cosyvoice.batching import Capture, batch_flow, batch_vocoder, captures, triton_kernels
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
+from polyvox.engines.cosyvoice.flow_streams import FlowStreams
 from polyvox.engines.cosyvoice.graph_files import INT8, GraphFiles, context_span, open_graphs
 from polyvox.engines.cosyvoice.graph_networks import graph_flow, graph_vocoder
 from polyvox.engines.cosyvoice.hops import HopLengths
-from polyvox.engines.cosyvoice.self_test import deviation, stream_mel, stream_samples
+from polyvox.engines.cosyvoice.self_test import deviation, stage_mel, stream_mel, stream_samples
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, Executor
 from polyvox.engines.cosyvoice.token2wav import Token2Wav
-from polyvox.engines.kit.recording import first_line
+from polyvox.engines.cosyvoice.vocoder_streams import VocoderStreams
+from polyvox.engines.kit.recording import captured_or_eager, first_line
 from polyvox.errors import BundleError
 from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.executors.ort import share_of_cores
@@ -120,34 +122,62 @@ class Token2WavExecutors:
 
     def __init__(self, token2wav: Token2Wav, bundle: CosyVoiceBundle, settings: CosyVoiceSettings) -> None:
         self._token2wav, self._bundle, self._settings = token2wav, bundle, settings
-        self.captures: list[Capture] = []
-        """Shapes to capture while the server already speaks."""
+        self._flows: FlowStreams | None = None
+        self._vocoders: VocoderStreams | None = None
 
-    def prepare(self, hops: HopLengths, streams: int, recorder: Callable[[], Replay] | None) -> str:
+    def prepare(self, hops: HopLengths, streams: int, *, gpu: bool) -> str:
         """Prepare both stages; returns what the operator should know of those that run otherwise than asked.
 
-        With a `recorder`, which there is on a GPU only, streams are decoded together, and `captures` are left to do.
+        On a GPU, streams are decoded together, and `captures` are left to do.
         """
         flow, vocoder = self._settings.flow_executor, self._settings.vocoder_executor
-        flows = vocoders = None
+        warnings = []
         with self._token2wav.stream():
-            if recorder is not None and flow in _BATCHED and self._token2wav.flow_cache == "full":
-                flows = batch_flow(self._token2wav, self._settings.flow_bytes or cache_bytes(), triton_kernels())
-            if recorder is not None and vocoder in _BATCHED:
-                vocoders = batch_vocoder(self._token2wav, streams, hops)
-            warnings = [
-                self._prepare("flow", flow, self._use_flow, captured=recorder is not None),
-                self._prepare("vocoder", vocoder, self._use_vocoder, captured=recorder is not None),
-            ]
-        if recorder is not None and (flows or vocoders):
-            self.captures = list(captures(flows, vocoders, recorder()))
+            if gpu and flow in _BATCHED and self._token2wav.flow_cache == "full":
+                warnings.append(self._batched("flow", self._batch_flow))
+            if gpu and vocoder in _BATCHED:
+                warnings.append(self._batched("vocoder", lambda: self._batch_vocoder(streams, hops)))
+            warnings.append(self._prepare("flow", flow, self._use_flow, captured=gpu))
+            warnings.append(self._prepare("vocoder", vocoder, self._use_vocoder, captured=gpu))
         return " ".join(filter(None, warnings))
+
+    @property
+    def batched(self) -> bool:
+        """Whether a stage decodes many streams together."""
+        return self._flows is not None or self._vocoders is not None
+
+    def captures(self, replay: Replay) -> Iterator[Capture]:
+        """Shapes to capture while the server already speaks."""
+        return captures(self._flows, self._vocoders, replay)
 
     @torch.inference_mode()
     def capture(self, capture: Capture) -> None:
         """Capture one shape."""
         with self._token2wav.stream():
             capture.run()
+
+    def _batched(self, stage: str, batch: Callable[[], None]) -> str:
+        """Decode the streams of a stage together, or one after the other with a warning."""
+        _, warning = captured_or_eager(f"CosyVoice's {stage} of many streams", batch, lambda: None)
+        return warning
+
+    @torch.inference_mode()
+    def _batch_flow(self) -> None:
+        one_by_one = self._token2wav.flow_stage
+        flows = batch_flow(self._token2wav.flow, self._token2wav.flow_noise, self._cache_bytes, triton_kernels())
+        ours, theirs = (stage_mel(each, self._token2wav.flow) for each in (flows, one_by_one))
+        _check(deviation(ours, theirs), EXACT if ours.dtype == torch.float32 else HALF)
+        self._flows = flows
+        self._token2wav.use(flow_stage=flows)
+
+    @torch.inference_mode()
+    def _batch_vocoder(self, streams: int, hops: HopLengths) -> None:
+        self._vocoders = batch_vocoder(self._token2wav, streams, hops)
+        self._token2wav.use(vocoder_stage=self._vocoders)
+
+    @property
+    def _cache_bytes(self) -> int:
+        return self._settings.flow_bytes or cache_bytes()
 
     def _prepare(
         self, stage: str, executor: Executor, use: Callable[[GraphOpener | None], None], *, captured: bool

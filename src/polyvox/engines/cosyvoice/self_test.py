@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from polyvox.engines.cosyvoice.decoder_stages import FlowHop, FlowStage, FlowStageState
 from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowRunner
 from polyvox.models.hift.causal import CausalHift, CausalHiftState
 from polyvox.models.hift.model import Hift, HiftState
@@ -27,6 +28,30 @@ def stream_mel(flow: Flow, runner: FlowRunner) -> list[Tensor]:
         mel, state = flow.step(tokens, state, final=index == len(sizes) - 1, runner=runner)
         chunks.append(mel.float())
     return chunks
+
+
+@torch.inference_mode()
+def stage_mel(stage: FlowStage, flow: Flow) -> Tensor:
+    """The mel [bins, frames] of two streams' first, middle and last chunks, each computed together with the other's."""
+    config, device = flow.config, flow.speaker.weight.device
+    sizes = (config.block + config.ahead, config.block, _LAST_TOKENS)
+    empty = torch.zeros(1, 0, dtype=torch.long, device=device)
+    voice = FlowPrompt(
+        empty, torch.zeros(1, config.bins, 0, device=device), torch.ones(1, config.speaker, device=device)
+    )
+    states: list[FlowStageState | None] = [stage.start(voice)] * 2
+    mels: list[Tensor] = []
+    for index, size in enumerate(sizes):
+        final = index == len(sizes) - 1
+        hops = [
+            FlowHop([(7 * token + 31 * index + stream) % config.tokens for token in range(size)], state, final)
+            for stream, state in enumerate(states)
+            if state is not None
+        ]
+        results = stage.step(hops)
+        mels += [result.mel for result in results if result.mel is not None]
+        states = [result.state for result in results]
+    return torch.cat(mels, dim=1)
 
 
 @torch.inference_mode()

@@ -19,7 +19,7 @@ from polyvox.models.zipvoice.flow import ZipVoiceInput
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.stage import Observer, Stage
-from polyvox.types import Pcm
+from polyvox.types import Pcm, Seconds
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -32,10 +32,10 @@ _PROGRESS_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Solved:
-    """Samples of a chunk, and its share of the batch's time."""
+    """Samples of a chunk, and the batch's time with its share of that."""
 
     pcm: Pcm
-    seconds: float
+    seconds: Seconds
 
 
 class BatchSynthesizer:
@@ -71,7 +71,7 @@ class BatchSynthesizer:
             row = await self._rows.run(partial(_chunk_row, request))
         await self._gather()
         solved = await self._stage(row, due)
-        return SynthesizedChunk(solved.pcm, row.generated, solved.seconds)
+        return SynthesizedChunk(solved.pcm, row.generated, solved.seconds, None)
 
     async def fuse(self) -> None:
         """Use fused kernels, where there are some and they compute what they should."""
@@ -136,8 +136,8 @@ class BatchSynthesizer:
     def _solve(self, rows: list[ChunkRow]) -> list[_Solved]:
         started = time.perf_counter()
         samples = self._solver.solve(rows)
-        share = (time.perf_counter() - started) / len(rows)
-        return [_Solved(pcm, share) for pcm in samples]
+        passed = time.perf_counter() - started
+        return [_Solved(pcm, Seconds(passed, passed / len(rows))) for pcm in samples]
 
 
 def _chunk_row(request: ChunkRequest) -> ChunkRow:

@@ -294,7 +294,7 @@ class _UtteranceState:
             tokens=len(ids),
             wall_seconds=wall_seconds,
             frames=made.frames if made else None,
-            device_seconds=(made.flow.device or 0.0) + (made.vocoder.device or 0.0) if made else 0.0,
+            device_seconds=made.device_seconds if made else 0.0,
             stages=StageSeconds(flow=made.flow, vocoder=made.vocoder) if made else NO_STAGES,
         )
 

@@ -45,12 +45,20 @@ class ChunkRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SynthesizedChunk:
-    """Samples, [n] or [n, channels], the number of mel frames, and the time of both stages."""
+    """Samples, [n] or [n, channels], the number of mel frames, and the time of both stages.
+
+    Where both are one call, the flow's is that of both.
+    """
 
     pcm: Pcm
     frames: int
     flow: Seconds
-    vocoder: Seconds
+    vocoder: Seconds | None
+
+    @property
+    def device_seconds(self) -> float:
+        """The share of the device's time that the chunk took."""
+        return sum(each.device or 0.0 for each in (self.flow, self.vocoder) if each is not None)
 
 
 class ChunkSynthesizer(Protocol):
