@@ -2,11 +2,15 @@
 
 import asyncio
 import base64
-from collections.abc import AsyncGenerator, Iterable
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
+from typing import Any
 
+from polyvox.api.events import chunk_info
 from polyvox.api.schemas import Captioned, WordTimestamp
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
@@ -24,17 +28,25 @@ class CaptionStream:
 
     format: AudioFormat
     timestamps: bool
+    chunks: bool = False
+    """Whether each object also has the position and the hash of the chunks in it."""
     media_type = "application/json"  # as Kokoro-FastAPI labels it, though it is one object a line
     buffered = False
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        waiting: list[WordTiming] = []  # an encoder may hold a chunk's audio back; its words then wait with it
+        # An encoder may hold a chunk's audio back; its words then wait with it.
+        waiting: list[WordTiming] = []
+        chunks: list[dict[str, Any]] = []
         async with aclosing(encoded(session, self.format)) as parts:
             async for part in parts:
-                waiting.extend(part.chunk.words if part.chunk else ())
+                if part.chunk is not None:
+                    waiting.extend(part.chunk.words)
+                    chunks += [await chunk_info(part.chunk)] if self.chunks else []
                 if part.data:
-                    yield _caption(self.format, part.data, waiting if self.timestamps else None) + b"\n"
+                    told = {"chunks": chunks} if self.chunks else {}
+                    yield _caption(self.format, part.data, waiting if self.timestamps else None, told) + b"\n"
                     waiting.clear()
+                    chunks.clear()
 
     def error_tail(self, error: PolyvoxError) -> None:
         return None
@@ -70,7 +82,12 @@ def _around_audio(audio_format: AudioFormat, words: Iterable[WordTiming] | None)
     return head + empty[:1], empty[1:] + tail
 
 
-def _caption(audio_format: AudioFormat, data: bytes, words: Iterable[WordTiming] | None) -> bytes:
+def _caption(
+    audio_format: AudioFormat,
+    data: bytes,
+    words: Iterable[WordTiming] | None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> bytes:
     stamps = (
         None
         if words is None
@@ -80,4 +97,4 @@ def _caption(audio_format: AudioFormat, data: bytes, words: Iterable[WordTiming]
         ]
     )
     caption = Captioned(audio=base64.b64encode(data).decode(), audio_format=audio_format.media_type, timestamps=stamps)
-    return caption.model_dump_json().encode()
+    return json.dumps({**caption.model_dump(), **more}, ensure_ascii=False, separators=(",", ":")).encode()
