@@ -183,6 +183,18 @@ class Settings(BaseModel):
     dialogue_max_turns: int = Field(500, ge=1, description="Most turns of one dialogue.")
     dialogue_max_voices: int = Field(8, ge=1, le=64, description="Most voices in one dialogue.")
 
+    batch_max_items: int = Field(64, ge=1, le=1_000, description="Most items of one batch.")
+    batch_max_chars: int = Field(100_000, ge=1, description="Longest text of one batch, of all its items together.")
+    batch_deadline_seconds: float = Field(
+        3_600.0, gt=0, description="Longest life of one batch; what is not spoken by then is an error of its item."
+    )
+    batch_buffered_bytes: int = Field(
+        67_108_864, ge=1_048_576, description="Memory for items of batches that are not sent yet, of all batches."
+    )
+    max_batches: int = Field(
+        8, ge=0, le=1_000, description="Batches at once, half of them for one key or address; 0 allows none."
+    )
+
     # Reference recordings
     prompt_max_bytes: int = Field(
         10_485_760, ge=1024, le=33_554_432, description="Largest reference recording, in bytes."

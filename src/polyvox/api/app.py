@@ -67,6 +67,7 @@ def create_app(
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
+    app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals)
     _install_middleware(app, service, doors, refusals, public)

@@ -24,6 +24,7 @@ from polyvox.errors import (
 )
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
+from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
 from polyvox.service.output_budget import OutputBudget
@@ -54,7 +55,8 @@ class SpeechRequest:
     `resolve_voice` looks up a voice that is not the engine's own; it is prepared once the request is admitted. `kind`
     replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up. `client` is
     whom the request is counted for, a key or an address. `max_wait` is the longest wait for its turn, in seconds; None
-    leaves it to the server. A `whole` answer is sent when all of it is spoken.
+    leaves it to the server. A `whole` answer is sent when all of it is spoken. Nobody waits for the first words of a
+    `background` request, such as an item of a batch; it has its own memory for whole answers.
     """
 
     utterance: Utterance
@@ -70,6 +72,7 @@ class SpeechRequest:
     client: str = ""
     max_wait: float | None = None
     whole: bool = False
+    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,9 @@ class SpeechService:
         self._limits = TextLimits.of(settings)
         self._pace = QuickestPace()
         self._output = OutputBudget(settings.max_buffered_bytes)
-        metrics.watch_output(lambda: self._output.used)
+        self._background_output = OutputBudget(settings.batch_buffered_bytes)
+        metrics.watch_output(lambda: self._output.used + self._background_output.used)
+        self.batches = BatchSlots(settings.max_batches)
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
@@ -228,7 +233,8 @@ class SpeechService:
             max_audio_seconds=kind.max_audio_seconds,
             overhead=0 if voice is None else 1,
         )
-        output = self._output.reservation(self.settings.stall_seconds / 2)
+        budget = self._background_output if request.background else self._output
+        output = budget.reservation(self.settings.stall_seconds / 2)
         ticket = self._admission.enter(self._job(request, kind, model))
         session = Session(plan, ticket, self.metrics, self._executor, output)
         self._sessions.add(session)
@@ -242,6 +248,7 @@ class SpeechService:
             chars=kind.chars,
             max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
             paced=not isinstance(kind, SpeakStream),
+            background=request.background,
         )
 
     def _engine(self, model: str | None) -> Engine:
