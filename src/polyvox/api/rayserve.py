@@ -26,6 +26,7 @@ from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.settings_loader import ForeignVariables
+from polyvox.types import EngineLocation
 from polyvox.voices import limits
 from polyvox.voices.references import InlineVoice, UrlVoice
 
@@ -53,6 +54,7 @@ _SAMPLE_RATE = 24_000
 _ORIGINAL_VOICE = "qwen"
 """The default voice of the original server."""
 _NOT_KNOWN = "N/A"
+_NOWHERE = EngineLocation(_NOT_KNOWN)
 _JSON = "application/json"
 
 Mode = Literal["tts", "zero_shot", "cross_lingual", "instruct"]
@@ -186,14 +188,15 @@ async def healthcheck(service: Service) -> JSONResponse:
     state = service.ready
     if not state.ok:
         return JSONResponse({"status": "unhealthy", "reason": " ".join(state.reasons.values())}, 503)
+    place = service.registry.location() or _NOWHERE
     return JSONResponse(
         {
             "status": "healthy",
             "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
-            "device": _NOT_KNOWN,
+            "device": place.device,
             "model_loaded": True,
-            "ray_actor_id": _NOT_KNOWN,
-            "ray_node_id": _NOT_KNOWN,
+            "ray_actor_id": place.actor or _NOT_KNOWN,
+            "ray_node_id": place.node or _NOT_KNOWN,
         }
     )
 
@@ -206,7 +209,7 @@ async def show_config(service: Service, voices: Voices, owner: Owner) -> dict[st
         "available_voice_prompts": await speaker_names(service, voices, owner),
         "sample_rate": _SAMPLE_RATE,
         "reference_audio_sample_rate": limits.SAMPLE_RATE,
-        "device_in_use": _NOT_KNOWN,
+        "device_in_use": (service.registry.location() or _NOWHERE).device,
         "model_id": service.settings.default_model,
     }
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
+from polyvox.engines.base import Engine, SupportsLocation, SupportsObserver, SupportsWarning
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
-from polyvox.types import Capabilities, Voice
+from polyvox.types import Capabilities, EngineLocation, Voice
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -132,6 +132,11 @@ class Registry:
             if entry.available and isinstance(engine, SupportsWarning) and engine.warning:
                 found[name] = engine.warning
         return found
+
+    def location(self, model: str | None = None) -> EngineLocation | None:
+        """Where a model runs; None where its engine does not tell."""
+        engine = self.engine(model)
+        return engine.location if isinstance(engine, SupportsLocation) else None
 
     def voices(self, model: str | None = None) -> Sequence[Voice]:
         """The voices of one model."""

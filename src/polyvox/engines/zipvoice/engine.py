@@ -29,7 +29,17 @@ from polyvox.errors import EngineError, PromptError, TextError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer
 from polyvox.text.spoken import Pause
-from polyvox.types import AudioChunk, Capabilities, ChunkPolicy, Pcm, PreparedVoice, Utterance, Voice, VoicePrompt
+from polyvox.types import (
+    AudioChunk,
+    Capabilities,
+    ChunkPolicy,
+    EngineLocation,
+    Pcm,
+    PreparedVoice,
+    Utterance,
+    Voice,
+    VoicePrompt,
+)
 
 FADE_SECONDS = 0.1
 FIRST_CHUNK_SECONDS = 3.0
@@ -61,6 +71,7 @@ class ZipVoiceEngine:
         self._settings = settings.section(ZipVoiceSettings)
         self._observer: Observer | None = None
         self._running: _Running | None = None
+        self.location = EngineLocation()
         self.name = variant.name
         self.capabilities = Capabilities(
             languages=LANGUAGES,
@@ -94,6 +105,7 @@ class ZipVoiceEngine:
         """Start with networks that are loaded already."""
         frontend = ZipVoiceFrontend(networks.vocabulary, self._espeak, dialogue=self._variant.dialogue)
         synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
+        self.location = EngineLocation(str(device))
         text_executor = DeviceExecutor(f"{self.name}-text", 1)
         self._running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning)
         await text_executor.run(lambda: frontend.transcript_ids("好 yes"))  # the dictionaries take a second to load
