@@ -96,6 +96,9 @@ class Settings(BaseModel):
         0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
     )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
+    public_lists: bool = Field(
+        False, description="Whether the lists of models and of built-in voices are read without a key."
+    )
     allowed_hosts: CommaList[str] = Field(
         [], description="Host names by which a server without keys may be called, besides addresses; `*` allows all."
     )

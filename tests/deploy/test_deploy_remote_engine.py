@@ -67,7 +67,8 @@ async def test_a_remote_engine_tells_where_the_replica_runs_that_spoke_last():
     [
         ({"input": "Hello.", "voice": "low"}, 200),
         ({"input": "Hello.", "voice": "nobody"}, 400),
-        ({"input": "...", "voice": "low"}, 400),
+        ({"input": "+ = +", "voice": "low"}, 400),
+        ({"input": ".", "voice": "low"}, 200),
         ({"input": "Hello.", "voice": "low", "model": "tuba"}, 404),
         ({"input": "Hello.", "voice": "low", "speed": 9}, 400),
     ],

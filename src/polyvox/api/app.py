@@ -20,6 +20,7 @@ from polyvox.api.openapi import describe_errors
 from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
+from polyvox.api.request_ids import RequestIds
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.fitting import FittingService
@@ -73,6 +74,7 @@ def create_app(
     _install_middleware(app, service, doors, refusals, public)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
+    app.add_middleware(RequestIds)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
     for door in doors:
         app.include_router(door.router, dependencies=[key])
@@ -114,7 +116,8 @@ def _install_middleware(
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
     if settings.api_keys:
         keys = [key.get_secret_value() for key in settings.api_keys]
-        app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals)
+        readable = [path for door in doors for path in door.lists] if settings.public_lists else []
+        app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals, readable=readable)
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)
     if settings.cors_origins:

@@ -180,4 +180,5 @@ DOOR = Door(
     },
     field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES, "/v1/audio/speech/batch": AUDIO_FIELD_NAMES},
     recordings=["/v1/audio/speech/batch"],
+    lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
 )

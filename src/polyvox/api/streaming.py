@@ -16,6 +16,7 @@ from polyvox.api.client_writer import ClientWriter, ended_or_left
 from polyvox.api.clients import client_of, max_wait_of
 from polyvox.api.errors import note_session
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
+from polyvox.api.request_ids import REQUEST_ID_HEADER
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.encoding import encode_whole, encoded
@@ -34,6 +35,7 @@ PUBLIC_HEADERS = (
     BIT_DEPTH_HEADER,
     WARNING_HEADER,
     RETRY_HEADER,
+    REQUEST_ID_HEADER,
 )
 """Headers of all doors that web pages of other origins may read."""
 

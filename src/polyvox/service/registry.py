@@ -1,6 +1,7 @@
 """The models of this server, which of them are available, and the reason for those that are not."""
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 EngineFactory = Callable[[Settings], Engine]
 
-OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-"""Model names that OpenAI's clients send by default; here they mean the default model."""
+_OPENAI_NAME = re.compile(r"(tts-1|tts-1-hd|gpt-4o-mini-tts)(-\d{4}(-\d{2}-\d{2})?)?")
+"""Model names that OpenAI's clients send, with the date of a release or without; here they mean the default model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Registry:
 
     def resolve(self, model: str | None) -> str:
         """The model id for the model name of a request."""
-        if not model or model in OPENAI_NAMES:
+        if not model or _OPENAI_NAME.fullmatch(model):
             return self._settings.default_model
         if model in self._entries:
             return model

@@ -31,7 +31,7 @@ from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
-from polyvox.service.request_kind import RequestKind, SpeakText
+from polyvox.service.request_kind import RequestKind, SpeakSilence, SpeakText
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.side_work import SideWork
 from polyvox.service.stream_in import SpeakStream
@@ -247,7 +247,7 @@ class SpeechService:
             request.client,
             chars=kind.chars,
             max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
-            paced=not isinstance(kind, SpeakStream),
+            paced=not isinstance(kind, SpeakStream | SpeakSilence),
             background=request.background,
         )
 

@@ -26,8 +26,8 @@ class Job:
     """What admission has to know of a request.
 
     `client` is its key or its address. `chars` is the length of its text, 0 where that is not known. `paced` is false
-    where the time between chunks is not the engine's alone, as for a text that is still arriving. Nobody listens to a
-    `background` job while it is spoken: live ones go first.
+    where the time between chunks is not the engine's alone, as for a text that is still arriving or a silence. Nobody
+    listens to a `background` job while it is spoken: live ones go first.
     """
 
     model: str = ""
