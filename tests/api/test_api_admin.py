@@ -83,6 +83,7 @@ async def test_the_description_covers_every_door():
         "/ready",
         "/metrics",
         "/v1/audio/speech",
+        "/v1/audio/speech/batch",
         "/v1/audio/dialogue",
         "/v1/audio/conversion",
         "/v1/audio/models",
@@ -109,7 +110,10 @@ async def test_the_description_covers_every_door():
         *(f"/inference_{mode}" for mode in ("sft", "zero_shot", "cross_lingual", "instruct", "instruct2")),
         "/synthesize",
         "/speakers",
-        *(f"/v1/model/cosyvoice/{mode}" for mode in ("tts", "zero_shot", "cross_lingual", "instruct", "healthcheck")),
+        *(
+            f"/v1/model/cosyvoice/{mode}"
+            for mode in ("tts", "zero_shot", "cross_lingual", "instruct", "batch", "healthcheck")
+        ),
         *("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"),
     }
     speech = schema["components"]["schemas"]["SpeechBody"]

@@ -12,6 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 from polyvox.api import admin
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body_intake import BodyIntake
+from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.errors import UnexpectedErrors, install_handlers
@@ -59,10 +60,9 @@ def create_app(
         description=_DESCRIPTION,
         openapi_tags=_tags(doors),
         lifespan=_lifespan,
-        docs_url=_DOCS,
+        docs_url=None,
         openapi_url=_OPENAPI,
         redoc_url=None,
-        swagger_ui_oauth2_redirect_url=None,
     )
     app.state.service = service
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
@@ -79,6 +79,7 @@ def create_app(
     for door in doors:
         app.include_router(door.router, dependencies=[key])
     app.include_router(admin.router)
+    install_docs(app, _DOCS)
     return app
 
 
