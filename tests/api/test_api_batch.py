@@ -148,10 +148,10 @@ async def test_the_limits_of_single_requests_hold_for_each_item():
 
 
 async def test_items_are_spoken_side_by_side_but_not_in_all_slots():
-    engine = ToneEngine(delay=0.005)
+    engine = ToneEngine(delay=0.02)
     async with called(tone_service(engine, max_sessions=8, adaptive_sessions=False)) as client:
-        unpacked(await client.post(OPENAI, json={"items": [{"input": "Word."}] * 20}))
-    assert engine.most_speaking == 4
+        unpacked(await client.post(OPENAI, json={"items": [{"input": "Word."}] * 12}))
+    assert 2 <= engine.most_speaking <= 4
 
 
 async def test_a_live_request_is_spoken_while_a_batch_waits():

@@ -30,6 +30,7 @@ _OPEN_PER_SLOT = 2
 """Sessions per slot that may be open, those without a slot included."""
 _BACKGROUND_SHARE = 0.5
 """Share of the slots that background requests may hold, so that a live one finds a slot."""
+_AT_WORK = (TicketState.ACTIVE, TicketState.NAPPING)
 
 
 class Admission:
@@ -83,7 +84,7 @@ class Admission:
         """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long."""
         ticket = self._ticket(job)
         self._queue(ticket)
-        self._dispatch()
+        self.dispatch()
         if ticket.state is TicketState.WAITING and not job.background:  # a batch bounds the number of its own
             try:
                 self._check(ticket)
@@ -99,16 +100,13 @@ class Admission:
 
     def nap_seconds(self, ticket: Ticket) -> float:
         """How long a stream should let others use the engine before its next chunk."""
-        if not ticket.audio or not self._waiting:
+        if ticket.job.background:
+            return _NAP_SECONDS[0] if ticket.audio and self._is_in_the_way(ticket) else 0.0
+        waiting = self._live_waiting()
+        if not ticket.audio or not waiting:
             return 0.0
         full = self.active >= self._max_active
-        others = [
-            other
-            for other in self._waiting
-            if (full or other.lane is ticket.lane) and ticket.job.background >= other.job.background
-        ]
-        if any(ticket.job.background > other.job.background for other in others):
-            return _NAP_SECONDS[0]
+        others = [other for other in waiting if full or other.lane is ticket.lane]
         lead = ticket.ahead(self.now())
         in_its_way = any(other.job.client != ticket.job.client for other in others) and self._holds_too_much(ticket)
         if in_its_way or (others and lead >= LEAD_SECONDS):
@@ -121,7 +119,7 @@ class Admission:
         if ticket.state is TicketState.ACTIVE:
             self._deactivate(ticket, state)
             ticket.stalled_since = self.now()
-            self._dispatch()
+            self.dispatch()
 
     def take(self, ticket: Ticket) -> None:
         """Called by the ticket: it needs a slot again."""
@@ -140,7 +138,7 @@ class Admission:
                 ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
         self._forget(ticket)
         self._deactivate(ticket, TicketState.LEFT)
-        self._dispatch()
+        self.dispatch()
 
     @staticmethod
     def now() -> float:
@@ -152,7 +150,7 @@ class Admission:
             lane = self._lanes[job.model] = Lane(Pace(self._max_active, adaptive=self._adaptive))
         return Ticket(self, job, lane, next(self._numbers))
 
-    def _dispatch(self) -> None:
+    def dispatch(self) -> None:
         """Grant free slots to those who wait, in their order; with nobody left, wake streams that made way."""
         if self._live_waiting() and len(self._open) >= _OPEN_PER_SLOT * self._max_active:
             self._drop_stalled()
@@ -170,7 +168,7 @@ class Admission:
         if not self._live_waiting():
             napping = [ticket for ticket in self._open if ticket.state is TicketState.NAPPING]
             for ticket in napping[: self._max_active - self.active]:
-                if ticket.lane.has_room_for(ticket.job):
+                if ticket.lane.has_room_for(ticket.job) and not self._is_in_the_way(ticket):
                     ticket.wake()
 
     def _activate(self, ticket: Ticket) -> None:
@@ -192,10 +190,18 @@ class Admission:
         """Whether a slot that is free is for this ticket: not all of them are for background requests."""
         if not ticket.job.background:
             return True
-        running = sum(other.job.background for lane in self._lanes.values() for other in lane.active)
-        same_model = sum(other.job.background for other in ticket.lane.active)
-        return running < max(1, int(_BACKGROUND_SHARE * self._max_active)) and same_model < max(
-            1, int(_BACKGROUND_SHARE * ticket.lane.pace.limit)
+        held = [other for other in self._open if other.job.background and other.state in _AT_WORK]
+        share = min(_BACKGROUND_SHARE * ticket.lane.pace.limit, ticket.lane.background_limit)
+        return len(held) < max(1, int(_BACKGROUND_SHARE * self._max_active)) and sum(
+            other.lane is ticket.lane for other in held
+        ) < max(1, int(share))
+
+    def _is_in_the_way(self, ticket: Ticket) -> bool:
+        """Whether a background request slows down a live one that waits, or that may run out of audio."""
+        now = self.now()
+        return ticket.job.background and (
+            any(other.lane is ticket.lane for other in self._live_waiting())
+            or any(not other.job.background and other.ahead(now) < _LOW_LEAD_SECONDS for other in ticket.lane.active)
         )
 
     def _queue(self, ticket: Ticket) -> None:
@@ -231,7 +237,7 @@ class Admission:
 
     def _look_again(self) -> None:
         self._timer = None
-        self._dispatch()
+        self.dispatch()
 
     def _check(self, ticket: Ticket) -> None:
         """Refuse a request that has just come by its client's share of the queue, the queue's length, or its wait."""
