@@ -75,6 +75,10 @@ def test_it_streams_refuses_lets_go_and_leaves_nothing_behind(tmp_path):
         phonemes = client.post("/dev/phonemize", json={"text": "Hello.", "language": "a"})
         assert phonemes.json()["phonemes"]
 
+        health = client.post("/v1/model/cosyvoice/healthcheck").json()
+        assert (health["status"], health["device"]) == ("healthy", "cpu")
+        assert all(re.fullmatch("[0-9a-f]{16,}", health[name]) for name in ("ray_actor_id", "ray_node_id"))
+
         with client.stream("POST", "/v1/audio/speech", json=BODY | {"input": BODY["input"] * 100}) as answer:
             next(answer.iter_raw())
         until = time.monotonic() + 30

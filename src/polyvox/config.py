@@ -96,6 +96,9 @@ class Settings(BaseModel):
         0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
     )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
+    public_lists: bool = Field(
+        False, description="Whether the lists of models and of built-in voices are read without a key."
+    )
     allowed_hosts: CommaList[str] = Field(
         [], description="Host names by which a server without keys may be called, besides addresses; `*` allows all."
     )
@@ -182,6 +185,18 @@ class Settings(BaseModel):
     drain_seconds: float = Field(30.0, ge=0, description="How long open streams may finish at shutdown.")
     dialogue_max_turns: int = Field(500, ge=1, description="Most turns of one dialogue.")
     dialogue_max_voices: int = Field(8, ge=1, le=64, description="Most voices in one dialogue.")
+
+    batch_max_items: int = Field(64, ge=1, le=1_000, description="Most items of one batch.")
+    batch_max_chars: int = Field(100_000, ge=1, description="Longest text of one batch, of all its items together.")
+    batch_deadline_seconds: float = Field(
+        3_600.0, gt=0, description="Longest life of one batch; what is not spoken by then is an error of its item."
+    )
+    batch_buffered_bytes: int = Field(
+        67_108_864, ge=1_048_576, description="Memory for items of batches that are not sent yet, of all batches."
+    )
+    max_batches: int = Field(
+        8, ge=0, le=1_000, description="Batches at once, half of them for one key or address; 0 allows none."
+    )
 
     # Reference recordings
     prompt_max_bytes: int = Field(

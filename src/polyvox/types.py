@@ -220,6 +220,15 @@ class Streaming(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class EngineLocation:
+    """Where an engine runs: the device of its networks, and on Ray the ids of its process and of its machine."""
+
+    device: str = "cpu"
+    actor: str | None = None
+    node: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Capabilities:
     """Features of an engine, so that the service can refuse, adapt or warn before any work."""
 

@@ -102,6 +102,7 @@ async def test_the_description_covers_every_door():
         "/ready",
         "/metrics",
         "/v1/audio/speech",
+        "/v1/audio/speech/batch",
         "/v1/audio/dialogue",
         "/v1/audio/conversion",
         "/v1/audio/models",
@@ -128,7 +129,10 @@ async def test_the_description_covers_every_door():
         *(f"/inference_{mode}" for mode in ("sft", "zero_shot", "cross_lingual", "instruct", "instruct2")),
         "/synthesize",
         "/speakers",
-        *(f"/v1/model/cosyvoice/{mode}" for mode in ("tts", "zero_shot", "cross_lingual", "instruct", "healthcheck")),
+        *(
+            f"/v1/model/cosyvoice/{mode}"
+            for mode in ("tts", "zero_shot", "cross_lingual", "instruct", "batch", "healthcheck")
+        ),
         *("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"),
     }
     speech = schema["components"]["schemas"]["SpeechBody"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.cloning import sample, studio_client
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
 
@@ -51,6 +52,29 @@ async def test_anything_else_does_not(authorization):
 async def test_a_key_is_asked_for_wherever_it_is_not_expressly_waived(path):
     async with called(tone_service(api_keys=KEYS)) as client:
         assert (await client.get(path)).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/tone", "/v1/audio/models", "/v1/audio/voices"])
+async def test_lists_are_read_without_a_key_where_the_setting_says_so(path):
+    async with called(tone_service(api_keys=KEYS, public_lists=True)) as client:
+        assert (await client.get(path)).status_code == 200
+        assert (await client.get(path, headers=bearer(KEYS[0]))).status_code == 200
+        assert (await client.get(path, headers=bearer("wrong"))).status_code == 401
+        assert (await client.post("/v1/audio/speech", json=SPEECH)).status_code == 401
+        assert (await client.get("/metrics")).status_code == 401
+
+
+async def test_a_public_list_shows_nobodys_voices_and_with_a_key_its_own(tmp_path):
+    form = {"name": "mine", "transcript": "My words."}
+    async with studio_client(tmp_path, api_keys=KEYS, public_lists=True) as (_, client):
+        added = await client.post("/v1/voices", data=form, files={"audio": sample(1)}, headers=bearer(KEYS[0]))
+        assert added.status_code == 201
+        listed = [
+            [voice["title"] for voice in (await client.get("/v1/audio/voices", headers=headers)).json()["voices"]]
+            for headers in ({}, bearer(KEYS[0]), bearer(KEYS[1]))
+        ]
+    assert ["mine" in names for names in listed] == [False, True, False]
+    assert all("Low" in names for names in listed)
 
 
 @pytest.mark.parametrize("path", ["/", "/health", "/ready", "/docs", "/openapi.json"])

@@ -126,7 +126,7 @@ async def test_its_errors_have_its_wording_and_its_names_of_fields():
     async with calling() as client:
         missing = await client.post("/parrot/say", json={})
         unknown = await client.post("/parrot/say", json={"words": "Hello.", "bird": "nobody"})
-        empty = await client.post("/parrot/say", json={"words": "..."})
+        empty = await client.post("/parrot/say", json={"words": "+ = +"})
         nowhere = await client.get("/parrot/nothing")
         elsewhere = await client.get("/nothing")
     assert missing.json() == {"squawk": "'words' is required.", "at": "words"}

@@ -13,6 +13,7 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, sample, studio_client
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, decoded_seconds, served
+from polyvox.types import EngineLocation
 
 pytestmark = pytest.mark.anyio
 
@@ -190,6 +191,24 @@ async def test_a_model_that_cannot_clone_says_so(tmp_path):
         refused = await client.post(f"{OLD}/cross_lingual", data={"text": "Hello."}, files=WAV)
         assert refused.status_code == 400
         assert "cannot clone voices" in sentence_of(refused)
+
+
+async def test_its_health_names_the_device_and_on_ray_the_replica():
+    shape = ["status", "timestamp", "device", "model_loaded", "ray_actor_id", "ray_node_id"]
+    places = [
+        (None, "N/A", "N/A", "N/A"),
+        (EngineLocation("cuda:0"), "cuda:0", "N/A", "N/A"),
+        (EngineLocation("cuda", "actor-1", "node-1"), "cuda", "actor-1", "node-1"),
+    ]
+    for place, *expected in places:
+        engine = ToneEngine()
+        if place is not None:
+            engine.location = place
+        async with called(tone_service(engine)) as client:
+            health = (await client.post(f"{OLD}/healthcheck")).json()
+            assert list(health) == shape
+            assert [health[name] for name in ("device", "ray_actor_id", "ray_node_id")] == expected
+            assert (await client.get("/config")).json()["device_in_use"] == expected[0]
 
 
 async def test_its_health_needs_no_key_and_tells_what_is_wrong():

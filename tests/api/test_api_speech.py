@@ -138,3 +138,33 @@ async def test_the_same_request_gives_the_same_bytes():
     async with called(tone_service()) as client:
         first, second = [await client.post(SPEECH, json={"input": "Hello."}) for _ in range(2)]
     assert first.content == second.content
+
+
+@pytest.mark.parametrize("text", [".", " . ", "...", "…", "?!", "。", "—", "(*)"])
+async def test_punctuation_alone_is_a_short_silence(text):
+    engine = ToneEngine()
+    async with called(tone_service(engine)) as client:
+        response = await client.post(SPEECH, json={"input": text, "response_format": "pcm"})
+        mp3 = await client.post(SPEECH, json={"input": text, "stream": False, "speed": 0.5})
+    assert (response.status_code, mp3.status_code) == (200, 200)
+    assert len(response.content) == 2 * 0.2 * 24_000
+    assert not any(response.content)
+    assert decoded_seconds(mp3.content) > 0.1
+    assert engine.heard == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"input": ".", "voice": "nobody"},
+        {"input": ".", "model": "tuba"},
+        {"input": ".", "speed": 9},
+        {"input": ""},
+        {"input": "  "},
+        {"input": "+"},
+        {"input": "." * 17},
+    ],
+)
+async def test_a_request_that_is_wrong_is_refused_even_without_words(body):
+    async with called(tone_service()) as client:
+        assert (await client.post(SPEECH, json=body)).status_code in (400, 404)

@@ -1,5 +1,6 @@
 import io
 import struct
+import wave
 
 import av
 import numpy as np
@@ -161,8 +162,41 @@ def test_a_stream_without_samples_finishes(kind: AudioFormat) -> None:
 def test_a_wav_stream_declares_an_open_end_with_its_first_samples() -> None:
     with StreamEncoder(AudioFormat.WAV, 24_000, channels=2) as encoder:
         data = encoder.encode(voice(0.1, 24_000, 2))
-    riff, wave, coding, channels, rate, size = struct.unpack_from("<4xI8s4xHHI12xI", data)
-    assert (riff, wave, coding, channels, rate, size) == (0xFFFFFFFF, b"WAVEfmt ", 1, 2, 24_000, 0xFFFFFFFF)
+    riff, kind, coding, channels, rate, size = struct.unpack_from("<4xI8s4xHHI12xI", data)
+    assert (riff, kind, coding, channels, rate, size) == (0x7FFFF024, b"WAVEfmt ", 1, 2, 24_000, 0x7FFFF000)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["file", "stream"])
+def test_readers_of_wav_do_not_complain(whole: bool) -> None:
+    """FFmpeg is given a whole number of its packets: of a last one that is short it complains in any stream."""
+    samples = voice(12 * 2048 / 24_000, 24_000)
+    if whole:
+        data = encode(samples, AudioFormat.WAV, 24_000)
+    else:
+        with StreamEncoder(AudioFormat.WAV, 24_000) as encoder:
+            data = encoder.encode(samples) + encoder.finish()
+    av.logging.set_level(av.logging.VERBOSE)
+    try:
+        with av.logging.Capture() as logs, av.open(_Pipe(data)) as container:
+            read = sum(frame.samples for frame in container.decode(audio=0))
+    finally:
+        av.logging.restore_default_callback()
+        av.logging.set_level(None)
+    assert read == len(samples)
+    assert [line for line in logs if line[0] <= av.logging.WARNING] == []
+    with wave.open(io.BytesIO(data)) as reader:
+        assert len(reader.readframes(reader.getnframes())) == 2 * len(samples)
+        assert (reader.getnframes() == len(samples)) is whole
+
+
+class _Pipe:
+    """A file that cannot be searched, as a stream is read."""
+
+    def __init__(self, data: bytes) -> None:
+        self._file = io.BytesIO(data)
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
 
 
 def test_a_wav_file_declares_its_true_size() -> None:

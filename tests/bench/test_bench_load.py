@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from polyvox.bench.dialect import OpenAIDialect, dialect_named
+from polyvox.bench.dialect import OpenAIDialect
+from polyvox.bench.dialects import dialect_named
 from polyvox.bench.load import Load, LoadRun, Outcome, run_load
 from polyvox.bench.report import summarize
 from polyvox.errors import InvalidRequestError
@@ -139,7 +140,8 @@ async def test_a_load_out_of_bounds_is_refused(field: str, value: float) -> None
 
 
 async def test_dialects_go_by_name() -> None:
-    assert dialect_named("openai").name == "openai"
+    for name in ("openai", "cosyvoice", "rayserve", "grpc"):
+        assert dialect_named(name).name == name
     with pytest.raises(InvalidRequestError, match="openai"):
         dialect_named("morse")
 

@@ -11,18 +11,20 @@ import pytest
 from helpers.cloning import CloneEngine
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, tone_service
 from helpers.serving import called
-from helpers.transports import remote
+from helpers.transports import PickledTransport, remote, replica_of
 from polyvox.deploy.messages import is_digest_only
+from polyvox.deploy.remote_engine import remote_engine
 from polyvox.engines.base import (
     SupportsCodes,
     SupportsConversion,
     SupportsDialogue,
+    SupportsLocation,
     SupportsMixing,
     SupportsPhonemes,
     SupportsStreamingText,
 )
 from polyvox.errors import PromptError, UnavailableError, UnknownVoiceError
-from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
+from polyvox.types import AudioChunk, EngineLocation, PreparedVoice, Utterance, VoicePrompt
 
 pytestmark = pytest.mark.anyio
 
@@ -49,12 +51,24 @@ async def test_a_remote_engine_has_the_engines_name_capabilities_and_voices():
     assert list(there.voices) == list(ToneEngine().voices)
 
 
+async def test_a_remote_engine_tells_where_the_replica_runs_that_spoke_last():
+    engine = ToneEngine()
+    engine.location = EngineLocation("cuda:0")
+    replicas = [await replica_of(engine, place=EngineLocation(actor=name, node="node")) for name in ("one", "two")]
+    there = remote_engine(await replicas[0].describe(), PickledTransport(replicas[1]))
+    assert there.location == EngineLocation("cuda:0", "one", "node")
+    await chunks_of(there)
+    assert there.location == EngineLocation("cuda:0", "two", "node")
+    assert isinstance(there, SupportsLocation)
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
         ({"input": "Hello.", "voice": "low"}, 200),
         ({"input": "Hello.", "voice": "nobody"}, 400),
-        ({"input": "...", "voice": "low"}, 400),
+        ({"input": "+ = +", "voice": "low"}, 400),
+        ({"input": ".", "voice": "low"}, 200),
         ({"input": "Hello.", "voice": "low", "model": "tuba"}, 404),
         ({"input": "Hello.", "voice": "low", "speed": 9}, 400),
     ],

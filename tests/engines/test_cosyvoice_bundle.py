@@ -65,6 +65,22 @@ def test_every_missing_file_is_named(folder):
         open_model(folder, "llm.rl")
 
 
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_improved_language_model_is_preferred_where_version_3_has_it(tmp_path, version):
+    folder = tiny_model(tmp_path, version)
+    assert open_model(folder).lm_name == "llm"
+    (folder / "llm.rl.pt").touch()
+    assert open_model(folder).lm_name == open_model(folder, "auto").lm_name == ("llm.rl" if version == 3 else "llm")
+    assert open_model(folder, "llm").lm_name == "llm"
+    assert open_model(folder, "llm.rl").lm_name == "llm.rl"
+    (folder / "llm.safetensors").unlink()
+    if version == 3:
+        assert open_model(folder).lm_name == "llm.rl"
+    else:
+        with pytest.raises(BundleError, match=r"lacks llm\.pt"):
+            open_model(folder)
+
+
 def test_folders_of_something_else_are_told_apart(tmp_path):
     with pytest.raises(BundleError, match=r"holds no CosyVoice model: none of .*cosyvoice\.yaml is there"):
         open_model(tmp_path)
@@ -104,7 +120,7 @@ def test_the_second_language_model_is_checked_and_converted_where_there_is_one(f
     publish(folder, 3, "llm")
     (folder / "llm.pt").rename(folder / "llm.rl.pt")
     with pytest.raises(BundleError, match=r"lacks llm\.pt"):
-        open_model(folder)
+        open_model(folder, "llm")
     bundle = open_model(folder, "llm.rl")
     assert next(bundle.check_weights()).startswith("llm.rl.pt: ")
     assert convert(bundle) == [folder / "llm.rl.safetensors"]

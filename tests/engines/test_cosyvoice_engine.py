@@ -27,7 +27,7 @@ from polyvox.errors import (
     UnknownVoiceError,
 )
 from polyvox.installation import load_settings
-from polyvox.types import ChunkPolicy, PreparedVoice, Utterance
+from polyvox.types import ChunkPolicy, EngineLocation, PreparedVoice, Utterance
 
 pytestmark = pytest.mark.anyio
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -253,6 +253,7 @@ async def test_without_a_working_gpu_the_cpu_speaks_and_says_so(tmp_path, monkey
     async with Running(tmp_path, 3, cosyvoice_device="cuda") as running:
         assert "runs on the CPU" in running.engine.warning
         assert ("failed its test" in running.engine.warning) is claims
+        assert running.engine.location == EngineLocation("cpu")
         assert await running.said(running.utterance())
 
 

@@ -65,6 +65,7 @@ def loaded(**settings):
 def test_without_a_gpu_it_is_onnx_runtime_and_nothing_is_amiss(machine):
     machine(driver=False)
     assert (loaded().runs_on, loaded().warning) == (CPU_ONLY, "")
+    assert loaded().device == "cpu"
 
 
 def test_without_a_driver_pytorch_is_not_even_asked(machine, monkeypatch):
@@ -76,6 +77,7 @@ def test_without_a_driver_pytorch_is_not_even_asked(machine, monkeypatch):
 def test_a_gpu_that_works_runs_pytorch_in_half_precision(machine):
     machine()
     assert (loaded().runs_on, loaded().warning) == ("PyTorch on cuda in float16", "")
+    assert loaded().device == "cuda"
     assert loaded(kokoro_precision="float32").runs_on == "PyTorch on cuda in float32"
 
 

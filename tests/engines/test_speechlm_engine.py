@@ -65,6 +65,7 @@ def samples(chunks):
 async def test_an_utterance_becomes_chunks_that_follow_each_other(models):
     async with engine(models) as made:
         chunks = await spoken(made, tuning={"max_tokens": 150, "temperature": 1.5})
+        assert made.location.device == "cpu"
     total = sum(len(chunk.pcm) for chunk in chunks)
     assert total == HOP * chunks[-1].tokens.end
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))

@@ -297,6 +297,7 @@ async def test_english_is_spoken_without_espeak_and_the_engine_says_so(networks:
     engine = ZipVoiceEngine(DISTILLED, load_settings(espeak="no-such-program"))
     assert engine.warning == ""
     await engine.start_with(networks[DISTILLED.name], CPU)
+    assert engine.location.device == "cpu"
     with capture_logs() as logs:
         assert await spoken(engine, utterance(await prepared(engine)))
     assert logs == []

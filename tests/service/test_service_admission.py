@@ -386,3 +386,71 @@ class TestSlots:
         tickets[1].release()
         assert is_granted(waiting)
         assert admission._timer is None
+
+
+async def test_background_requests_hold_half_of_the_slots_and_wait_behind_all_others() -> None:
+    admission = Admission(4, 4, max_share=1.0)
+    items = [admission.enter(Job("m", "batch", background=True)) for _ in range(6)]
+    for _ in range(9):
+        items[0].produced(0.1, 0.1)
+    assert [is_granted(item) for item in items] == [True, True, False, False, False, False]
+    live = [admission.enter(Job("m", "live")) for _ in range(3)]
+    assert [is_granted(ticket) for ticket in live] == [True, True, False]
+    items[0].release()
+    assert is_granted(live[2])
+    assert not is_granted(items[2])
+    live[0].release()
+    assert is_granted(items[2])
+
+
+async def test_background_requests_take_no_places_of_the_queue() -> None:
+    admission = Admission(1, 1, max_share=1.0)
+    items = [admission.enter(Job("m", "batch", background=True)) for _ in range(5)]
+    live = admission.enter(Job("m", "live"))
+    assert (is_granted(items[0]), is_granted(live)) == (True, False)
+    with pytest.raises(OverloadedError):
+        admission.enter(Job("m", "live"))
+
+
+async def test_a_background_request_makes_way_between_its_chunks_and_live_ones_do_not(clock: Clock) -> None:
+    admission = Admission(2, 4)
+    item = admission.enter(Job("m", "batch", background=True))
+    first = admission.enter(Job("m", "live"))
+    for ticket in (item, first):
+        ticket.produced(0.1, 0.1)
+    first.produced(20.0, 0.1)
+    admission.enter(Job("m", "batch", background=True))
+    assert (admission.nap_seconds(item), admission.nap_seconds(first)) == (0.0, 0.0)
+    second = admission.enter(Job("m", "live"))
+    assert not is_granted(second)
+    assert admission.nap_seconds(item) == 1.0
+    admission.give(item, TicketState.NAPPING)
+    assert is_granted(second)
+
+
+async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:
+    admission = Admission(16, 4, max_share=1.0)
+    items = [admission.enter(Job("m", "batch", background=True)) for _ in range(12)]
+    assert [is_granted(item) for item in items].count(True) == 1
+    for _ in range(3):
+        for item in [item for item in items if is_granted(item)]:
+            item.produced(1.0, 0.1)
+    quick = [is_granted(item) for item in items].count(True)
+    assert 3 <= quick <= 8
+    for _ in range(3):
+        items[0].produced(1.0, 5.0)
+    for item in items[:quick]:
+        item.release()
+    assert [is_granted(item) for item in items].count(True) == quick + 1
+
+
+async def test_a_background_request_waits_while_a_live_one_may_run_out_of_audio(clock: Clock) -> None:
+    admission = Admission(4, 4)
+    item, live = admission.enter(Job("m", "batch", background=True)), admission.enter(Job("m", "live"))
+    item.produced(1.0, 0.1)
+    assert admission.nap_seconds(item) == 1.0
+    admission.give(item, TicketState.NAPPING)
+    assert not item._woken.is_set()
+    admission.take(item)
+    live.produced(20.0, 0.1)
+    assert admission.nap_seconds(item) == 0.0

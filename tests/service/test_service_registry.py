@@ -19,7 +19,10 @@ def registry(*engines: PlainToneEngine, **settings) -> Registry:
     return Registry(tone_settings(**values), {engine.name: lambda _, engine=engine: engine for engine in engines})
 
 
-@pytest.mark.parametrize("name", [None, "", "tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"])
+DATED = ["tts-1-1106", "tts-1-hd-1106", "gpt-4o-mini-tts-2025-03-20", "gpt-4o-mini-tts-2025-12-15"]
+
+
+@pytest.mark.parametrize("name", [None, "", "tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", *DATED])
 async def test_openai_names_and_no_name_mean_the_default_model(name: str | None) -> None:
     tone, other = ToneEngine(), ToneEngine("other")
     models = registry(tone, other)

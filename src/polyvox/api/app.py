@@ -12,6 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 from polyvox.api import admin
 from polyvox.api.auth import BearerAuth
 from polyvox.api.body_intake import BodyIntake
+from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.errors import UnexpectedErrors, install_handlers
@@ -20,6 +21,7 @@ from polyvox.api.openapi import describe_errors
 from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
+from polyvox.api.request_ids import RequestIds
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.fitting import FittingService
@@ -58,24 +60,26 @@ def create_app(
         description=_DESCRIPTION,
         openapi_tags=_tags(doors),
         lifespan=_lifespan,
-        docs_url=_DOCS,
+        docs_url=None,
         openapi_url=_OPENAPI,
         redoc_url=None,
-        swagger_ui_oauth2_redirect_url=None,
     )
     app.state.service = service
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
+    app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
     install_handlers(app, refusals)
     _install_middleware(app, service, doors, refusals, public)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
+    app.add_middleware(RequestIds)
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
     for door in doors:
         app.include_router(door.router, dependencies=[key])
     app.include_router(admin.router)
+    install_docs(app, _DOCS)
     return app
 
 
@@ -113,7 +117,8 @@ def _install_middleware(
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
     if settings.api_keys:
         keys = [key.get_secret_value() for key in settings.api_keys]
-        app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals)
+        readable = [path for door in doors for path in door.lists] if settings.public_lists else []
+        app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals, readable=readable)
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)
     if settings.cors_origins:

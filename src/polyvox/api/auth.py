@@ -12,6 +12,9 @@ from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.errors import AuthenticationError
 
+NOBODY = "nobody"
+"""Owner id of callers who may read lists without a key; nothing is ever registered under it."""
+
 
 class Keys:
     """The keys that a server accepts, stored as digests."""
@@ -33,21 +36,35 @@ class Keys:
 class BearerAuth:
     """Middleware that asks requests and WebSocket handshakes for a key, and notes its owner.
 
-    `public` are path patterns that need none.
+    `public` are path patterns that need none. At `readable` ones a key may be left out to read what belongs to nobody,
+    but one that is sent must be right.
     """
 
-    def __init__(self, app: ASGIApp, keys: Sequence[str], public: Iterable[str], refusals: Refusals) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: Sequence[str],
+        public: Iterable[str],
+        refusals: Refusals,
+        readable: Iterable[str] = (),
+    ) -> None:
         self._app = app
         self._keys = Keys(keys)
         self._is_public = PathTable([(path, True) for path in public], default=False)
+        self._is_readable = PathTable([(path, True) for path in readable], default=False)
         self._refusals = refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or self._is_public[scope["path"]]:
             await self._app(scope, receive, send)
             return
+        authorization = Headers(scope=scope).get("authorization", "")
+        if not authorization and scope.get("method") in ("GET", "HEAD") and self._is_readable[scope["path"]]:
+            HTTPConnection(scope).state.owner = NOBODY
+            await self._app(scope, receive, send)
+            return
         try:
-            owner = self._keys.owner(Headers(scope=scope).get("authorization", ""))
+            owner = self._keys.owner(authorization)
         except AuthenticationError as error:
             await self._refusals.send(error, scope, receive, send)
             return

@@ -37,6 +37,8 @@ class Door:
     """Paths on which a body or message may hold a recording, and so may be larger."""
     public: Sequence[str] = ()
     """Paths that need no key."""
+    lists: Sequence[str] = ()
+    """Paths of lists, which need no key where the setting `public_lists` says so."""
     headers: Sequence[str] = ()
     """Response headers of its own that web pages of other origins may read."""
     adapter: SpeechAdapter | None = None

@@ -4,11 +4,14 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
+from pydantic import ConfigDict
 
+from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
 from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Adapters, Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.events import SpeechEvents
+from polyvox.api.forms import Fields
 from polyvox.api.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
 from polyvox.api.speech_requests import speech_request, variant_of
 from polyvox.api.streaming import SpeechResponse
@@ -42,6 +45,29 @@ _SPEECH: dict[int | str, dict[str, Any]] = {
 }
 
 
+_BATCH_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: SPEECH_ERRORS[400],
+    413: SPEECH_ERRORS[413],
+    429: {"model": ErrorBody, "description": "Too many batches; the header Retry-After says when to try again."},
+}
+
+
+class SpeechBatchBody(BatchBody):
+    """Many texts. An item has the fields of `/v1/audio/speech`; here they hold for all items without their own."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "voice": "af_heart",
+                    "response_format": "mp3",
+                    "items": [{"input": "The tide is out."}, {"input": "The boats lie on the sand.", "speed": 1.2}],
+                }
+            ]
+        }
+    )
+
+
 @router.post("/audio/speech", tags=["speech"], response_class=Response, responses=_SPEECH | SPEECH_ERRORS)
 async def create_speech(
     body: SpeechBody,
@@ -68,6 +94,24 @@ async def create_speech(
         body_format = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
     request = await speech_request(body, variant.door or _NAME, service, voices, owner)
     return SpeechResponse(service, variant.tune(request), body_format)
+
+
+@router.post("/audio/speech/batch", tags=["speech"], response_class=Response, responses=BATCH_ANSWER | _BATCH_ERRORS)
+async def create_speech_batch(
+    body: SpeechBatchBody, service: Service, voices: Voices, owner: Owner, adapters: Adapters
+) -> BatchResponse:
+    """Speak many texts: one file each, and an error of its own for each that cannot be spoken.
+
+    The items are spoken side by side, behind all requests that somebody listens to. Each file is sent when it is
+    complete; a client that leaves ends the rest.
+    """
+
+    async def read(fields: object) -> BatchItem:
+        variant = variant_of(Fields(fields).parsed(SpeechBody), service.settings, adapters)
+        request = await speech_request(variant.body, variant.door or _NAME, service, voices, owner)
+        return BatchItem(variant.tune(request), variant.body.audio_format)
+
+    return BatchResponse(service, body.item_fields(service.settings, "input"), read, body.archive)
 
 
 @router.get("/models", tags=["lists"])
@@ -138,5 +182,7 @@ DOOR = Door(
         "speech": "Speech from text, dialogues and voice conversion: OpenAI's API and what this server adds to it.",
         "lists": "The models and their voices.",
     },
-    field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES},
+    field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES, "/v1/audio/speech/batch": AUDIO_FIELD_NAMES},
+    recordings=["/v1/audio/speech/batch"],
+    lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
 )

@@ -1,14 +1,17 @@
 """The API of the Ray Serve server for CosyVoice, by its earlier and its later paths: MP3 in one continuous stream."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field, StrictBool
 from starlette.responses import JSONResponse
 
+from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
+from polyvox.api.body import is_json
 from polyvox.api.cosyvoice import speaker_names
 from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest, read_recording
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -16,13 +19,14 @@ from polyvox.api.door import Door
 from polyvox.api.forms import Fields, json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal, plain_detail
-from polyvox.api.schemas import NarrowSpeed, Text
+from polyvox.api.schemas import NarrowSpeed, RequestBody, Text
 from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.settings_loader import ForeignVariables
+from polyvox.types import EngineLocation
 from polyvox.voices import limits
 from polyvox.voices.references import InlineVoice, UrlVoice
 
@@ -50,6 +54,10 @@ _SAMPLE_RATE = 24_000
 _ORIGINAL_VOICE = "qwen"
 """The default voice of the original server."""
 _NOT_KNOWN = "N/A"
+_NOWHERE = EngineLocation(_NOT_KNOWN)
+_JSON = "application/json"
+
+Mode = Literal["tts", "zero_shot", "cross_lingual", "instruct"]
 
 _BY_NAME: FieldNames = MappingProxyType(
     {"input": "text", "voice": "voice_type", "instructions": "instruction", "model": None, "language": None}
@@ -98,13 +106,25 @@ class ZeroShotBody(CrossLingualBody):
     reference_text: Text = Field(description="Transcript of the recording.")
 
 
+class _ItemMode(RequestBody):
+    mode: Mode | None = None
+
+
+class RayBatchBody(BatchBody):
+    """Many texts. An item has the fields of a single request; here they hold for all items without their own."""
+
+
+_BODIES: Mapping[Mode, type[TtsBody]] = MappingProxyType(
+    {"tts": VoiceBody, "zero_shot": ZeroShotBody, "cross_lingual": CrossLingualBody, "instruct": InstructBody}
+)
+_BATCH_SCHEMA = RayBatchBody.model_json_schema()
+
+
 @router.post(f"{_PREFIX}/tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(VoiceBody))
 @router.post("/tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(VoiceBody))
 async def tts(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak a text."""
-    body = (await _fields(request)).parsed(VoiceBody)
-    asked = CosyVoiceRequest(body.text, speaker=await _speaker(body.voice_type, service, voices, owner))
-    return _response(asked, body, service, voices, owner)
+    return await _response("tts", request, service, voices, owner)
 
 
 @router.post(
@@ -113,11 +133,7 @@ async def tts(request: Request, service: Service, voices: Voices, owner: Owner) 
 @router.post("/zero_shot_tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(ZeroShotBody, _FILE))
 async def zero_shot(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Continue in the voice of a recording."""
-    fields = await _fields(request)
-    body = fields.parsed(ZeroShotBody)
-    recording = await _recording(fields, body, service)
-    asked = CosyVoiceRequest(body.text, recording=recording, transcript=body.reference_text)
-    return _response(asked, body, service, voices, owner)
+    return await _response("zero_shot", request, service, voices, owner)
 
 
 @router.post(
@@ -131,20 +147,38 @@ async def zero_shot(request: Request, service: Service, voices: Voices, owner: O
 )
 async def cross_lingual(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak any language in the voice of a recording."""
-    fields = await _fields(request)
-    body = fields.parsed(CrossLingualBody)
-    asked = CosyVoiceRequest(body.text, recording=await _recording(fields, body, service))
-    return _response(asked, body, service, voices, owner)
+    return await _response("cross_lingual", request, service, voices, owner)
 
 
 @router.post(f"{_PREFIX}/instruct", response_class=Response, responses=_MP3, openapi_extra=json_or_form(InstructBody))
 @router.post("/instruct_tts", response_class=Response, responses=_MP3, openapi_extra=json_or_form(InstructBody))
 async def instruct(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak as instructed."""
-    body = (await _fields(request)).parsed(InstructBody)
-    speaker = await _speaker(body.voice_type, service, voices, owner)
-    asked = CosyVoiceRequest(body.text, speaker=speaker, instruction=body.instruction)
-    return _response(asked, body, service, voices, owner)
+    return await _response("instruct", request, service, voices, owner)
+
+
+@router.post(
+    f"{_PREFIX}/batch",
+    response_class=Response,
+    responses=BATCH_ANSWER,
+    openapi_extra={"requestBody": {"required": True, "content": {_JSON: {"schema": _BATCH_SCHEMA}}}},
+)
+async def batch(request: Request, service: Service, voices: Voices, owner: Owner) -> BatchResponse:
+    """Speak many texts: one file each, and an error of its own for each that cannot be spoken.
+
+    Each item has the fields of `tts`, `zero_shot`, `cross_lingual` or `instruct`; `mode` names which, or else its
+    fields tell. The items are spoken side by side, behind all requests that somebody listens to.
+    """
+    if not is_json(request):
+        raise InvalidRequestError(f"Send the batch as JSON with the header 'Content-Type: {_JSON}'.")
+    body = (await read_fields(request, _FILE)).parsed(RayBatchBody)
+
+    async def read(values: object) -> BatchItem:
+        fields = Fields(values, is_form=True)
+        asked, item = await _asked(_mode_of(fields), fields, service, voices, owner)
+        return BatchItem(asked.speech_request(_NAME, voices, owner), item.format_or(AudioFormat.MP3))
+
+    return BatchResponse(service, body.item_fields(service.settings, "text"), read, body.archive)
 
 
 @router.get(f"{_PREFIX}/healthcheck", include_in_schema=False)
@@ -154,14 +188,15 @@ async def healthcheck(service: Service) -> JSONResponse:
     state = service.ready
     if not state.ok:
         return JSONResponse({"status": "unhealthy", "reason": " ".join(state.reasons.values())}, 503)
+    place = service.registry.location() or _NOWHERE
     return JSONResponse(
         {
             "status": "healthy",
             "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
-            "device": _NOT_KNOWN,
+            "device": place.device,
             "model_loaded": True,
-            "ray_actor_id": _NOT_KNOWN,
-            "ray_node_id": _NOT_KNOWN,
+            "ray_actor_id": place.actor or _NOT_KNOWN,
+            "ray_node_id": place.node or _NOT_KNOWN,
         }
     )
 
@@ -174,17 +209,45 @@ async def show_config(service: Service, voices: Voices, owner: Owner) -> dict[st
         "available_voice_prompts": await speaker_names(service, voices, owner),
         "sample_rate": _SAMPLE_RATE,
         "reference_audio_sample_rate": limits.SAMPLE_RATE,
-        "device_in_use": _NOT_KNOWN,
+        "device_in_use": (service.registry.location() or _NOWHERE).device,
         "model_id": service.settings.default_model,
     }
 
 
-def _response(
-    asked: CosyVoiceRequest, body: TtsBody, service: SpeechService, voices: VoiceService, owner: str
+async def _response(
+    mode: Mode, request: Request, service: SpeechService, voices: VoiceService, owner: str
 ) -> SpeechResponse:
-    asked = replace(asked, speed=body.speed, sample_rate=_SAMPLE_RATE, seed=body.seed, model=body.model)
-    request = asked.speech_request(_NAME, voices, owner)
-    return SpeechResponse(service, request, audio_body(body.format_or(AudioFormat.MP3), stream=body.stream))
+    asked, body = await _asked(mode, await _fields(request), service, voices, owner)
+    spoken = asked.speech_request(_NAME, voices, owner)
+    return SpeechResponse(service, spoken, audio_body(body.format_or(AudioFormat.MP3), stream=body.stream))
+
+
+async def _asked(
+    mode: Mode, fields: Fields, service: SpeechService, voices: VoiceService, owner: str
+) -> tuple[CosyVoiceRequest, TtsBody]:
+    """What a body in one of the modes asks for, and the body."""
+    body = fields.parsed(_BODIES[mode])
+    asked = CosyVoiceRequest(body.text, speed=body.speed, sample_rate=_SAMPLE_RATE, seed=body.seed, model=body.model)
+    if isinstance(body, VoiceBody):
+        asked = replace(asked, speaker=await _speaker(body.voice_type, service, voices, owner))
+    if isinstance(body, InstructBody):
+        asked = replace(asked, instruction=body.instruction)
+    if isinstance(body, CrossLingualBody):
+        asked = replace(asked, recording=await _recording(fields, body, service))
+    if isinstance(body, ZeroShotBody):
+        asked = replace(asked, transcript=body.reference_text)
+    return asked, body
+
+
+def _mode_of(fields: Fields) -> Mode:
+    """The mode of an item: the one that it names, else the one whose fields it has."""
+    given = fields.values if isinstance(fields.values, dict) else {}
+    named = fields.parsed(_ItemMode).mode
+    if named is not None:
+        return named
+    if given.get(_FILE) is not None:
+        return "cross_lingual" if given.get("reference_text") is None else "zero_shot"
+    return "tts" if given.get("instruction") is None else "instruct"
 
 
 async def _fields(request: Request) -> Fields:
@@ -226,7 +289,9 @@ DOOR = Door(
         f"{_PREFIX}*": _detail_and_error,
     },
     field_names={
-        **dict.fromkeys(("/tts", "/instruct_tts", f"{_PREFIX}/tts", f"{_PREFIX}/instruct"), _BY_NAME),
+        **dict.fromkeys(
+            ("/tts", "/instruct_tts", f"{_PREFIX}/tts", f"{_PREFIX}/instruct", f"{_PREFIX}/batch"), _BY_NAME
+        ),
         **dict.fromkeys(("/zero_shot_tts", "/cross_lingual_tts", f"{_PREFIX}/*"), _BY_RECORDING),
     },
     recordings=[f"{_PREFIX}/*", "/zero_shot_tts*", "/cross_lingual_tts*"],

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Literal
 
@@ -10,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
+from polyvox.service.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, NormalizationOptions, Utterance
 
@@ -226,8 +228,9 @@ class SpeechBody(AudioBody):
         return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
 
     def speech_request(self, door: str) -> SpeechRequest:
-        """The same as a request of the service."""
-        return self.request_for(self.input, self.voice_name or "", door)
+        """The same as a request of the service; a text of punctuation alone is a short silence."""
+        request = self.request_for(self.input, self.voice_name or "", door)
+        return replace(request, kind=SpeakSilence(self.input)) if is_only_marks(self.input) else request
 
 
 class CaptionedBody(SpeechBody):

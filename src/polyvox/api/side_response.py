@@ -1,12 +1,11 @@
 """The answer to a request that speaks nothing, made off the event loop; the work ends when the client leaves."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.streaming import disconnect
+from polyvox.api.client_writer import ended_or_left
 
 
 class SideResponse(Response):
@@ -24,14 +23,10 @@ class SideResponse(Response):
         self._more_headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        working = asyncio.ensure_future(self._work())
-        leaving = asyncio.create_task(disconnect(receive))
-        try:
-            await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            working.cancel()
-            leaving.cancel()
-            await asyncio.wait({working, leaving})
+        working = await ended_or_left(self._run(), receive)
         if not working.cancelled():
             answer = Response(working.result(), media_type=self._media_type, headers=self._more_headers)
             await answer(scope, receive, send)
+
+    async def _run(self) -> bytes:
+        return await self._work()

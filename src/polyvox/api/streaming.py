@@ -12,9 +12,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.clients import REQUEST_ID_HEADER, client_of, max_wait_of, request_id
+from polyvox.api.client_writer import ClientWriter, ended_or_left
+from polyvox.api.clients import client_of, max_wait_of
 from polyvox.api.errors import note_session
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
+from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.encoding import encode_whole, encoded
@@ -36,6 +38,7 @@ PUBLIC_HEADERS = (
     WARNING_HEADER,
     CHUNKS_HEADER,
     RETRY_HEADER,
+    REQUEST_ID_HEADER,
 )
 """Headers of all doors that web pages of other origins may read."""
 
@@ -43,8 +46,6 @@ FieldNames = Mapping[str, str | None]
 """A dialect's names of a speech request's fields, by the service's names; None where the dialect has no such field."""
 
 _LINEAR = ("audio/pcm", "audio/wav", "audio/L16")
-
-_WRITE_BYTES = 65_536
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -139,14 +140,7 @@ class SpeechResponse(Response):
         return {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        speaking = asyncio.create_task(self._speak(scope, send))
-        leaving = asyncio.create_task(disconnect(receive))
-        try:
-            await asyncio.wait({speaking, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            speaking.cancel()
-            leaving.cancel()
-            await asyncio.wait({speaking, leaving})
+        speaking = await ended_or_left(self._speak(scope, send), receive)
         if not speaking.cancelled():
             self._raise_in_dialect(speaking, {**scope["app"].state.field_names[scope["path"]], **self._names})
 
@@ -161,11 +155,11 @@ class SpeechResponse(Response):
 
     async def _speak(self, scope: Scope, send: Send) -> None:
         max_wait, given = max_wait_of(scope, self._service.settings.max_wait_seconds), Headers(scope=scope)
-        caller_id, chunks = request_id(given.get(REQUEST_ID_HEADER)), given.get(CHUNKS_HEADER) == "1"
+        caller_id, chunks = given_request_id(given.get(REQUEST_ID_HEADER)), given.get(CHUNKS_HEADER) == "1"
         request = replace(self._asked(), client=client_of(scope), max_wait=max_wait, request_id=caller_id)
         async with await self._service.open(request) as session:
             note_session(scope, session.id)
-            client = _Client(send, self._service.settings.stall_seconds)
+            client = ClientWriter(send, self._service.settings.stall_seconds)
             try:
                 async with aclosing(_typed(self._body_format.parts(session), session.id)) as parts:
                     if self._body_format.buffered:
@@ -183,7 +177,7 @@ class SpeechResponse(Response):
         return replace(self._request, whole=self._body_format.buffered)
 
     async def _send_file(
-        self, session: Session, parts: AsyncIterator[bytes], client: "_Client", *, chunks: bool
+        self, session: Session, parts: AsyncIterator[bytes], client: ClientWriter, *, chunks: bool
     ) -> None:
         body = [part async for part in parts]
         size = sum(map(len, body))
@@ -197,7 +191,7 @@ class SpeechResponse(Response):
             await client.write(part)
         await client.finish()
 
-    async def _send_stream(self, session: Session, parts: AsyncIterator[bytes], client: "_Client") -> None:
+    async def _send_stream(self, session: Session, parts: AsyncIterator[bytes], client: ClientWriter) -> None:
         first = await anext(parts, b"")
         headers = self._session_headers(session)
         headers["X-Accel-Buffering"] = "no"
@@ -207,7 +201,7 @@ class SpeechResponse(Response):
             await client.write(part)
         await client.finish()
 
-    async def _break_off(self, session: Session, client: "_Client", error: PolyvoxError) -> None:
+    async def _break_off(self, session: Session, client: ClientWriter, error: PolyvoxError) -> None:
         """End a body that has begun: with the dialect's error tail, or by cutting the connection."""
         log.warning("stream broken off", code=status_of(error).code)
         error_tail = None if isinstance(error, StalledError) else self._body_format.error_tail(error)
@@ -234,31 +228,6 @@ class SpeechResponse(Response):
         return headers
 
 
-class _Client:
-    """One client's connection: small writes, each with a timeout."""
-
-    def __init__(self, send: Send, stall_seconds: float) -> None:
-        self._send = send
-        self._stall_seconds = stall_seconds
-        self.started = False
-
-    async def start(self, headers: MutableHeaders) -> None:
-        self.started = True
-        await self._send({"type": "http.response.start", "status": 200, "headers": headers.raw})
-
-    async def write(self, data: bytes) -> None:
-        for start in range(0, len(data), _WRITE_BYTES):
-            part = data[start : start + _WRITE_BYTES]
-            try:
-                async with asyncio.timeout(self._stall_seconds):
-                    await self._send({"type": "http.response.body", "body": part, "more_body": True})
-            except TimeoutError as error:
-                raise StalledError(f"The client took nothing for {self._stall_seconds:g} s; read faster.") from error
-
-    async def finish(self) -> None:
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
 async def _typed(parts: AsyncGenerator[bytes], session_id: str) -> AsyncGenerator[bytes]:
     """Pass the parts on; turn an unexpected exception into an `EngineError`."""
     try:
@@ -270,9 +239,3 @@ async def _typed(parts: AsyncGenerator[bytes], session_id: str) -> AsyncGenerato
     except Exception as error:
         log.exception("speech failed")
         raise EngineError(f"The speech failed; the cause is in the server's log under session {session_id}.") from error
-
-
-async def disconnect(receive: Receive) -> None:
-    """Return when the client is gone."""
-    while (await receive())["type"] != "http.disconnect":
-        continue

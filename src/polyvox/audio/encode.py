@@ -260,20 +260,19 @@ def encode(pcm: Pcm, format: AudioFormat, sample_rate: int) -> bytes:  # noqa: A
         encoder.close()
 
 
-_OPEN_END = 0xFFFFFFFF
+_OPEN_END = 0x7FFFF000
+"""Size of samples whose number is not known, as sox writes it. Readers of signed numbers take it, too, and FFmpeg warns
+of the largest possible size and of none, but not of this one."""
 
 
 def wav_header(sample_rate: int, channels: int, data_bytes: int | None) -> bytes:
     """The 44 bytes before 16-bit samples; with None for their number, sizes that say "until the stream ends"."""
-    if data_bytes is None or data_bytes + 36 > _OPEN_END:
-        riff_size = data_size = _OPEN_END
-    else:
-        riff_size, data_size = data_bytes + 36, data_bytes
+    data_size = _OPEN_END if data_bytes is None or data_bytes + 36 > 0xFFFFFFFF else data_bytes
     frame_bytes = 2 * channels
     return struct.pack(
         "<4sI4s4sIHHIIHH4sI",
         b"RIFF",
-        riff_size,
+        data_size + 36,
         b"WAVE",
         b"fmt ",
         16,

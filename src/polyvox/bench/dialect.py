@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from polyvox.client import AsyncClient
-from polyvox.errors import InvalidRequestError
 
 SAMPLE_BYTES = 2
 
@@ -62,15 +61,3 @@ class OpenAIDialect:
         # Proxies of the environment would be measured along with the server.
         async with AsyncClient(url, api_key, timeout=None, trust_env=False) as client:
             yield OpenAIConnection(client)
-
-
-DIALECTS: tuple[Dialect, ...] = (OpenAIDialect(),)
-
-
-def dialect_named(name: str) -> Dialect:
-    """The dialect of that name."""
-    for dialect in DIALECTS:
-        if dialect.name == name:
-            return dialect
-    known = ", ".join(dialect.name for dialect in DIALECTS)
-    raise InvalidRequestError(f"Unknown dialect {name!r}; choose one of: {known}.", field="dialect")

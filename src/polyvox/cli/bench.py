@@ -28,7 +28,9 @@ app = typer.Typer(help="Measure a server under load, or a part of Polyvox alone.
 def bench(
     context: typer.Context,
     url: Annotated[str, typer.Option(help="Server to put under load.")] = "http://127.0.0.1:8880",
-    dialect: Annotated[str, typer.Option(help="API that the server speaks.")] = "openai",
+    dialect: Annotated[
+        str, typer.Option(help="API that the server speaks: openai, cosyvoice, rayserve or grpc.")
+    ] = "openai",
     profile: Annotated[
         Profile, typer.Option(help="slo: all requests at once, 50 by default; reports minimum to P99 of time and RTF.")
     ] = Profile.PLAIN,
@@ -68,7 +70,8 @@ def bench(
     requests = (REQUESTS if slo else 32) if requests is None else requests
     concurrency = (requests if slo else 1) if concurrency is None else concurrency
     settings = load_settings()
-    voice, model = voice or settings.default_voice, model or settings.default_model
+    voice = voice or settings.default_voice
+    model = model or (settings.default_model if dialect == "openai" else "")  # the others have a default of their own
     load = Load(texts_from(texts), voice, model, requests, concurrency, rate, timeout, prebuffer, seed)
     run = asyncio.run(_run(load, dialect, server_address(url, "url"), api_key))
     _report(load, run, url, profile, json_file, plot)
@@ -173,7 +176,7 @@ async def _run(load: "Load", dialect: str, url: str, api_key: str | None) -> "Lo
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from polyvox.bench.dialect import dialect_named
+    from polyvox.bench.dialects import dialect_named
     from polyvox.bench.load import run_load
     from polyvox.bench.report import describe
 

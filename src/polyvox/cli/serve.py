@@ -32,6 +32,16 @@ def serve(
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
     max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Concurrent gRPC calls.")] = None,
+    grpc: Annotated[
+        bool, typer.Option("--grpc", help="--port is the gRPC port, as for CosyVoice's server; 50000 unless set.")
+    ] = False,
+    fp16: Annotated[
+        bool, typer.Option("--fp16", help="Run the default model in 16-bit floats where it has a GPU.")
+    ] = False,
+    load_jit: Annotated[bool, typer.Option("--load_jit", "--load-jit", hidden=True)] = False,
+    load_trt: Annotated[bool, typer.Option("--load_trt", "--load-trt", hidden=True)] = False,
+    load_vllm: Annotated[bool, typer.Option("--load_vllm", "--load-vllm", hidden=True)] = False,
+    trt_concurrent: Annotated[int | None, typer.Option("--trt_concurrent", "--trt-concurrent", hidden=True)] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Run each model in processes of its own, on Ray Serve.")] = False,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Let other machines call without a key, by any host name.")
@@ -39,6 +49,7 @@ def serve(
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC where it has a port."""
+    from polyvox.cli.foreign_options import grpc_ports, in_half_precision, name_without_effect
     from polyvox.cli.model_folder import fetched, is_repository, settings_for
     from polyvox.cli.server import run_server
     from polyvox.engines.catalog import Catalog
@@ -53,6 +64,11 @@ def serve(
         "log_level": log_level,
     }
     given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc, "insecure": insecure or None}
+    if grpc:
+        given |= grpc_ports(port, grpc_port)
+    name_without_effect(
+        {"--load_jit": load_jit, "--load_trt": load_trt, "--load_vllm": load_vllm, "--trt_concurrent": trt_concurrent}
+    )
     loader = settings_loader(catalog)
     if model_dir is not None and is_repository(model_dir):
         given |= fetched(str(model_dir), catalog, loader.load(**given), besides=model or ())
@@ -61,6 +77,8 @@ def serve(
     settings = loader.load(**given)
     if model and model_dir is None and settings.default_model not in model:
         settings = settings.model_copy(update={"default_model": model[0]})
+    if fp16:
+        settings = in_half_precision(settings, catalog)
     _check_grpc(settings, max_conc, ray=ray)
     if ray:
         from polyvox.deploy.local import serve_on_ray
@@ -74,7 +92,8 @@ def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> Non
     """Refuse options that would be ignored."""
     if max_conc is not None and settings.grpc_port is None:
         raise InvalidRequestError(
-            "--max_conc limits gRPC calls; in place of --port, give the gRPC port with --grpc-port.", field="max_conc"
+            "--max_conc limits gRPC calls; in place of --port, give the gRPC port with --grpc-port, or add --grpc.",
+            field="max_conc",
         )
     if ray and (settings.grpc_port is not None or settings.server != "uvicorn"):
         raise InvalidRequestError(

@@ -7,7 +7,7 @@ from typing import Any
 
 from polyvox.errors import STATUS, EngineError, OverloadedError, PolyvoxError
 from polyvox.runtime.stage import BatchReport
-from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice
+from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, Voice
 
 _ERRORS = {error.__name__: error for error in STATUS}
 
@@ -45,6 +45,7 @@ class EngineProfile:
     abilities: frozenset[str] = frozenset()
     warning: str = ""
     reason: str = ""
+    location: EngineLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class ChunkMessage:
     chunk: AudioChunk
     reports: tuple[BatchReport, ...] = ()
     warning: str = ""
+    location: EngineLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from polyvox.service.logs import configure_logging
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
+from polyvox.types import EngineLocation
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -67,7 +68,9 @@ class ServedEngine(EngineReplica):
 
     async def __init__(self, plan: EnginePlan, settings: Settings, spec: EngineSpec) -> None:  # type: ignore[misc]
         configure_logging(settings)
-        super().__init__(plan.model, settings, spec, [str(gpu) for gpu in ray.get_gpu_ids()])
+        context = ray.get_runtime_context()
+        place = EngineLocation(actor=context.get_actor_id(), node=context.get_node_id())
+        super().__init__(plan.model, settings, spec, [str(gpu) for gpu in ray.get_gpu_ids()], place)
         await self.start()
 
     async def __del__(self) -> None:

@@ -24,7 +24,7 @@ from polyvox.deploy.messages import (
 from polyvox.engines.base import SupportsCodes, SupportsConversion, SupportsDialogue, SupportsMixing, SupportsPhonemes
 from polyvox.errors import UnavailableError
 from polyvox.runtime.stage import Observer
-from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
+from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, Voice, VoicePrompt
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -65,6 +65,8 @@ class RemoteEngine:
         self._known: OrderedDict[str, None] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.warning = profile.warning
+        self.location = profile.location or EngineLocation()
+        """Where the replica that spoke last runs."""
 
     @property
     def name(self) -> str:
@@ -141,6 +143,7 @@ class RemoteEngine:
             raise item.error()
         assert isinstance(item, ChunkMessage)
         self.warning = item.warning
+        self.location = item.location or self.location
         if self._observer is not None:
             for report in item.reports:
                 self._observer(report)

@@ -31,6 +31,7 @@ from polyvox.engines.base import (
     SupportsCodes,
     SupportsConversion,
     SupportsDialogue,
+    SupportsLocation,
     SupportsMixing,
     SupportsObserver,
     SupportsPhonemes,
@@ -40,7 +41,7 @@ from polyvox.engines.spec import EngineSpec
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.delivery import closing
-from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, VoicePrompt
+from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, VoicePrompt
 from polyvox.voices.cache import BoundedCache, CacheEvent
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -68,7 +69,7 @@ class EngineReplica:
 
     An engine that cannot start for a reason its operator can fix, such as a missing model, leaves a replica that
     answers with that reason; any other exception is raised. Where the self-test fails on the GPU, an engine that may
-    choose its device is started again on the CPU.
+    choose its device is started again on the CPU. `place` tells the ids of this process and its machine.
     """
 
     def __init__(
@@ -77,12 +78,14 @@ class EngineReplica:
         settings: Settings,
         spec: EngineSpec,
         gpus: Sequence[str] = (),
+        place: EngineLocation = EngineLocation(),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = model
         self._settings = settings if gpus else spec.on_cpu(settings)
         self._spec = spec
         self._gpus = tuple(gpus)
+        self._place = place
         self._engine: Engine | None = None
         self._reason = ""
         self._fallback = ""
@@ -127,7 +130,14 @@ class EngineReplica:
         if engine is None:
             return EngineProfile(self._model, _NO_CAPABILITIES, (), reason=self._reason)
         abilities = abilities_of(engine)
-        return EngineProfile(engine.name, engine.capabilities, tuple(engine.voices), abilities, self._warning)
+        return EngineProfile(
+            engine.name,
+            engine.capabilities,
+            tuple(engine.voices),
+            abilities,
+            self._warning,
+            location=self._location,
+        )
 
     async def status(self) -> ReplicaStatus:
         return ReplicaStatus(os.getpid(), self._gpus, self._speaking, len(self._voices), self._warning)
@@ -217,6 +227,11 @@ class EngineReplica:
         own = self._engine.warning if isinstance(self._engine, SupportsWarning) else ""
         return self._fallback or own
 
+    @property
+    def _location(self) -> EngineLocation:
+        own = self._engine.location if isinstance(self._engine, SupportsLocation) else EngineLocation()
+        return replace(self._place, device=own.device)
+
     async def _stream(
         self, speech: Callable[[Engine, Utterance], AsyncIterator[AudioChunk]], utterance: Utterance, session: str
     ) -> AsyncGenerator[Item, None]:
@@ -249,7 +264,7 @@ class EngineReplica:
                     return
                 reports = tuple(self._reports)
                 self._reports.clear()
-                yield ChunkMessage(chunk, reports, self._warning)
+                yield ChunkMessage(chunk, reports, self._warning, self._location)
 
     async def _call(self, made: Callable[[Engine], Awaitable[Answer]]) -> Answer | ErrorMessage:
         try:

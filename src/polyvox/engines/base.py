@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyvox.runtime.stage import Observer
-from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
+from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, Voice, VoicePrompt
 from polyvox.voices.mixing import MixTerm
 
 
@@ -106,6 +106,15 @@ class SupportsWarning(Protocol):
     @property
     def warning(self) -> str:
         """The problem in one sentence; empty where there is none."""
+
+
+@runtime_checkable
+class SupportsLocation(Protocol):
+    """Tell where the engine runs."""
+
+    @property
+    def location(self) -> EngineLocation:
+        """Of the networks as they were loaded; meaningful once the engine has started."""
 
 
 @runtime_checkable

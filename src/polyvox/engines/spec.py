@@ -124,6 +124,8 @@ class EngineSpec:
     """The field of its settings that bounds the CPU threads of one process."""
     device_field: str | None = None
     """The field of its settings that names the device it runs on."""
+    precision_field: str | None = None
+    """The field of its settings that names the precision of its networks; `float16` is one of its values."""
     recognize: Callable[[Path], ModelFolder | None] = _no_folder
     """Tell from its files whether a folder holds one of these models; `BundleError` for one that is not supported."""
     tools: FolderTools = field(default_factory=FolderTools)
@@ -153,6 +155,10 @@ class EngineSpec:
             return settings
         chosen = getattr(settings.section(self.settings), self.device_field)
         return self._with(settings, self.device_field, "cpu") if chosen == "auto" else settings
+
+    def in_half_precision(self, settings: Settings) -> Settings | None:
+        """The settings with this family in 16-bit floats; None where it has no such setting."""
+        return None if self.precision_field is None else self._with(settings, self.precision_field, "float16")
 
     def _with(self, settings: Settings, name: str | None, value: object) -> Settings:
         if self.settings is None or name is None:

@@ -3,7 +3,7 @@
 A request waits for a slot of its model. It is admitted to the queue only if it can expect one within the wait that it
 accepts, and refused when that time is over. Clients take turns in the queue. A slot is held only while the engine works
 for its request: not while the client does not read, and not while a stream that is well ahead of its playback lets
-others begin.
+others begin. Background requests, the items of a batch, come after all others and hold half of the slots at most.
 """
 
 import asyncio
@@ -28,13 +28,16 @@ _MARGIN = 0.75
 """Share of the accepted wait that may be expected, so that few of those admitted wait in vain."""
 _OPEN_PER_SLOT = 2
 """Sessions per slot that may be open, those without a slot included."""
+_BACKGROUND_SHARE = 0.5
+"""Share of the slots that background requests may hold, so that a live one finds a slot."""
+_AT_WORK = (TicketState.ACTIVE, TicketState.NAPPING)
 
 
 class Admission:
     """At most `max_active` requests at once and `max_waiting` in the queue.
 
     With `adaptive`, fewer run at once where more would not be kept playing. `max_share` of the slots and of the queue
-    is what one client may hold while another waits. `on_grant` is told how long each request waited.
+    is what one client may hold while another waits. `on_grant` is told how long each live request waited.
     """
 
     def __init__(
@@ -81,8 +84,8 @@ class Admission:
         """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long."""
         ticket = self._ticket(job)
         self._queue(ticket)
-        self._dispatch()
-        if ticket.state is TicketState.WAITING:
+        self.dispatch()
+        if ticket.state is TicketState.WAITING and not job.background:  # a batch bounds the number of its own
             try:
                 self._check(ticket)
             except OverloadedError:
@@ -97,10 +100,13 @@ class Admission:
 
     def nap_seconds(self, ticket: Ticket) -> float:
         """How long a stream should let others use the engine before its next chunk."""
-        if not ticket.audio or not self._waiting:
+        if ticket.job.background:
+            return _NAP_SECONDS[0] if ticket.audio and self._is_in_the_way(ticket) else 0.0
+        waiting = self._live_waiting()
+        if not ticket.audio or not waiting:
             return 0.0
         full = self.active >= self._max_active
-        others = [other for other in self._waiting if full or other.lane is ticket.lane]
+        others = [other for other in waiting if full or other.lane is ticket.lane]
         lead = ticket.ahead(self.now())
         in_its_way = any(other.job.client != ticket.job.client for other in others) and self._holds_too_much(ticket)
         if in_its_way or (others and lead >= LEAD_SECONDS):
@@ -113,7 +119,7 @@ class Admission:
         if ticket.state is TicketState.ACTIVE:
             self._deactivate(ticket, state)
             ticket.stalled_since = self.now()
-            self._dispatch()
+            self.dispatch()
 
     def take(self, ticket: Ticket) -> None:
         """Called by the ticket: it needs a slot again."""
@@ -132,7 +138,7 @@ class Admission:
                 ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
         self._forget(ticket)
         self._deactivate(ticket, TicketState.LEFT)
-        self._dispatch()
+        self.dispatch()
 
     @staticmethod
     def now() -> float:
@@ -144,24 +150,25 @@ class Admission:
             lane = self._lanes[job.model] = Lane(Pace(self._max_active, adaptive=self._adaptive))
         return Ticket(self, job, lane, next(self._numbers))
 
-    def _dispatch(self) -> None:
+    def dispatch(self) -> None:
         """Grant free slots to those who wait, in their order; with nobody left, wake streams that made way."""
-        if self._waiting and len(self._open) >= _OPEN_PER_SLOT * self._max_active:
+        if self._live_waiting() and len(self._open) >= _OPEN_PER_SLOT * self._max_active:
             self._drop_stalled()
         for ticket in self._in_order():
             if self.active >= self._max_active or len(self._open) >= _OPEN_PER_SLOT * self._max_active:
                 break
-            if ticket.lane.has_room_for(ticket.job):
+            if ticket.lane.has_room_for(ticket.job) and self._may_hold_a_slot(ticket):
                 self._waiting.remove(ticket)
                 self._open[ticket] = None
                 self._served = max(self._served, ticket.start)
                 self._activate(ticket)
-                self._on_grant(self.now() - ticket.entered)
+                if not ticket.job.background:
+                    self._on_grant(self.now() - ticket.entered)
                 ticket.grant(self.now())
-        if not self._waiting:
+        if not self._live_waiting():
             napping = [ticket for ticket in self._open if ticket.state is TicketState.NAPPING]
             for ticket in napping[: self._max_active - self.active]:
-                if ticket.lane.has_room_for(ticket.job):
+                if ticket.lane.has_room_for(ticket.job) and not self._is_in_the_way(ticket):
                     ticket.wake()
 
     def _activate(self, ticket: Ticket) -> None:
@@ -174,7 +181,28 @@ class Admission:
 
     def _in_order(self) -> list[Ticket]:
         """Those who wait, the next first."""
-        return sorted(self._waiting, key=lambda ticket: (ticket.start, ticket.number))
+        return sorted(self._waiting, key=lambda ticket: (ticket.job.background, ticket.start, ticket.number))
+
+    def _live_waiting(self) -> list[Ticket]:
+        return [ticket for ticket in self._waiting if not ticket.job.background]
+
+    def _may_hold_a_slot(self, ticket: Ticket) -> bool:
+        """Whether a slot that is free is for this ticket: not all of them are for background requests."""
+        if not ticket.job.background:
+            return True
+        held = [other for other in self._open if other.job.background and other.state in _AT_WORK]
+        share = min(_BACKGROUND_SHARE * ticket.lane.pace.limit, ticket.lane.background_limit)
+        return len(held) < max(1, int(_BACKGROUND_SHARE * self._max_active)) and sum(
+            other.lane is ticket.lane for other in held
+        ) < max(1, int(share))
+
+    def _is_in_the_way(self, ticket: Ticket) -> bool:
+        """Whether a background request slows down a live one that waits, or that may run out of audio."""
+        now = self.now()
+        return ticket.job.background and (
+            any(other.lane is ticket.lane for other in self._live_waiting())
+            or any(not other.job.background and other.ahead(now) < _LOW_LEAD_SECONDS for other in ticket.lane.active)
+        )
 
     def _queue(self, ticket: Ticket) -> None:
         """Give a ticket its place: clients take turns, and longer requests use up more of them (fair queueing)."""
@@ -209,18 +237,18 @@ class Admission:
 
     def _look_again(self) -> None:
         self._timer = None
-        self._dispatch()
+        self.dispatch()
 
     def _check(self, ticket: Ticket) -> None:
         """Refuse a request that has just come by its client's share of the queue, the queue's length, or its wait."""
-        waiting = Counter(other.job.client for other in self._waiting)
+        waiting = Counter(other.job.client for other in self._live_waiting())
         share = max(1.0, self._max_share * self._max_waiting)
         if len(waiting) > 1 and waiting[ticket.job.client] > share:
             raise self._refusal(ticket, RefusalReason.SHARE, "Your other requests fill their share of the queue")
         wait = self._expected_wait(ticket)
         if wait is not None and wait > _MARGIN * ticket.job.max_wait:
             raise self._refusal(ticket, RefusalReason.WAIT, f"The request would wait {wait:.1f} s for its turn")
-        if len(self._waiting) > self._max_waiting and not self._made_room_for(ticket, waiting, share):
+        if waiting.total() > self._max_waiting and not self._made_room_for(ticket, waiting, share):
             problem = (
                 f"The server is at its limit of {self._max_active} requests at once and {self._max_waiting} waiting"
             )
@@ -250,7 +278,7 @@ class Admission:
         free = sorted(self._seconds_held(other, ticket, now, each) for other in lane.active if other.job.paced)
         free = [0.0] * (slots - len(free)) + free[max(0, len(free) - slots) :]
         for other in self._in_order():
-            if other is ticket:
+            if other is ticket or other.job.background > ticket.job.background:
                 break
             if other.lane is lane and other.job.paced:
                 heapq.heapreplace(free, free[0] + other.seconds_left(now, pace))
@@ -258,7 +286,8 @@ class Admission:
 
     def _seconds_held(self, active: Ticket, ticket: Ticket, now: float, pace: float) -> float:
         seconds = active.seconds_left(now, pace)
-        if active.job.client != ticket.job.client and self._holds_too_much(active):
+        makes_way = active.job.background > ticket.job.background
+        if makes_way or (active.job.client != ticket.job.client and self._holds_too_much(active)):
             return min(seconds, ticket.lane.pace.chunk_seconds)
         return seconds
 

@@ -1,6 +1,7 @@
 """The models of this server, which of them are available, and the reason for those that are not."""
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,17 +9,17 @@ from dataclasses import dataclass
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, SupportsObserver, SupportsWarning
+from polyvox.engines.base import Engine, SupportsLocation, SupportsObserver, SupportsWarning
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
-from polyvox.types import Capabilities, Voice
+from polyvox.types import Capabilities, EngineLocation, Voice
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 EngineFactory = Callable[[Settings], Engine]
 
-OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-"""Model names that OpenAI's clients send by default; here they mean the default model."""
+_OPENAI_NAME = re.compile(r"(tts-1|tts-1-hd|gpt-4o-mini-tts)(-\d{4}(-\d{2}-\d{2})?)?")
+"""Model names that OpenAI's clients send, with the date of a release or without; here they mean the default model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Registry:
 
     def resolve(self, model: str | None) -> str:
         """The model id for the model name of a request."""
-        if not model or model in OPENAI_NAMES:
+        if not model or _OPENAI_NAME.fullmatch(model):
             return self._settings.default_model
         if model in self._entries:
             return model
@@ -132,6 +133,11 @@ class Registry:
             if entry.available and isinstance(engine, SupportsWarning) and engine.warning:
                 found[name] = engine.warning
         return found
+
+    def location(self, model: str | None = None) -> EngineLocation | None:
+        """Where a model runs; None where its engine does not tell."""
+        engine = self.engine(model)
+        return engine.location if isinstance(engine, SupportsLocation) else None
 
     def voices(self, model: str | None = None) -> Sequence[Voice]:
         """The voices of one model."""

@@ -1,15 +1,17 @@
 """The kinds of request a session can serve: speak, dialogue, convert, stream-in."""
 
+import unicodedata
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from polyvox.audio.pcm import silence
 from polyvox.engines.base import Engine
 from polyvox.types import AudioChunk, Utterance
 
 
 class RequestKind(Protocol):
-    """A way to get audio from an engine: `SpeakText`, `SpeakStream`, `SpeakDialogue` or `ConvertRecording`.
+    """A way to get audio: `SpeakText`, `SpeakSilence`, `SpeakStream`, `SpeakDialogue` or `ConvertRecording`.
 
     The utterance holds what is common to all of them: voice, speed, seed.
     """
@@ -59,3 +61,36 @@ class SpeakText:
 
     def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         return engine.speak(utterance)
+
+
+_MOST_MARKS = 16
+_SILENCE_SECONDS = 0.2
+
+
+def is_only_marks(text: str) -> bool:
+    """Whether a short text holds punctuation and nothing else, as some clients send to try out a key or a server."""
+    bare = text.strip()
+    return 0 < len(bare) <= _MOST_MARKS and all(unicodedata.category(char).startswith("P") for char in bare)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakSilence:
+    """Answer a text without words with a short silence; model and voice are checked as for any other."""
+
+    text: str
+
+    @property
+    def chars(self) -> int:
+        return len(self.text)
+
+    @property
+    def max_audio_seconds(self) -> float:
+        return _SILENCE_SECONDS
+
+    def check(self, engine: Engine, utterance: Utterance) -> None:
+        engine.check(replace(utterance, text="1"))
+
+    async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        can = engine.capabilities
+        pcm = silence(_SILENCE_SECONDS, can.sample_rate, can.channels)
+        yield AudioChunk(pcm, can.sample_rate, index=0, start=0, text=self.text)

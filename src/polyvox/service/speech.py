@@ -24,6 +24,7 @@ from polyvox.errors import (
 )
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
+from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
@@ -31,7 +32,7 @@ from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
-from polyvox.service.request_kind import RequestKind, SpeakText
+from polyvox.service.request_kind import RequestKind, SpeakSilence, SpeakText
 from polyvox.service.rotated_file import RotatedFile
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.side_work import SideWork
@@ -57,6 +58,8 @@ class SpeechRequest:
     replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up. `client` is
     whom the request is counted for, a key or an address. `max_wait` is the longest wait for its turn, in seconds; None
     leaves it to the server. A `whole` answer is sent when all of it is spoken. `request_id` is the caller's own id.
+    Nobody waits for the first words of a `background` request, such as an item of a batch; it has its own memory for
+    whole answers.
     """
 
     utterance: Utterance
@@ -73,6 +76,7 @@ class SpeechRequest:
     max_wait: float | None = None
     whole: bool = False
     request_id: str | None = None
+    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,9 @@ class SpeechService:
         self._limits = TextLimits.of(settings)
         self._pace = QuickestPace()
         self._output = OutputBudget(settings.max_buffered_bytes)
-        metrics.watch_output(lambda: self._output.used)
+        self._background_output = OutputBudget(settings.batch_buffered_bytes)
+        metrics.watch_output(lambda: self._output.used + self._background_output.used)
+        self.batches = BatchSlots(settings.max_batches)
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
@@ -238,7 +244,8 @@ class SpeechService:
             request_id=request.request_id,
             seed=utterance.seed,
         )
-        output = self._output.reservation(self.settings.stall_seconds / 2)
+        budget = self._background_output if request.background else self._output
+        output = budget.reservation(self.settings.stall_seconds / 2)
         ticket = self._admission.enter(self._job(request, kind, model))
         session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log)
         self._sessions.add(session)
@@ -251,7 +258,8 @@ class SpeechService:
             request.client,
             chars=kind.chars,
             max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
-            paced=not isinstance(kind, SpeakStream),
+            paced=not isinstance(kind, SpeakStream | SpeakSilence),
+            background=request.background,
         )
 
     def _engine(self, model: str | None) -> Engine:

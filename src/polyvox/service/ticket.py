@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 LEAD_SECONDS = 10.0
 """Audio ahead of playback with which a stream makes way for those who wait."""
 
+_BACKGROUND_CHUNK_SECONDS = 2.0
+"""Time for a chunk of a background request beyond which fewer of them should run at once."""
+
 _UNFINISHED = 0.1
 """Share of its expected audio that a stream is taken to have left, however much it has produced."""
 
@@ -26,7 +29,8 @@ class Job:
     """What admission has to know of a request.
 
     `client` is its key or its address. `chars` is the length of its text, 0 where that is not known. `paced` is false
-    where the time between chunks is not the engine's alone, as for a text that is still arriving.
+    where the time between chunks is not the engine's alone, as for a text that is still arriving or a silence. Nobody
+    listens to a `background` job while it is spoken: live ones go first.
     """
 
     model: str = ""
@@ -34,6 +38,7 @@ class Job:
     chars: int = 0
     max_wait: float = math.inf
     paced: bool = True
+    background: bool = False
 
 
 class TicketState(Enum):
@@ -50,7 +55,9 @@ class TicketState(Enum):
 class Lane:
     """The requests of one model: its pace, its active tickets, and until when others were told to stay away.
 
-    `running` counts those of them that keep the engine busy.
+    `running` counts those of them that keep the engine busy. `background_limit` is how many background requests may run
+    at once: it grows while their chunks come soon, as on an engine that batches, and shrinks where each waits for the
+    others, since a live request would wait behind them, too.
     """
 
     def __init__(self, pace: Pace) -> None:
@@ -58,6 +65,7 @@ class Lane:
         self.active: set[Ticket] = set()
         self.running = 0
         self.retry_at = 0.0
+        self.background_limit = 1.0
         self._load = 0.0
         self._updated = 0.0
 
@@ -74,6 +82,13 @@ class Lane:
 
     def has_room_for(self, job: Job) -> bool:
         return not job.paced or self.running < self.pace.limit
+
+    def background_chunk(self, seconds: float) -> None:
+        """Count the time in which a background request got a chunk."""
+        soon = seconds <= _BACKGROUND_CHUNK_SECONDS
+        self.background_limit = (
+            self.background_limit + 1 / self.background_limit if soon else max(1.0, self.background_limit / 2)
+        )
 
     def load(self, now: float) -> float:
         """The time integral of `running`."""
@@ -136,6 +151,9 @@ class Ticket:
         if seconds is not None and self.job.paced:
             running = (self.lane.load(now) - self._load) / seconds if seconds > 0 else self.lane.running
             self.lane.pace.chunk(audio, seconds, running)
+            if self.job.background:
+                self.lane.background_chunk(seconds)
+                self._admission.dispatch()
 
     def pause(self) -> None:
         """Give up the slot while the client does not read."""

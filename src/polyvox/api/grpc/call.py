@@ -11,9 +11,10 @@ from typing import NoReturn, Protocol
 import grpc
 import structlog
 
-from polyvox.api.clients import REQUEST_ID_HEADER, grpc_client, request_id
+from polyvox.api.clients import grpc_client
 from polyvox.api.grpc.schema import Message
 from polyvox.api.refusals import SESSION_HEADER
+from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, status_of
 from polyvox.service.pending_bodies import PendingBody
@@ -70,7 +71,7 @@ class Call:
             request,
             deadline=self._seconds_left(),
             client=client,
-            request_id=request_id(self._metadata(REQUEST_ID_HEADER)),
+            request_id=given_request_id(self._metadata(REQUEST_ID_HEADER)),
         )
         async with await service.open(asked) as session:
             self._session_id = session.id

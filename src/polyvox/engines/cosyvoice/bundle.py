@@ -33,7 +33,8 @@ CONFIG_FILES: Mapping[int, str] = MappingProxyType({3: "cosyvoice3.yaml", 2: "co
 BACKBONE = "CosyVoice-BlankEN"
 _V1_RELEASES = ("cosyvoice1-sft", "cosyvoice1-instruct")
 _TOKENIZER_FILES = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
-_WEIGHTS = ("llm", "llm.rl", "flow", "hift")
+_RL = "llm.rl"
+_WEIGHTS = ("llm", _RL, "flow", "hift")
 """Files of weights without their suffix; one of the first two is enough."""
 _TEXT_HEAD = "llm.model.lm_head.weight"
 
@@ -129,8 +130,11 @@ def installed_folder(models_dir: Path, version: int) -> Path:
     return next((each for each in (folder, *others) if each.is_dir()), folder)
 
 
-def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
-    """Open the model in a folder; BundleError names every missing file."""
+def open_model(folder: Path, lm: str = "auto") -> CosyVoiceBundle:
+    """Open the model in a folder; BundleError names every missing file.
+
+    `lm` names the language model; `auto` takes the one that reinforcement learning has improved where it is there.
+    """
     if not folder.is_dir():
         raise BundleError(
             f"There is no folder {folder}; run `polyvox pull` with cosyvoice1, cosyvoice2 or cosyvoice3, or set the "
@@ -140,8 +144,7 @@ def open_model(folder: Path, lm_name: str = "llm") -> CosyVoiceBundle:
     tokenizer = () if version == 1 else tuple(f"{BACKBONE}/{name}" for name in _TOKENIZER_FILES)
     required = [CONFIG_FILES[version], "campplus.onnx", f"speech_tokenizer_v{version}.onnx", *tokenizer]
     missing = [name for name in required if not (folder / name).is_file()]
-    # Version 1 was published with one language model only.
-    lm_name = "llm" if version == 1 else lm_name
+    lm_name = _lm_name(folder, version, lm)
     missing += [f"{name}.pt" for name in (lm_name, "flow", "hift") if not _weights_file(folder, name).is_file()]
     if missing:
         raise BundleError(
@@ -180,6 +183,13 @@ def _version(folder: Path) -> int:
         if (folder / name).is_file():
             return version
     raise BundleError(f"{folder} holds no CosyVoice model: none of {', '.join(CONFIG_FILES.values())} is there.")
+
+
+def _lm_name(folder: Path, version: int, lm: str) -> str:
+    """The file of the language model, without its suffix; only version 3 was published with a second one."""
+    if lm == "auto":
+        return _RL if version == 3 and _weights_file(folder, _RL).is_file() else "llm"
+    return "llm" if version == 1 else lm
 
 
 def _weights_file(folder: Path, name: str) -> Path:

@@ -59,6 +59,7 @@ from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
     AudioChunk,
     Capabilities,
+    EngineLocation,
     NormalizationOptions,
     PreparedVoice,
     Streaming,
@@ -100,6 +101,7 @@ class CosyVoiceEngine:
 
     def __init__(self, settings: Settings, version: int) -> None:
         self.name = f"cosyvoice{version}"
+        self.location = EngineLocation()
         self.warning = ""
         """What is not as the settings ask, such as a missing GPU."""
         self.capabilities = Capabilities(
@@ -135,6 +137,7 @@ class CosyVoiceEngine:
     async def start_with(self, model: LoadedModel) -> None:
         """As `start`, with a model that is loaded already."""
         config, token2wav = model.bundle.config, model.networks.token2wav
+        self.location = EngineLocation(model.placement.device)
         device, lm_device = DeviceExecutor(f"{self.name}-token2wav", 1), DeviceExecutor(f"{self.name}-lm", 1)
         adapter = _adapter(model, lm_device)
         recorder = CudaGraphs if model.placement.device == "cuda" else None

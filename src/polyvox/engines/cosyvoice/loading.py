@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import structlog
 import torch
 
 from polyvox.engines.cosyvoice.budget import ByteBudget
@@ -28,6 +29,8 @@ from polyvox.models.hift.model import Hift
 from polyvox.runtime.executors.ort import share_of_cores
 from polyvox.runtime.placement import DeviceRequest, Placement, place_models
 from polyvox.types import PreparedVoice
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ def load_model(folder: Path, version: int, settings: CosyVoiceSettings) -> Loade
         raise BundleError(
             f"{bundle.folder} holds CosyVoice {bundle.version}, not {version}; load it as 'cosyvoice{bundle.version}'."
         )
+    log.info("cosyvoice loads", version=version, lm=bundle.lm_name)
     tags = Tags(version)
     tokenizer = bundle.tokenizer(tags)
     wish = DeviceRequest(settings.device, settings.precision)

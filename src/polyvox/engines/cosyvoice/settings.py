@@ -52,8 +52,10 @@ class CosyVoiceSettings(SettingsSection):
     version3_dir: Path | None = Field(
         None, description="Folder of a CosyVoice 3 model; `cosyvoice3` in the folder of models where it is not set."
     )
-    lm: Literal["llm", "llm.rl"] = Field(
-        "llm", description="Language model to load; version 3 has a second one, `llm.rl`."
+    lm: Literal["auto", "llm", "llm.rl"] = Field(
+        "auto",
+        description="Language model to load; `auto`: version 3's second one, `llm.rl`, where the folder has it, else "
+        "`llm`.",
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where CosyVoice runs; `auto`: on a GPU that works, else on the CPU."

@@ -66,6 +66,7 @@ COSYVOICE = EngineSpec(
     tuning=CosyVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
     device_field="device",
+    precision_field="precision",
     recognize=_recognize,
     tools=FolderTools(check=_check, convert=_convert, export=_export, locate=_locate),
 )

@@ -31,6 +31,7 @@ from polyvox.types import (
     AudioChunk,
     Capabilities,
     ChunkPolicy,
+    EngineLocation,
     NormalizationOptions,
     PreparedVoice,
     Utterance,
@@ -60,6 +61,7 @@ class KokoroEngine:
         self._readers = PhonemeFrontends(espeak=settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
+        self.location = EngineLocation()
         self.warning = ""
         """Why the engine does not run as its settings ask, such as a GPU that failed; empty where it does."""
 
@@ -82,6 +84,7 @@ class KokoroEngine:
         voices = await asyncio.to_thread(VoiceTable, bundle.folder / "voices", self.voices)
         network = await asyncio.to_thread(load_network, self._settings, bundle)
         self.warning = network.warning
+        self.location = EngineLocation(network.device)
         log.info("kokoro loaded", runs_on=network.runs_on)
         await self.start_with(network.synthesis(self._observer), voices)
 

@@ -22,11 +22,12 @@ _DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 
 @dataclass(frozen=True, slots=True)
 class LoadedNetwork:
-    """A network in memory, its device in words, and a warning where that is not what the settings ask for."""
+    """A network in memory, its executor and device in words, and a warning where the settings ask for another."""
 
     synthesis: Callable[[Observer | None], KokoroSynthesis]
     runs_on: str
     warning: str = ""
+    device: str = "cpu"
 
 
 def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
@@ -72,4 +73,6 @@ def _on_onnx_runtime(settings: KokoroSettings, bundle: Bundle, warning: str = ""
 def _native(network: "NativeKokoro", warning: str = "") -> LoadedNetwork:
     from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis
 
-    return LoadedNetwork(lambda observer: BatchedSynthesis(network, observer), network.runs_on, warning)
+    return LoadedNetwork(
+        lambda observer: BatchedSynthesis(network, observer), network.runs_on, warning, str(network.device)
+    )

@@ -28,6 +28,7 @@ KOKORO = EngineSpec(
     uses_gpu=_uses_gpu,
     threads_field="threads",
     device_field="device",
+    precision_field="precision",
     fitting=VoiceFitting("kokoro", worker="polyvox.engines.kokoro.fitting.worker", bundles=("kokoro", "campplus")),
     presets=PRESETS,
 )

@@ -29,7 +29,16 @@ from polyvox.runtime.stage import BatchReport, Observer, Stage
 from polyvox.runtime.tokens import Prompt, TokenSource
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.spoken import Pause
-from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Streaming, Utterance, Voice, VoicePrompt
+from polyvox.types import (
+    AudioChunk,
+    Capabilities,
+    EngineLocation,
+    PreparedVoice,
+    Streaming,
+    Utterance,
+    Voice,
+    VoicePrompt,
+)
 
 PROMPT_POSITIONS = 2048
 """Positions of a slot for the prompt, besides the speech: half a minute of a voice, its transcript and the text."""
@@ -72,6 +81,7 @@ class SpeechLmEngine:
         self._frontend = GraphemeFrontend()
         self._observer: Observer | None = None
         self._running: _Running | None = None
+        self.location = EngineLocation()
         self.warning = ""
         """What does not run as the settings ask: no GPU, or no captured CUDA graphs."""
 
@@ -91,6 +101,7 @@ class SpeechLmEngine:
         text = DeviceExecutor(f"{NAME}-text", 1)
         await codec_device.run(partial(use_own_stream, networks.device))
         await lm_device.run(partial(use_own_stream, networks.device, urgent=True))
+        self.location = EngineLocation(str(networks.device))
         recorder = self._recorder(networks)
         decoder, codec_warning = await codec_device.run(partial(capture_decoder, networks, self._settings, recorder))
         codec = Stage[Codes, DecodedWindow](

@@ -34,5 +34,6 @@ SPEECHLM = EngineSpec(
     tuning=SpeechLmTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),
     device_field="device",
+    precision_field="precision",
     recognize=_recognize,
 )

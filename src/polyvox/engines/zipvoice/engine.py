@@ -42,6 +42,7 @@ from polyvox.types import (
     AudioChunk,
     Capabilities,
     ChunkPolicy,
+    EngineLocation,
     Pcm,
     PreparedVoice,
     StageSeconds,
@@ -81,6 +82,7 @@ class ZipVoiceEngine:
         self._settings = settings.section(ZipVoiceSettings)
         self._observer: Observer | None = None
         self._running: _Running | None = None
+        self.location = EngineLocation()
         self.name = variant.name
         self.capabilities = Capabilities(
             languages=LANGUAGES,
@@ -129,6 +131,7 @@ class ZipVoiceEngine:
             await synthesizer.fuse()
         else:
             synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
+        self.location = EngineLocation(str(device))
         text_executor = DeviceExecutor(f"{self.name}-text", 1)
         running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning)
         self._running = running

@@ -1,0 +1,39 @@
+"""Options of `polyvox serve` as CosyVoice's own servers and the scripts around them spell them."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from polyvox.config import Settings
+from polyvox.engines.catalog import Catalog
+from polyvox.errors import InvalidRequestError
+
+GRPC_PORT = 50_000
+"""The port of CosyVoice's gRPC server where none is given."""
+
+# The standard library's: the server sets its logs up only when it has all settings.
+log = logging.getLogger(__name__)
+
+
+def grpc_ports(port: int | None, grpc_port: int | None) -> dict[str, Any]:
+    """The ports with `--grpc`, for which `--port` is that of gRPC; HTTP keeps the port of the settings."""
+    if grpc_port is not None:
+        raise InvalidRequestError("With --grpc, --port is the gRPC port; leave out --grpc-port.", field="grpc")
+    return {"port": None, "grpc_port": GRPC_PORT if port is None else port}
+
+
+def in_half_precision(settings: Settings, catalog: Catalog) -> Settings:
+    """The settings for `--fp16`: the default model in 16-bit floats, where it can be."""
+    model = settings.default_model
+    changed = catalog.spec(model).in_half_precision(settings) if model in catalog.factories else None
+    if changed is None:
+        log.warning("--fp16 has no effect: the model %s has no setting for its precision", model)
+        return settings
+    return changed
+
+
+def name_without_effect(options: Mapping[str, object]) -> None:
+    """Log each option that was given and changes nothing here."""
+    for option, value in options.items():
+        if value not in (None, False):
+            log.warning("%s has no effect: Polyvox chooses by itself what executes a network on this machine", option)
