@@ -63,6 +63,11 @@ NOUN_TO: Final = _words(
     "related attention damage changes change objection objections exposure limited"
 )
 
+CONTEST: Final = _words("polls poll race points game match innings lap laps score half goal goals votes vote")
+EYES: Final = _words("eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad")
+STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer ribbon hair string strings")
+MASS_CUES: Final = _words("no any some much contain contains contained containing absorb absorbs added adding use used")
+
 # Words near a heteronym that give its rarer sense away, whatever its part of speech.
 CUES: Final[Mapping[str, frozenset[str]]] = {
     "lead": _words(
@@ -73,16 +78,22 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
         "fish fishing fished caught catch sea lake river striped largemouth smallmouth fillet fillets grilled fried "
         "trout salmon pike angler anglers bait pond"
     ),
-    "bow": _words("ship ship's boat boat's stern deck vessel take took taking takes curtain starboard port sank yacht"),
+    "bow": _words(
+        "ship ship's boat boat's stern deck vessel take took taking takes curtain starboard port sank yacht canoe ferry "
+        "hull kayak"
+    ),
     "bows": _words("ship ship's boat boat's stern curtain took take takes"),
-    "tear": _words("wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring"),
+    "tear": _words(
+        "wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring meniscus retina "
+        "retinal acl knee jacket shirt sleeve tent"
+    ),
     "tears": _words("muscle ligament fabric apart cartilage"),
     "minute": _words(
         "detail details particles particle quantities quantity amounts differences difference traces fraction "
         "fractions variations changes microscopic infinitesimal"
     ),
     "row": _words("blazing argument quarrel neighbours heated furious"),
-    "does": _words("bucks fawns stags deer fawn"),
+    "does": _words("bucks fawns stags fawn"),
     "sow": _words("piglets pig pigs boar boars pen farrowing"),
     "sows": _words("piglets pig pigs boar boars pen farrowing"),
     "resume": _words("cv employer employers recruiter recruiters applicant applicants cover send sent job"),
