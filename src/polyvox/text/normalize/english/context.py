@@ -29,6 +29,13 @@ _NOT_NOUNS: Final = frozenset(
 )
 
 
+_COUNTED: Final = frozenset("people men women children sheep fish percent million billion thousand dozen feet".split())
+_NOT_PLURAL: Final = frozenset(
+    "was is has as this his its us does yes always perhaps towards across plus minus versus unless ends begins sees "
+    "says marks starts brings remains".split()
+)
+
+
 def word_before(match: re.Match[str]) -> str:
     """The word in front of the match, a space between; empty if there is none."""
     found = _BEFORE.search(match.string[max(0, match.start() - _REACH) : match.start()])
@@ -53,6 +60,12 @@ def ends_sentence(match: re.Match[str]) -> bool:
         return "\n" in gap or match.end() + _REACH >= len(match.string)
     word = _WORD.match(following.lstrip(_OPENERS))
     return bool(gap) and word is not None and word.group() in STARTERS
+
+
+def is_plural(word: str) -> bool:
+    """Whether a word behind a figure looks like what is counted: "people", "reviews", but not "was" or "across"."""
+    plural = word.endswith("s") and not word.endswith(("ss", "us")) and word not in _NOT_PLURAL
+    return word.islower() and (plural or word in _COUNTED)
 
 
 def is_adjective(match: re.Match[str]) -> bool:
