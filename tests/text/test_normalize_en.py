@@ -450,7 +450,7 @@ ROMAN = {
     "Chapter IV": "Chapter four",
     "Chapter IV.": "Chapter four.",
     "Part V": "Part five",
-    "Act III, Scene ii": "Act three, Scene ii",
+    "Act III, Scene ii": "Act three, Scene two",
     "Super Bowl XLII": "Super Bowl forty two",
     "Rocky IV": "Rocky four",
     "the XIX century": "the nineteenth century",

@@ -5,7 +5,16 @@ from typing import Final
 
 from polyvox.text.normalize.english.context import word_after, word_before
 from polyvox.text.normalize.english.letters import initials_as_capitals
-from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_END, NUMBER_START, cardinal, code, number, spelled, two_digits
+from polyvox.text.normalize.english.numbers import (
+    NUMBER,
+    NUMBER_END,
+    NUMBER_START,
+    cardinal,
+    code,
+    number,
+    spelled,
+    two_digits,
+)
 from polyvox.text.tracked import TrackedText
 
 _IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")

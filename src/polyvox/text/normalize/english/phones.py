@@ -21,7 +21,9 @@ _VANITY: Final = re.compile(
 )
 _SERVICE: Final = re.compile(r"(?<![\w.,:/$€£¥#+-])(?:[2-8]11|911|112|999|988)(?![\w%:/-]|[.,]\d)")
 _TEXT_TO: Final = re.compile(r"(?<= to )\d{5,6}(?!\w|[.,:]\d)")
-_ASKED: Final = re.compile(r"\b(?:call|dial|phone|ring|text|line|hotline|helpline|emergency|emergencies)\b", re.IGNORECASE)
+_ASKED: Final = re.compile(
+    r"\b(?:call|dial|phone|ring|text|line|hotline|helpline|emergency|emergencies)\b", re.IGNORECASE
+)
 _TEXTED: Final = re.compile(r"\b(?:text|sms|send)\b", re.IGNORECASE)
 _NEAR: Final = 60
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
