@@ -63,6 +63,10 @@ NOUN_TO: Final = _words(
     "related attention damage changes change objection objections exposure limited"
 )
 
+NEVER_AFTER_ARTICLE: Final = _words(
+    "is was are were has had does did and or to of for in at from with by if than then that equals plus minus times "
+    "squared cubed divided = + < >"
+)
 CONTEST: Final = _words("polls poll race points game match innings lap laps score half goal goals votes vote")
 EYES: Final = _words("eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad")
 STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer ribbon hair string strings")
@@ -79,13 +83,13 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
         "trout salmon pike angler anglers bait pond"
     ),
     "bow": _words(
-        "ship ship's boat boat's stern deck vessel take took taking takes curtain starboard port sank yacht canoe ferry "
-        "hull kayak"
+        "ship ship's boat boat's stern deck vessel take took taking takes curtain starboard port sank yacht canoe "
+        "ferry hull kayak"
     ),
     "bows": _words("ship ship's boat boat's stern curtain took take takes"),
     "tear": _words(
-        "wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring meniscus retina "
-        "retinal acl knee jacket shirt sleeve tent"
+        "wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring meniscus "
+        "retina retinal acl knee jacket shirt sleeve tent"
     ),
     "tears": _words("muscle ligament fabric apart cartilage"),
     "minute": _words(

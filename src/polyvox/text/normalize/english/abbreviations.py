@@ -208,7 +208,8 @@ _AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,4})\.(?= ?\d)")
 _BEFORE_NUMERAL: Final = re.compile(
-    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?)\.(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
+    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?)\."
+    r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
 )
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import word_after, word_before
+from polyvox.text.normalize.english.context import is_plural, word_after, word_before
 from polyvox.text.normalize.english.letters import initials_as_capitals
 from polyvox.text.normalize.english.numbers import (
     NUMBER,
@@ -31,7 +31,9 @@ _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P
 _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-]?)(\d{{1,3}})(?!\w|\.\d)")
 _TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}[x×](?![\w×])")
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
-_DIMENSION: Final = re.compile(r"(?<=\d) ?x ?(?=\d)")
+_DIMENSION: Final = re.compile(
+    r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+)
 _MIXED: Final = re.compile(r"(?<![^\W_])(?:[A-Za-z]++\d|\d++[A-Za-z])[A-Za-z0-9]*+")
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 
@@ -41,11 +43,11 @@ _LABELS: Final = frozenset(
 )
 _PROGRAMS: Final = frozenset(
     "Android Angular Ansible Blender Bluetooth Bootstrap C Chrome Clang CMake CUDA Cython Debian Django Docker "
-    "Elasticsearch Electron Fedora Firefox Flask Flutter GCC Git Go Godot Gradle Helm Java Julia Kafka Kotlin Kubernetes "
-    "Laravel Linux Lua MariaDB Maven Minecraft MongoDB MySQL NET Next Node NumPy Nuxt PHP Perl Postgres PostgreSQL PyPI "
-    "PyTorch Python Rails React Redis Ruby Rust SQLite Safari Scala Spark Spring Swift Symfony TensorFlow Terraform "
-    "TypeScript Ubuntu Unity Unreal Vue Vite Windows WordPress Xcode iOS iPadOS kernel macOS npm pip pnpm python "
-    "tvOS watchOS webpack yarn node java".split()
+    "Elasticsearch Electron Fedora Firefox Flask Flutter GCC Git Go Godot Gradle Helm Java Julia Kafka Kotlin "
+    "Kubernetes Laravel Linux Lua MariaDB Maven Minecraft MongoDB MySQL NET Next Node NumPy Nuxt PHP Perl Postgres "
+    "PostgreSQL PyPI PyTorch Python Rails React Redis Ruby Rust SQLite Safari Scala Spark Spring Swift Symfony "
+    "TensorFlow Terraform TypeScript Ubuntu Unity Unreal Vue Vite Windows WordPress Xcode iOS iPadOS kernel macOS "
+    "npm pip pnpm python tvOS watchOS webpack yarn node java".split()
 )
 _BETWEEN_VERSIONS: Final = frozenset(
     "to and or than from through until equal equals before after above below least".split()
@@ -53,10 +55,19 @@ _BETWEEN_VERSIONS: Final = frozenset(
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _NEAR: Final = 64
 _SCALES: Final = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion"}
+_RACES: Final = frozenset("run runs race races walk jog runner runners course event".split())
+_DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
+_BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
 _COMPARED: Final = frozenset(
     "as better bigger cheaper denser faster fewer greater heavier higher larger less lighter longer lower more shorter "
     "slower smaller stronger taller the thicker wider worse".split()
 )
+
+
+def read_dimensions(text: TrackedText) -> TrackedText:
+    """ "1920x1080", "12 x 14 ft": to be read before the units, which see their own figure only."""
+    text = text.sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}")
+    return text.sub(_DIMENSION, " by ")
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -71,7 +82,6 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_ZIP, _zip)
     text = text.sub(_AGENT, "double oh seven").sub(_LABELLED, _labelled)
     text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_HYPHENED, " ")
-    text = text.sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}").sub(_DIMENSION, " by ")
     return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
 
 
@@ -140,9 +150,17 @@ def _scientific(match: re.Match[str]) -> str:
 def _scaled(match: re.Match[str]) -> str | None:
     """ "20k" and "5M" are counts; "4K" and "7B" are names, unless their number is one that only counts have."""
     counted = match["scale"] in ("k", "M", "bn") or any(mark in match["amount"] for mark in ".,")
-    if match["scale"] == "k" and word_before(match) in ("a", "the") and not word_after(match):
+    if match["scale"] == "k" and _is_race(match):
         return f"{number(match['amount'])} K"
     return f"{number(match['amount'])} {_SCALES[match['scale']]}" if counted else None
+
+
+def _is_race(match: re.Match[str]) -> bool:
+    """Whether "5k" is a distance that people run: one of the usual ones, with a word beside it that says so."""
+    following = word_after(match)
+    if following in _RACES:
+        return True
+    return match["amount"] in _DISTANCES and word_before(match).lower() in _BEFORE_RACE and not is_plural(following)
 
 
 def _times(match: re.Match[str]) -> str:

@@ -75,4 +75,7 @@ def is_adjective(match: re.Match[str]) -> bool:
         return False
     if match.string[match.end()] == "-":
         return True
-    return word_before(match).lower() in ("a", "an") and following.islower() and following not in _NOT_NOUNS
+    before = word_before(match).lower()
+    if before in ("a", "an"):
+        return following not in _NOT_NOUNS and (following.islower() or following.isupper())
+    return before in ("the", "my", "this", "your", "our") and len(following) > 1 and following.isupper()

@@ -130,7 +130,7 @@ def _weekday(match: re.Match[str]) -> str | None:
 
 
 def _lone_weekday(match: re.Match[str]) -> str | None:
-    """ "Wed" is a day wherever it stands; "Sat" and "Sun" only beside another day or behind "on", "next" and the like."""
+    """ "Wed" is a day wherever it stands; "Sat" and "Sun" only beside another day, or behind "on", "next" and such."""
     before = word_before(match).lower()
     led = before in _BEFORE_DAY or (match[1] == "Sat" and before == "the")
     known = match[1] not in _ALSO_NAMES or led or _is_listed(match, _DAY_BESIDE, _BESIDE_DAY)
