@@ -65,6 +65,13 @@ def _verb_to_right(words: Sequence[str], index: int) -> bool:
             return False
         if word in AUXILIARIES or word in PASTS:
             return True
-        if ahead == index + 1 and (word in THIRD_PERSONS or word in BASES):
+        if ahead == index + 1 and (word.endswith("ed") or word in _agreeing(words, index)):
             return True
     return False
+
+
+def _agreeing(words: Sequence[str], index: int) -> frozenset[str]:
+    """The verbs that the word could be the subject of."""
+    if words[index].endswith("s"):
+        return BASES
+    return frozenset() if index and words[index - 1].endswith("s") else THIRD_PERSONS

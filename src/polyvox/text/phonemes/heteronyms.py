@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from polyvox.text.phonemes.clauses import OPENERS, has_article, has_other_verb, opens_with_order
@@ -187,7 +188,7 @@ def _is_verb_of_singular(words: Sequence[str], index: int, left: str) -> bool:
 def _read(words: Sequence[str], index: int) -> Role:
     """`read` is past after have and be, after he or she, and where the sentence tells of the past."""
     left = _left(words, index)
-    if left in HAVE or left in BE or (left in SUBJECTS and _at(words, index - 2) in HAVE):
+    if left in HAVE or left in BE or _is_asked_perfect(words, index, left):
         return Role.PAST
     if left in MODALS or left.endswith("'ll") or _is_bare_infinitive(words, index, left):
         return Role.VERB
@@ -203,6 +204,14 @@ def _read(words: Sequence[str], index: int) -> Role:
         return Role.PAST
     known = left in SUBJECTS or left in ADVERBS or left in CONJUNCTIONS or left in PREPOSITIONS or _is_break(left)
     return Role.VERB if known or _is_plural(left) else Role.PAST
+
+
+def _is_asked_perfect(words: Sequence[str], index: int, left: str) -> bool:
+    """`have you ever read`: the auxiliary, the subject, and an adverb perhaps."""
+    near = words[max(0, index - 4) : index]
+    return (left in SUBJECTS or left in SINGULAR_SUBJECTS) and any(
+        word in HAVE and following == left for word, following in pairwise(near)
+    )
 
 
 def _used(words: Sequence[str], index: int) -> Role:

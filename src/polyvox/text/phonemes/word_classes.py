@@ -60,7 +60,7 @@ PAST_CUES: Final = _words(
 )
 NOUN_TO: Final = _words(
     "according due thanks subject access close next prior relative similar opposed addition response contrary relating "
-    "related attention damage changes change objection objections exposure limited"
+    "related attention damage changes change objection objections exposure exposed limited"
 )
 
 NEVER_AFTER_ARTICLE: Final = _words(
@@ -80,7 +80,7 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
     ),
     "bass": _words(
         "fish fishing fished caught catch sea lake river striped largemouth smallmouth fillet fillets grilled fried "
-        "trout salmon pike angler anglers bait pond"
+        "trout salmon pike angler anglers bait pond landed hooked reeled pound dock freshwater"
     ),
     "bow": _words(
         "ship ship's boat boat's stern deck vessel take took taking takes curtain starboard port sank yacht canoe "

@@ -39,7 +39,7 @@ _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 
 _LABELS: Final = frozenset(
     "Airbus Apartment Apt Area Boeing Building Bus Channel Fahrenheit Flight Gate Highway Hwy Interstate "
-    "RTX Room Rm Route Suite flight highway room route suite".split()
+    "Porsche RTX Room Rm Route Suite flight highway room route suite".split()
 )
 _PROGRAMS: Final = frozenset(
     "Android Angular Ansible Blender Bluetooth Bootstrap C Chrome Clang CMake CUDA Cython Debian Django Docker "

@@ -56,6 +56,7 @@ _SCRIPTURES: Final = frozenset(
     "Thessalonians Timothy Titus Zechariah Zephaniah".split()
 )
 _DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
+_DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
 
@@ -140,7 +141,7 @@ def _year(match: re.Match[str]) -> str | None:
 
 def _range(match: re.Match[str]) -> str:
     first, last = match.groups()
-    if first == last:
+    if first == last and word_before(match) not in _DAYS:
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]
     return f"{number(first)} {'minus' if computed else 'to'} {number(last)}"

@@ -19,13 +19,20 @@ _WITHOUT_FIGURES: Final = frozenset(
 _COMPOUND: Final = re.compile(r"(?<![\w.@#/-])(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@])")
 _UNIT: Final = re.compile(r"([A-Z][a-z]?)(\d*)")
 _PRODUCT: Final = re.compile(r"(?<![A-Za-z])[a-z]{2,3}(?=[²³]|\^ ?[23](?!\d))")
+_SIDE: Final = re.compile(r"(?<![A-Za-z])([A-Za-z] ?= ?)([a-z]{2,3})(?![A-Za-z0-9(])")
+_TERM: Final = re.compile(r"(?<=[=+*/-] )(\d{1,3})(ab|ac|as|at|ax|ay|bc|bx|gh|kx|ma|mv|xy|xz|yz)(?![A-Za-z0-9])")
+_WORDS: Final = frozenset(
+    "no to it me or is in on if of an as at by up us we he go do so my yes the nan pi sin cos tan log min max mod exp "
+    "all any off new old one two six ten out not".split()
+)
 _PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
 _NEAR: Final = 12
 
 
 def read(text: TrackedText) -> TrackedText:
     """ "H2SO4", "NaCl", and the letters of "E = mc²"."""
-    return text.sub(_COMPOUND, _compound).sub(_PRODUCT, _product)
+    text = text.sub(_COMPOUND, _compound).sub(_PRODUCT, _product).sub(_SIDE, _side)
+    return text.sub(_TERM, lambda match: f"{match[1]} {'.'.join(match[2].upper())}")
 
 
 def read_tolerances(text: TrackedText) -> TrackedText:
@@ -47,6 +54,11 @@ def _compound(match: re.Match[str]) -> str | None:
             words += (".".join(letters), cardinal(digits))
             letters = ""
     return " ".join([*words, ".".join(letters)] if letters else words)
+
+
+def _side(match: re.Match[str]) -> str | None:
+    """The letters of "F = ma"; a word behind the sign stays one."""
+    return None if match[2] in _WORDS else match[1] + ".".join(match[2].upper())
 
 
 def _product(match: re.Match[str]) -> str | None:

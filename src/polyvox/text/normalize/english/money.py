@@ -126,7 +126,9 @@ _SCALE: Final = (
 )
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _CODE: Final = "|".join(_CODES)
-_PER: Final = r"(?P<per>/(?=\w)(?:(?P<each>[A-Za-z]{1,4})(?:\.(?= [a-z(]|[,;)]))?(?![\w'/]))?+)?"
+_PER: Final = (
+    r"(?P<per>/(?=\w)(?:(?P<each>[A-Za-z]{1,4})(?:/(?P<also>[A-Za-z]{1,4}))?(?:\.(?= [a-z(]|[,;)]))?(?![\w'/]))?+)?"
+)
 _NO_LETTER: Final = r"(?<![A-Za-z])"
 _BEFORE: Final = re.compile(
     rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
@@ -155,8 +157,9 @@ def _sum(match: re.Match[str]) -> str:
     else:
         words.append(_exact(_american(match["amount"]), currency))
     if match["per"]:
-        each = match["each"] or ""
+        each, also = match["each"] or "", match["also"]
         words.append(f"per {_EACH.get(each.lower(), each)}")
+        words += [f"per {_EACH.get(also.lower(), also)}"] if also else []
     return " ".join(words)
 
 

@@ -45,14 +45,14 @@ def _short(match: re.Match[str]) -> str | None:
 
 def _vanity(match: re.Match[str]) -> str:
     """A number with a word in it: the word is said, the figures are called."""
-    parts = (_group(part) if part.isdigit() else part for part in re.split("[ -]", match.group()))
+    parts = (_group(part) if part.isdigit() else part.lower() for part in re.split("[ -]", match.group()))
     return " ".join(parts)
 
 
 def _service(match: re.Match[str]) -> str | None:
     """A number of three digits that a service answers: 911 nearly always, the others where somebody calls."""
     before, following = word_before(match), word_after(match)
-    if is_plural(following) or before in ("Porsche", "Flight", "Room", "Route"):
+    if is_plural(following) or before in ("Porsche", "Flight", "Room", "Route", "Highway"):
         return None
     asked = _ASKED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
     return spelled(match.group()) if asked or match.group() == "911" else None

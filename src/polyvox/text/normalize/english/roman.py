@@ -94,6 +94,8 @@ def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".")
     if word_after(match) in ("century", "centuries") and numeral != "I":
         return ordinal(_digits(numeral))
+    if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
+        return None
     if before in _LABELS:
         return cardinal(_digits(numeral))
     if _is_ruler(match, before):
