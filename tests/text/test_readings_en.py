@@ -1,6 +1,7 @@
 """English as people write it, read as a person would say it: judged by phonemes."""
 
 import pytest
+
 from helpers.readings import Reading, is_read, phonemes, readings, words
 
 READINGS = readings("en")
