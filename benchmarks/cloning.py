@@ -26,8 +26,8 @@ from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import VoiceTable, catalogue
 from polyvox.evaluate.distillmos import DistillMos
-from polyvox.evaluate.scorers import compare_words
 from polyvox.evaluate.texts import ENGLISH
+from polyvox.evaluate.wording import compare_words
 from polyvox.installation import load_settings
 from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.spoken import SpokenWord
@@ -97,7 +97,7 @@ class CloningStudy:
         spoken = [self.spoken(style, text) for text in SENTENCES]
         alike = [similarity(self.encoder.embed(pcm, SAMPLE_RATE), clip) for pcm in spoken]
         words = [
-            compare_words(text, self._words.transcribe(pcm, SAMPLE_RATE))
+            compare_words([text], self._words.transcribe(pcm, SAMPLE_RATE))
             for text, pcm in zip(SENTENCES, spoken, strict=True)
         ]
         whole = np.concatenate(spoken)

@@ -166,6 +166,10 @@ class Settings(BaseModel):
     side_work_chars: int = Field(
         20_000, ge=1, description="Longest text whose phonemes or normalised form may be asked for, in characters."
     )
+    code_blocks: Literal["read", "announce", "skip"] = Field(
+        "announce",
+        description="Fenced blocks of code in a text: read word by word, announced (read as 'code block'), or skipped.",
+    )
     max_pause_seconds: float = Field(
         300.0, ge=0, le=600, description="Longest pauses of one request, all that its text asks for together."
     )

@@ -142,9 +142,17 @@ class AudioChunk:
         return len(self.pcm) / self.sample_rate
 
 
+class CodeBlocks(StrEnum):
+    """What becomes of fenced blocks of code: their words, an announcement, or nothing."""
+
+    READ = "read"
+    ANNOUNCE = "announce"
+    SKIP = "skip"
+
+
 @dataclass(frozen=True, slots=True)
 class NormalizationOptions:
-    """Rules that the text normaliser may apply; the names are those of Kokoro-FastAPI."""
+    """Rules that the text normaliser may apply; the names are those of Kokoro-FastAPI, but for `code_blocks`."""
 
     normalize: bool = True
     unit_normalization: bool = True
@@ -153,6 +161,7 @@ class NormalizationOptions:
     optional_pluralization_normalization: bool = True
     phone_normalization: bool = True
     replace_remaining_symbols: bool = True
+    code_blocks: CodeBlocks | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from helpers.fakes import PlainToneEngine, ToneEngine, tone, tone_service
 from helpers.serving import called, decoded_seconds
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16, to_pcm16
-from polyvox.types import NormalizationOptions
+from polyvox.types import CodeBlocks, NormalizationOptions
 
 pytestmark = pytest.mark.anyio
 
@@ -90,8 +90,22 @@ async def test_every_field_reaches_the_engine():
     (utterance,) = engine.heard
     assert (utterance.text, utterance.voice, utterance.language) == ("Hello.", "high", "en-gb")
     assert (utterance.speed, utterance.seed, utterance.instructions) == (2.0, 7, "Whisper.")
-    assert utterance.normalization == NormalizationOptions(unit_normalization=False)
+    assert utterance.normalization == NormalizationOptions(unit_normalization=False, code_blocks=CodeBlocks.ANNOUNCE)
     assert len(response.content) == 2 * 3 * 1_200
+
+
+@pytest.mark.parametrize(
+    ("given", "heard"),
+    [({}, CodeBlocks.SKIP), ({"code_blocks": "read"}, CodeBlocks.READ), ({"code_blocks": None}, "skip")],
+)
+async def test_blocks_of_code_are_spoken_as_the_request_says_or_else_the_server(given, heard):
+    engine = ToneEngine()
+    async with called(tone_service(engine, code_blocks="skip")) as client:
+        response = await client.post(SPEECH, json={"input": "Hello.", "normalization_options": given})
+        refused = await client.post(SPEECH, json={"input": "Hello.", "normalization_options": {"code_blocks": "shout"}})
+    assert response.status_code == 200
+    assert engine.heard[0].normalization.code_blocks == heard
+    assert refused.status_code == 400
 
 
 async def test_volume_sample_rate_and_loudness_shape_the_samples():

@@ -8,6 +8,7 @@ from helpers.scorers import direction, fake_scorers
 from polyvox.errors import InvalidRequestError, UnknownVoiceError
 from polyvox.evaluate.evaluation import MAX_TEXT_CHARS, Evaluation, UtteranceResult, run_evaluation, similarities
 from polyvox.evaluate.scorers import Scorers
+from polyvox.evaluate.texts import with_spoken_forms
 from polyvox.types import Pcm
 
 pytestmark = pytest.mark.anyio
@@ -104,6 +105,15 @@ async def test_words_are_counted_where_the_recogniser_knows_the_language(text, l
     (sample,) = await run(Evaluation(("0.25",), (text,), language))
     assert (sample.words is not None) == counted
     assert (sample.transcript is not None) == counted
+
+
+async def test_figures_need_a_spoken_form_and_count_against_it():
+    texts, spoken = with_spoken_forms(["one 2", "one 3\tone two\tone too", "one two"])
+    assert texts == ("one 2", "one 3", "one two")
+    unknown, given, plain = await run(Evaluation(("0.25",), texts, spoken=spoken))
+    assert (unknown.words, unknown.reading) == (None, None)
+    assert (given.words.errors, given.reading.errors) == (0, 1)
+    assert (plain.words.errors, plain.reading) == (0, None)
 
 
 def test_each_utterance_is_compared_with_the_others_and_not_with_itself():

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.errors import MarkupError
+from polyvox.text.code_blocks import announcement
 from polyvox.text.markup import MAX_PHONEME_CHARS, InlinePhonemes, insert_at, parse
 from polyvox.text.placeholders import MAX_PLACEHOLDERS
 from polyvox.text.spoken import Pause
+from polyvox.types import CodeBlocks
 
 
 def plain(raw: str) -> str:
@@ -244,3 +246,58 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
 
 def test_closing_tags_of_any_name_are_dropped():
     assert parse("Red</font> and x</my-tag>.").text.text == "Red and x."
+
+
+BLOCKS = [
+    ("Before.\n```python\nx = 1\n```\nAfter.", "Before.\n\nCODE\n\nAfter."),
+    ("Before.\n```\nx = 1\nAfter, though the fence is open.", "Before.\n\nx = 1\nAfter, though the fence is open."),
+    ("```js\nlost\n```python\nx\n```\nAfter.", "lost\n\nCODE\n\nAfter."),
+    ("~~~\n```\ncode\n~~~\nAfter.", "CODE\n\nAfter."),
+    ("> ```\n> quoted\n> ```\nAfter.", "CODE\n\nAfter."),
+    ("````\n```\ninner\n```\n````\nAfter.", "CODE\n\nAfter."),
+    ("One ```inline``` two.", "One inline two."),
+    ("```one```\nTwo.\n```\nx\n```\nThree.", "one\nTwo.\n\nCODE\n\nThree."),
+    ("```\na\n```\nMiddle.\n```\nb\n```\nEnd.", "CODE\n\nMiddle.\n\nCODE\n\nEnd."),
+]
+
+
+@pytest.mark.parametrize(("raw", "plain"), BLOCKS)
+def test_a_block_of_code_is_announced_and_nothing_behind_it_is_lost(raw: str, plain: str) -> None:
+    assert parse(raw, "CODE").text.text.strip() == plain
+
+
+@pytest.mark.parametrize(("raw", "plain"), BLOCKS)
+def test_a_block_of_code_can_be_left_out(raw: str, plain: str) -> None:
+    assert parse(raw, "").text.text.split() == plain.replace("CODE", "").split()
+
+
+def test_the_announcement_points_at_the_block() -> None:
+    raw = "Before.\n```\nx = 1\n```\nAfter."
+    text = parse(raw, "CODE").text
+    at = text.text.index("CODE")
+    span = text.span(at, at + 4)
+    assert raw[span.start : span.end] == "```\nx = 1\n```"
+    assert raw[text.starts[-6] :] == "After."
+
+
+@pytest.mark.parametrize(
+    ("choice", "language", "said"),
+    [
+        (None, "en-us", "Code block."),
+        (CodeBlocks.ANNOUNCE, "ms", "Blok kod."),
+        (CodeBlocks.ANNOUNCE, "xx", "Code block."),
+        (CodeBlocks.SKIP, "fr-fr", ""),
+        (CodeBlocks.READ, "fr-fr", None),
+    ],
+)
+def test_blocks_of_code_are_announced_in_the_language_of_the_text(
+    choice: CodeBlocks | None, language: str, said: str | None
+) -> None:
+    assert announcement(choice, language) == said
+
+
+@pytest.mark.parametrize("piece", ["```\n", "```a\n", "~~~\n```\n", "````\n```\n", "> ```\n"])
+def test_many_fences_take_time_by_their_number_alone(piece: str) -> None:
+    start = time.thread_time()
+    parse(piece * (100_000 // len(piece)), "CODE")
+    assert time.thread_time() - start < 5

@@ -13,7 +13,7 @@ from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.service.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.speech import SpeechRequest
-from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, NormalizationOptions, Utterance
+from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, CodeBlocks, NormalizationOptions, Utterance
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Integer = Annotated[int, Field(strict=True)]
@@ -66,6 +66,9 @@ class NormalizationBody(RequestBody):
     optional_pluralization_normalization: StrictBool = Field(True, description="word(s) is read as words.")
     phone_normalization: StrictBool = Field(True, description="Telephone numbers are read digit by digit.")
     replace_remaining_symbols: StrictBool = Field(True, description="Symbols left over are read by their names.")
+    code_blocks: CodeBlocks | None = Field(
+        None, description="Fenced blocks of code: `read`, `announce` or `skip`; the server's setting if absent."
+    )
 
 
 _TUNING = "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed".split()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from polyvox.evaluate.scorers import Scorers
 
 Voices = Annotated[list[str] | None, typer.Option("--voice", "-v", help="Voice or mix to evaluate; repeat for more.")]
-Texts = Annotated[Path | None, typer.Option(help="File with one text on each line, in place of the built-in ones.")]
+Texts = Annotated[Path | None, typer.Option(help="File with one text on each line, and behind a tab how it is said.")]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Say only so many of the texts.")]
 Metrics = Annotated[
     list[Metric] | None, typer.Option("--metric", help="What to measure, if not everything; repeat for more.")
@@ -63,6 +63,7 @@ def evaluate(
     from polyvox.evaluate.evaluation import Evaluation
     from polyvox.evaluate.plot import check_plottable
     from polyvox.evaluate.scorers import Scorers
+    from polyvox.evaluate.texts import with_spoken_forms
     from polyvox.installation import load_settings
     from polyvox.runtime.executors.ort import share_of_cores
     from polyvox.service.logs import configure_logging
@@ -78,7 +79,8 @@ def evaluate(
     address = None if url is None else server_address(url, "url")
     metrics = frozenset(metric or Metric)
     voices = tuple(dict.fromkeys(voice or [settings.default_voice]))
-    evaluation = Evaluation(voices, _texts(texts)[:limit], language, timeout=timeout)
+    said, spoken = with_spoken_forms(_texts(texts)[:limit])
+    evaluation = Evaluation(voices, said, language, timeout=timeout, spoken=spoken)
     if plot is not None:
         check_plottable(plot, evaluation)
     scorers = Scorers.of(metrics, settings.models_dir, share_of_cores(1))

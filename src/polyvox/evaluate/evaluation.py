@@ -10,7 +10,7 @@ from polyvox.errors import InvalidRequestError, PolyvoxError
 from polyvox.evaluate.dnsmos import DnsScores
 from polyvox.evaluate.scorers import Scorers, Scores
 from polyvox.evaluate.wer import WerResult
-from polyvox.evaluate.wording import is_english
+from polyvox.evaluate.wording import is_english, plain_form, reading_errors
 from polyvox.types import Pcm
 from polyvox.voices.similarity import Embedding, similarity
 
@@ -23,13 +23,18 @@ Speak = Callable[[str, str], Awaitable[tuple[Pcm, int]]]
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The voices and texts to evaluate. `references` are embeddings that voices should sound like, by voice."""
+    """The voices and texts to evaluate. `references` are embeddings that voices should sound like, by voice.
+
+    `spoken` has the spoken forms of texts: how people say them, where their words alone do not tell. Without one, only
+    a text of nothing but words has its word errors counted.
+    """
 
     voices: tuple[str, ...]
     texts: tuple[str, ...]
     language: str | None = None
     references: Mapping[str, Embedding] = field(default_factory=dict)
     timeout: float = 120.0
+    spoken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, values in (("voice", self.voices), ("text", self.texts)):
@@ -53,6 +58,15 @@ class Evaluation:
     def utterances(self) -> int:
         return len(self.voices) * len(self.texts)
 
+    def spoken_forms(self, text: str) -> tuple[str, ...] | None:
+        """What a person would say for a text; empty where nobody said so, None where the text is not English."""
+        if not is_english(text, self.language):
+            return None
+        if text in self.spoken:
+            return self.spoken[text]
+        plain = plain_form(text)
+        return () if plain is None else (plain,)
+
 
 @dataclass(frozen=True, slots=True)
 class UtteranceResult:
@@ -68,6 +82,7 @@ class UtteranceResult:
     distillmos: float | None = None
     dnsmos: DnsScores | None = None
     error: str = ""
+    reading: WerResult | None = None
 
 
 async def run_evaluation(
@@ -79,7 +94,9 @@ async def run_evaluation(
         spoken: list[UtteranceResult] = []
         embeddings: list[Embedding | None] = []
         for text in evaluation.texts:
-            blank = UtteranceResult(len(results) + len(spoken) + 1, voice, text)
+            forms = evaluation.spoken.get(text)
+            reading = reading_errors(text, forms) if forms and is_english(text, evaluation.language) else None
+            blank = UtteranceResult(len(results) + len(spoken) + 1, voice, text, reading=reading)
             result, embedding = await _evaluated(blank, evaluation, speak, scorers)
             on_result(result)
             spoken.append(result)
@@ -96,8 +113,7 @@ async def _evaluated(
     try:
         async with asyncio.timeout(evaluation.timeout):
             pcm, rate = await speak(result.voice, result.text)
-        expected = result.text if is_english(result.text, evaluation.language) else None
-        scores = await asyncio.to_thread(scorers.score, pcm, rate, expected)
+        scores = await asyncio.to_thread(scorers.score, pcm, rate, evaluation.spoken_forms(result.text))
     except TimeoutError:
         return replace(result, error=f"It was not spoken within {evaluation.timeout:g} seconds."), None
     except PolyvoxError as error:

@@ -128,7 +128,13 @@ def _notes(evaluation: Evaluation, samples: Sequence[UtteranceResult], metrics: 
             against = "the reference" if len(referred) == len(evaluation.voices) else f"the reference, else {against}"
         notes.append(f"Similarity to {against}.")
     if Metric.WER in metrics and any(sample.words is None and not sample.error for sample in samples):
-        notes.append("Word errors are counted in English texts only.")
+        notes.append("Word errors are counted in English texts only, and only where their spoken form is known.")
+    unsaid = {sample.text for sample in samples if evaluation.spoken_forms(sample.text) == ()}
+    if Metric.WER in metrics and unsaid:
+        notes.append(f"{len(unsaid)} texts have figures or signs: write how they are said behind a tab.")
+    misread = {sample.text for sample in samples if sample.reading is not None and sample.reading.errors}
+    if misread:
+        notes.append(f"{len(misread)} texts are read otherwise than their spoken form says; see `reading` in the JSON.")
     return notes
 
 

@@ -1,6 +1,6 @@
 """The models that score recordings, one for each metric."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from polyvox.errors import BundleError, UnavailableError
 from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.dnsmos import DnsMos, DnsScores
 from polyvox.evaluate.metric import Metric
-from polyvox.evaluate.wer import WerResult, word_error_rate
-from polyvox.evaluate.wording import spoken_form
+from polyvox.evaluate.wer import WerResult
+from polyvox.evaluate.wording import compare_words
 from polyvox.types import Pcm
 from polyvox.voices.similarity import Embedding, SpeakerEncoder
 from polyvox.voices.transcribe import Moonshine
@@ -47,21 +47,19 @@ class Scorers:
             DnsMos(bundles[Metric.DNSMOS], threads) if Metric.DNSMOS in metrics else None,
         )
 
-    def score(self, pcm: Pcm, rate: int, text: str | None) -> Scores:
-        """Score a recording. `text` is what was to be said, None where the recogniser does not know the language."""
-        transcript = self.recogniser.transcribe(pcm, rate) if self.recogniser and text is not None else None
+    def score(self, pcm: Pcm, rate: int, forms: Sequence[str] | None) -> Scores:
+        """Score a recording. `forms` are spoken forms of what was to be said, any of which is right.
+
+        They are empty where nobody knows how the text is said, None where the recogniser does not know the language.
+        """
+        transcript = self.recogniser.transcribe(pcm, rate) if self.recogniser and forms is not None else None
         return Scores(
             transcript,
-            None if transcript is None or text is None else compare_words(text, transcript),
+            compare_words(forms, transcript) if transcript is not None and forms else None,
             self.encoder.embed(pcm, rate) if self.encoder else None,
             self.distillmos.score(pcm, rate) if self.distillmos else None,
             self.dnsmos.score(pcm, rate) if self.dnsmos else None,
         )
-
-
-def compare_words(text: str, transcript: str) -> WerResult:
-    """Word errors of a transcript, with both sides brought to their spoken form first."""
-    return word_error_rate(spoken_form(text), spoken_form(transcript))
 
 
 def _opened(metrics: Collection[Metric], models_dir: Path) -> dict[Metric, Bundle]:

@@ -1,4 +1,6 @@
-"""The built-in texts of an evaluation: plain words, spelled the same in all varieties of English."""
+"""The texts of an evaluation. The built-in ones are plain words, spelled the same in all varieties of English."""
+
+from collections.abc import Iterable
 
 ENGLISH = (
     "The kettle began to whistle before anyone had found the cups.",
@@ -14,3 +16,10 @@ ENGLISH = (
     "Nobody on the bridge noticed the boy with the broken umbrella.",
     "If the weather holds, the workers will finish the roof by Thursday.",
 )
+
+
+def with_spoken_forms(lines: Iterable[str]) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Texts, and the spoken forms that follow some of them behind tabs."""
+    fields = [[field.strip() for field in line.split("\t")] for line in lines]
+    spoken = {text: tuple(filter(None, forms)) for text, *forms in fields if any(forms)}
+    return tuple(text for text, *_ in fields if text), spoken

@@ -40,7 +40,7 @@ from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job
 from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.types import SPEED_RANGE, AudioChunk, Utterance
+from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -208,7 +208,9 @@ class SpeechService:
     def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str) -> Session:
         _check_numbers(request)
         engine = self._engine(model)
-        utterance, warnings = _adapted(request.utterance, engine)
+        utterance, warnings = _adapted(
+            _with_code_blocks(request.utterance, CodeBlocks(self.settings.code_blocks)), engine
+        )
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
             _check_with(engine, utterance, kind, session_id)
@@ -302,6 +304,14 @@ def _chunk_log(settings: Settings, metrics: Metrics) -> ChunkLog | None:
         return None
     file = RotatedFile(settings.chunk_log, settings.chunk_log_bytes, settings.chunk_log_keep)
     return ChunkLog(file, metrics.chunk_record_lost)
+
+
+def _with_code_blocks(utterance: Utterance, choice: CodeBlocks) -> Utterance:
+    """The utterance with the server's choice where the caller made none."""
+    options = utterance.normalization
+    if options.code_blocks is not None:
+        return utterance
+    return replace(utterance, normalization=replace(options, code_blocks=choice))
 
 
 def _side_threads() -> int:

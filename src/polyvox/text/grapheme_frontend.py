@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Final
 
 from polyvox.text import markup
+from polyvox.text.code_blocks import announcement
 from polyvox.text.markup import Insert, insert_at
 from polyvox.text.normalize import Normalizer, normalizer_for
 from polyvox.text.placeholders import PLACEHOLDERS, placeholder_pattern
@@ -38,7 +39,7 @@ class GraphemeFrontend:
 
     def normalized_blocks(self, raw: str, options: NormalizationOptions, language: str | None = None) -> Iterator[str]:
         """The same block by block, to be put together by `one_line`; each is made when it is asked for."""
-        marked = _without_phonemes(markup.parse(raw))
+        marked = _without_phonemes(markup.parse(raw, announcement(options.code_blocks, language or LANGUAGE)))
         normalize = self._normalizer(language or LANGUAGE)
         for block in sentence_blocks(marked.text, BLOCK_CHARS):
             yield _without_pauses(normalize(block, options), marked.inserts).text
@@ -47,7 +48,7 @@ class GraphemeFrontend:
         self, raw: str, options: NormalizationOptions, language: str | None = None
     ) -> Iterator[TrackedText | Pause]:
         """Segments that can be spoken and pauses, in order; the text is normalised only as far as it is asked for."""
-        marked = _without_phonemes(markup.parse(raw))
+        marked = _without_phonemes(markup.parse(raw, announcement(options.code_blocks, language or LANGUAGE)))
         normalize = self._normalizer(language or LANGUAGE)
         units = (
             unit

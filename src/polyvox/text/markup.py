@@ -13,6 +13,7 @@ from typing import Final
 
 from polyvox.errors import MarkupError
 from polyvox.text.characters import INVISIBLE, SPACES
+from polyvox.text.code_blocks import replace_blocks
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, PLACEHOLDERS, mask, placeholder_index
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
@@ -43,11 +44,14 @@ class Markup:
     inserts: tuple[Insert, ...]
 
 
-def parse(raw: str) -> Markup:
-    """Take phonemes, pauses and Markdown out of a text; `MarkupError` where an insert cannot be honoured."""
+def parse(raw: str, code: str | None = None) -> Markup:
+    """Take phonemes, pauses and Markdown out of a text; `MarkupError` where an insert cannot be honoured.
+
+    `code` is said in place of a fenced block of code; None leaves its words in the text.
+    """
     text = _speakable(TrackedText.of(raw))
     text, inserts = _take_inserts(text)
-    return Markup(_plain(text), inserts)
+    return Markup(_plain(text, code), inserts)
 
 
 def pause_seconds(raw: str) -> float:
@@ -182,8 +186,10 @@ _LINE_EDGE: Final = re.compile(r" (?=\n)|(?<=\n) ")
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
 
 
-def _plain(text: TrackedText) -> TrackedText:
+def _plain(text: TrackedText, code: str | None) -> TrackedText:
     """The text without Markdown and HTML; its words keep their spans."""
+    if code is not None:
+        text = replace_blocks(text.sub(_QUOTE_MARK, ""), code)
     text = text.sub(_ENTITY, lambda match: _ENTITIES[match.group()]).sub(_BLOCK_TAG, "\n").sub(_INLINE_TAG, "")
     text = text.sub(_QUOTE_MARK, "")
     text = text.sub(_WRAP, _unwrapped).sub(_SPACES, " ")

@@ -5,6 +5,7 @@ from itertools import pairwise
 from threading import Lock
 
 from polyvox.text import markup, split
+from polyvox.text.code_blocks import announcement
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.segment import sentence_blocks
@@ -19,12 +20,13 @@ class PhonemeFrontend:
     """From raw texts of one language to sentences of phonemized words."""
 
     def __init__(self, language: str, *, espeak: str) -> None:
+        self._language = language
         self._normalize = normalizer_for(language)
         self._phonemize = phonemizer_for(language, espeak=espeak)
 
     def read(self, raw: str, options: NormalizationOptions) -> Iterator[Sentence]:
         """Yield the sentences in order; the text is worked on only as far as it is asked for."""
-        marked = markup.parse(raw)
+        marked = markup.parse(raw, announcement(options.code_blocks, self._language))
         for block in sentence_blocks(marked.text, BLOCK_CHARS):
             sentences = split.sentences(self._normalize(block, options))
             for sentence, following in pairwise([*sentences, None]):

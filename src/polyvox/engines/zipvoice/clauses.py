@@ -81,9 +81,12 @@ class MaskedText:
         return self.marks[index] if 0 <= index < len(self.marks) else None
 
 
-def parse(raw: str) -> MaskedText:
-    """Mask what normalisers must not touch: phonemes, pauses, syllables in pinyin and tags."""
-    marked = markup.parse(raw)
+def parse(raw: str, code: str | None = None) -> MaskedText:
+    """Mask what normalisers must not touch: phonemes, pauses, syllables in pinyin and tags.
+
+    `code` is said in place of a fenced block of code.
+    """
+    marked = markup.parse(raw, code)
     too_many = TextError(f"A text may hold at most {MAX_PLACEHOLDERS} marks.", field="input")
     text, marks = mask(marked.text, _MARK, lambda match: match.group(), taken=len(marked.inserts), too_many=too_many)
     return MaskedText(text, marked.inserts, marks)

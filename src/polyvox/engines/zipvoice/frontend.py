@@ -10,6 +10,8 @@ from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.clauses import MaskedText, clauses, parse
 from polyvox.engines.zipvoice.variants import LANGUAGES
 from polyvox.errors import InvalidRequestError
+from polyvox.text.code_blocks import announcement
+from polyvox.text.detect import detect_language
 from polyvox.text.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
@@ -44,7 +46,7 @@ class ZipVoiceFrontend:
         self, raw: str, options: NormalizationOptions, language: str | None, policy: ChunkPolicy
     ) -> Iterator[TokenChunk | Pause]:
         """The chunks of a text in order, each made when it is asked for; one without a known token is left out."""
-        masked = parse(raw)
+        masked = parse(raw, announcement(options.code_blocks, language or detect_language(raw)))
         for chunk in chunk_clauses(clauses(masked, options, language, dialogue=self._dialogue), policy):
             if isinstance(chunk, Pause):
                 yield chunk

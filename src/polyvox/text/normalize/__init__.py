@@ -1,21 +1,26 @@
 """Text normalisation: from written to spoken words, by language."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Final
 
-from polyvox.text.normalize import en, ms, other, zh
+from polyvox.text.normalize import en, es, fr, it, ms, other, pt, zh
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
 Normalizer = Callable[[TrackedText, NormalizationOptions], TrackedText]
 
+_NORMALIZERS: Final[Mapping[str, Normalizer]] = {
+    "cmn": zh.normalize,
+    "en": en.normalize,
+    "es": es.normalize,
+    "fr": fr.normalize,
+    "it": it.normalize,
+    "ms": ms.normalize,
+    "pt": pt.normalize,
+    "zh": zh.normalize,
+}
+
 
 def normalizer_for(language: str) -> Normalizer:
     """The normaliser of a language tag; languages without their own share one that leaves numbers alone."""
-    family = language.lower().replace("_", "-").partition("-")[0]
-    if family == "en":
-        return en.normalize
-    if family in ("zh", "cmn"):
-        return zh.normalize
-    if family == "ms":
-        return ms.normalize
-    return other.normalize
+    return _NORMALIZERS.get(language.lower().replace("_", "-").partition("-")[0], other.normalize)

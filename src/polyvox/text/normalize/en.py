@@ -9,6 +9,7 @@ from polyvox.text.normalize.english import (
     codes,
     dates,
     figures,
+    formulas,
     money,
     phones,
     roman,
@@ -38,7 +39,7 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
         text = text.sub(_OPTIONAL_PLURAL, lambda match: match.group().strip("()"))
     if options.replace_remaining_symbols:
         text = symbols.read_comparisons(text)
-    text = text.sub(_VULGAR_FRACTION, _fraction_in_figures)
+    text = formulas.read(formulas.read_tolerances(text).sub(_VULGAR_FRACTION, _fraction_in_figures))
     if _DIGIT.search(text.text):
         text = _quantities(text, options)
     text = roman.read(abbreviations.read(dates.read_names(text)))
@@ -53,11 +54,11 @@ def normalize(text: TrackedText, options: NormalizationOptions) -> TrackedText:
 
 def _quantities(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     """Expand figures together with their context: dates, times, money, measures."""
-    text = abbreviations.read_before_figures(text)
+    text = codes.read_dimensions(abbreviations.read_before_figures(text))
     text = times.read(dates.read(figures.read_marked(text)))
     if options.phone_normalization:
         text = phones.read(text)
-    text = money.read(text)
+    text = money.read(symbols.read_ratings(text))
     if options.unit_normalization:
         text = units.read(text)
     return figures.read_ordinals(text)

@@ -13,12 +13,14 @@ from polyvox.text.markup import Insert
 from polyvox.text.phonemes import g2p
 from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert
+from polyvox.text.phonemes.capitals import is_shouted_initialism
 from polyvox.text.phonemes.folding import folded, romanised
 from polyvox.text.phonemes.heteronyms import Role, role_of
 from polyvox.text.phonemes.lexicon import Lexicon, Variant, lexicon
 from polyvox.text.phonemes.marks import punctuation, spoken_sign
 from polyvox.text.phonemes.stress import unstressed
 from polyvox.text.phonemes.tokens import TextToken, TokenKind, tokens
+from polyvox.text.phonemes.word_classes import NEVER_AFTER_ARTICLE
 from polyvox.text.phonemes.words import WordContext, WordPhonemizer
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -112,7 +114,8 @@ class EnglishPhonemizer:
             return weak
         entry = self._lexicon.find(word)
         role = Role.PLAIN if isinstance(entry, str) else role_of(sentence.words, index)
-        return self._words.read(word, WordContext(role, ahead is NextSound.BREAK, sentence.is_shouted))
+        shouted = sentence.is_shouted and not is_shouted_initialism(word, sentence.words, index)
+        return self._words.read(word, WordContext(role, ahead is NextSound.BREAK, shouted))
 
     def _folded(self, text: str) -> str:
         """The word in plain letters, unless it is listed with its accents; an accented end is heard."""
@@ -128,10 +131,14 @@ class EnglishPhonemizer:
             return self._article_or_letter(word, sentence, index, ahead)
         if word == "I":
             return "ˌI"
+        if lower == "des" or word == "Des":
+            return "də" if sentence.following(index) == "moines" else ""
         return _weak_form(lower, ahead, self._lexicon)
 
     def _article_or_letter(self, word: str, sentence: "_Sentence", index: int, ahead: NextSound) -> str:
         opens = index == 0 or sentence.tokens[index - 1].kind is TokenKind.MARK or sentence.is_shouted
+        if sentence.following(index) in NEVER_AFTER_ARTICLE:
+            return self._lexicon.letter("a")
         if ahead is NextSound.BREAK or (word == "A" and not opens) or sentence.is_glued(index):
             return self._lexicon.letter("a")
         return "ɐ"
@@ -147,6 +154,10 @@ class _Sentence:
         self.words: Final = [token.text.lower().replace("’", "'") for token in found]
         runs = [token.text for token in found if token.kind is TokenKind.RUN and len(token.text) > 1]
         self.is_shouted: Final = len(runs) > 2 and 3 * sum(run.isupper() for run in runs) > 2 * len(runs)
+
+    def following(self, index: int) -> str:
+        """The next token in lower case; empty at the end."""
+        return self.words[index + 1] if index + 1 < len(self.words) else ""
 
     def is_glued(self, index: int) -> bool:
         """Whether the next token follows without a space, as in `a/b`."""

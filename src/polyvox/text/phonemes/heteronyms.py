@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
+from polyvox.text.phonemes.clauses import OPENERS, has_article, has_other_verb, opens_with_order
 from polyvox.text.phonemes.lexicon import Entry
 from polyvox.text.phonemes.word_classes import (
     ADJECTIVES,
@@ -11,11 +13,14 @@ from polyvox.text.phonemes.word_classes import (
     AUXILIARIES,
     BE,
     CONJUNCTIONS,
+    CONTEST,
     CUES,
     DETERMINERS,
+    EYES,
     GO_LIVE,
     HAVE,
     LET,
+    MASS_CUES,
     MODALS,
     NOUN_TO,
     OBJECTS,
@@ -24,6 +29,7 @@ from polyvox.text.phonemes.word_classes import (
     PEOPLE,
     PREPOSITIONS,
     SINGULAR_SUBJECTS,
+    STRINGS,
     SUBJECTS,
 )
 
@@ -42,6 +48,7 @@ class Role(StrEnum):
     OTHER = "other"
 
 
+_ARTICLES: Final = frozenset(("the", "a", "an", "my", "this"))
 _NEAR: Final = 16  # words to either side that may tell the time of a sentence
 _KEYS: Final[Mapping[Role, tuple[str, ...]]] = {
     Role.PLAIN: (),
@@ -68,11 +75,9 @@ def chosen(entry: Entry, role: Role, *, before_break: bool) -> str | None:
 def role_of(words: Sequence[str], index: int) -> Role:
     """The role of a heteronym. `words` are lower case; a mark of punctuation stands among them as itself."""
     word = words[index]
-    if _hinted(words, index):
-        return Role.OTHER
     if word in _PARTICULAR:
         return _PARTICULAR[word](words, index)
-    return _general(words, index)
+    return Role.OTHER if _is_hinted(words, index) else _general(words, index)
 
 
 def _general(words: Sequence[str], index: int) -> Role:
@@ -134,7 +139,11 @@ def _predicate(words: Sequence[str], index: int) -> Role:
 
 def _coordinated(words: Sequence[str], index: int) -> Role:
     """After `and` or `or`: the role of what stands on its other side."""
-    if _at(words, index + 1) in OBJECTS:
+    following = _at(words, index + 1)
+    if following in OBJECTS:
+        return Role.VERB
+    bare = not _is_plural(words[index]) and not _is_break(following) and following not in PREPOSITIONS
+    if bare and opens_with_order(words, index) and words[index] not in ADJECTIVES and following not in AUXILIARIES:
         return Role.VERB
     for back in range(index - 2, max(-1, index - 7), -1):
         word = words[back]
@@ -154,22 +163,39 @@ def _after_open_word(words: Sequence[str], index: int, left: str) -> Role:
         return Role.NOUN
     if following in OBJECTS or left.startswith("help"):
         return Role.VERB
-    if _is_plural(word) and _at(words, index - 2) in ("the", "a", "an", "my", "this") and _follows_verb(following):
-        return Role.VERB
-    if _is_plural(left) and not _is_plural(word) and not _after_article(words, index - 1):
-        return Role.VERB
+    if _is_plural(word):
+        return Role.VERB if _is_verb_of_singular(words, index, left) else Role.NOUN
+    if _is_plural(left) and not _after_article(words, index - 1):
+        return Role.VERB if _is_free(words, index) else Role.ADJECTIVE if word in ADJECTIVES else Role.NOUN
     return Role.NOUN
+
+
+def _is_free(words: Sequence[str], index: int) -> bool:
+    """Whether the clause still wants a verb, or the words behind can only follow one."""
+    return not has_other_verb(words, index) or _follows_verb(_at(words, index + 1))
+
+
+def _is_verb_of_singular(words: Sequence[str], index: int, left: str) -> bool:
+    """Whether a form in -s is what one subject does (`the camera records in colour`), not a plural (`bank records`)."""
+    following = _at(words, index + 1)
+    if has_article(words, index) and _follows_verb(following) and _at(words, index - 2) in _ARTICLES:
+        return True
+    if left in OPENERS or _is_plural(left) or _is_break(following) or has_other_verb(words, index):
+        return False
+    return has_article(words, index) or (following not in PREPOSITIONS and following not in CONJUNCTIONS)
 
 
 def _read(words: Sequence[str], index: int) -> Role:
     """`read` is past after have and be, after he or she, and where the sentence tells of the past."""
     left = _left(words, index)
-    if left in HAVE or left in BE or (left in SUBJECTS and _at(words, index - 2) in HAVE):
+    if left in HAVE or left in BE or _is_asked_perfect(words, index, left):
         return Role.PAST
     if left in MODALS or left.endswith("'ll") or _is_bare_infinitive(words, index, left):
         return Role.VERB
     if left in DETERMINERS and left not in ("that", "which", "what"):
         return Role.NOUN
+    if (left in SUBJECTS or left in SINGULAR_SUBJECTS) and _at(words, index - 2) in MODALS:
+        return Role.VERB
     if left in SINGULAR_SUBJECTS:
         return Role.PAST
     near = words[max(0, index - _NEAR) : index + _NEAR]
@@ -178,6 +204,14 @@ def _read(words: Sequence[str], index: int) -> Role:
         return Role.PAST
     known = left in SUBJECTS or left in ADVERBS or left in CONJUNCTIONS or left in PREPOSITIONS or _is_break(left)
     return Role.VERB if known or _is_plural(left) else Role.PAST
+
+
+def _is_asked_perfect(words: Sequence[str], index: int, left: str) -> bool:
+    """`have you ever read`: the auxiliary, the subject, and an adverb perhaps."""
+    near = words[max(0, index - 4) : index]
+    return (left in SUBJECTS or left in SINGULAR_SUBJECTS) and any(
+        word in HAVE and following == left for word, following in pairwise(near)
+    )
 
 
 def _used(words: Sequence[str], index: int) -> Role:
@@ -210,6 +244,8 @@ def _live(words: Sequence[str], index: int) -> Role:
         return Role.ADJECTIVE
     if left in PREPOSITIONS:
         return Role.ADJECTIVE
+    if _is_break(left) and following in ("and", "with", "like", "well", "each", "your", "every", "as"):
+        return Role.VERB
     homely = following in PREPOSITIONS or following in ADVERBS or following in ("together", "happily", "longer")
     return Role.VERB if homely and not _is_break(left) else _general(words, index)
 
@@ -221,9 +257,11 @@ def _lives(words: Sequence[str], index: int) -> Role:
         return Role.VERB
     if left in DETERMINERS or left in PREPOSITIONS or left.isdigit() or _is_break(left):
         return Role.NOUN
-    placed = _at(words, index + 1) in ("in", "at", "on", "with", "near", "here", "there", "alone", "by", "next", "off")
-    singular = not _is_plural(left) and not left.endswith(("ed", "ing", "y", "e", "ny"))
-    return Role.VERB if placed and (singular or left.endswith("y")) else Role.NOUN
+    following = _at(words, index + 1)
+    placed = following in ("in", "at", "on", "with", "near", "here", "there", "alone", "by", "next", "off")
+    if _is_plural(left) or left.endswith(("ed", "ing")) or _is_break(following):
+        return Role.NOUN
+    return Role.NOUN if has_other_verb(words, index) or not (placed or has_article(words, index)) else Role.VERB
 
 
 def _close(words: Sequence[str], index: int) -> Role:
@@ -239,10 +277,64 @@ def _close(words: Sequence[str], index: int) -> Role:
 
 
 def _lead(words: Sequence[str], index: int) -> Role:
-    """Made of lead, against in the lead."""
-    following = _at(words, index + 1)
-    ends = _is_break(following) or following in AUXILIARIES or following in CONJUNCTIONS
-    return Role.OTHER if _at(words, index - 1) == "of" and ends else Role.PLAIN
+    """The metal, which has no article (`tested for lead`), against the lead that somebody has or takes."""
+    left, following = _left(words, index), _at(words, index + 1)
+    if _from_left(words, index, left) is Role.VERB or following in ("to", "by", "with", "us", "them", "you", "me"):
+        return Role.PLAIN
+    if not CONTEST.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR]):
+        return Role.PLAIN
+    if _is_hinted(words, index):
+        return Role.OTHER
+    ends = _is_break(following) or following in AUXILIARIES or following in CONJUNCTIONS or following == "in"
+    return Role.OTHER if ends and (left in PREPOSITIONS or left in MASS_CUES) else Role.PLAIN
+
+
+def _tear(words: Sequence[str], index: int) -> Role:
+    """What the eyes shed, against what is ripped."""
+    left, following = _left(words, index), _at(words, index + 1)
+    weeping = not EYES.isdisjoint(words[max(0, index - 6) : index + 7])
+    if following == "up" and _at(words, index + 2) not in OBJECTS:
+        return Role.NOUN
+    if _is_hinted(words, index):
+        return Role.OTHER
+    if following == "in" and words[index] == "tear" and left in DETERMINERS and not weeping:
+        return Role.OTHER
+    return _general(words, index)
+
+
+def _resume(words: Sequence[str], index: int) -> Role:
+    """To resume, against the paper that an applicant sends."""
+    left, following = _left(words, index), _at(words, index + 1)
+    role = _from_left(words, index, left)
+    if following in ("button", "command", "key", "option", "function", "playback"):
+        return Role.VERB
+    if role is Role.VERB or (role is None and not _is_break(left) and not left.endswith(("ing", "ed"))):
+        return Role.OTHER if role is None and _is_hinted(words, index) else Role.VERB
+    return role or (Role.OTHER if _is_hinted(words, index) else Role.VERB)
+
+
+def _bow(words: Sequence[str], index: int) -> Role:
+    """The front of a ship is "the bow of the ferry"; a bow of another kind has a purpose, not an owner."""
+    if _is_hinted(words, index):
+        return Role.OTHER
+    stringed = not STRINGS.isdisjoint(words[max(0, index - _NEAR) : index + _NEAR])
+    return Role.OTHER if _at(words, index + 1) == "of" and not stringed else _general(words, index)
+
+
+def _does(words: Sequence[str], index: int) -> Role:
+    """Female deer: only they have an article."""
+    left = _at(words, index - 1)
+    counted = left in ("the", "these", "those", "several", "many", "few", "two", "three", "four", "five", "six")
+    return Role.OTHER if counted or _is_hinted(words, index) else Role.PLAIN
+
+
+def _dove(words: Sequence[str], index: int) -> Role:
+    """Dived, against the bird."""
+    left, following = _left(words, index), _at(words, index + 1)
+    moved = following in ("into", "in", "down", "under", "off", "for", "deep", "headfirst", "straight", "right", "from")
+    if left in DETERMINERS or _is_break(left):
+        return Role.NOUN
+    return Role.VERB if moved and not has_other_verb(words, index) else _general(words, index)
 
 
 def _content(words: Sequence[str], index: int) -> Role:
@@ -270,11 +362,18 @@ _PARTICULAR: Final = {
     "content": _content,
     "close": _close,
     "lead": _lead,
+    "tear": _tear,
+    "tears": _tear,
+    "resume": _resume,
+    "resumes": _resume,
+    "bow": _bow,
+    "does": _does,
+    "dove": _dove,
     "that": _that,
 }
 
 
-def _hinted(words: Sequence[str], index: int) -> bool:
+def _is_hinted(words: Sequence[str], index: int) -> bool:
     """Whether a word nearby gives the rarer sense away."""
     cue = CUES.get(words[index])
     if cue is None:

@@ -60,8 +60,17 @@ PAST_CUES: Final = _words(
 )
 NOUN_TO: Final = _words(
     "according due thanks subject access close next prior relative similar opposed addition response contrary relating "
-    "related attention damage changes change objection objections exposure limited"
+    "related attention damage changes change objection objections exposure exposed limited"
 )
+
+NEVER_AFTER_ARTICLE: Final = _words(
+    "is was are were has had does did and or to of for in at from with by if than then that equals plus minus times "
+    "squared cubed divided = + < >"
+)
+CONTEST: Final = _words("polls poll race points game match innings lap laps score half goal goals votes vote")
+EYES: Final = _words("eye eyes cheek cheeks face shed cried cry crying wept duct ducts gas drop drops sad")
+STRINGS: Final = _words("violin violinist cello viola fiddle arrow arrows archer ribbon hair string strings")
+MASS_CUES: Final = _words("no any some much contain contains contained containing absorb absorbs added adding use used")
 
 # Words near a heteronym that give its rarer sense away, whatever its part of speech.
 CUES: Final[Mapping[str, frozenset[str]]] = {
@@ -71,18 +80,24 @@ CUES: Final[Mapping[str, frozenset[str]]] = {
     ),
     "bass": _words(
         "fish fishing fished caught catch sea lake river striped largemouth smallmouth fillet fillets grilled fried "
-        "trout salmon pike angler anglers bait pond"
+        "trout salmon pike angler anglers bait pond landed hooked reeled pound dock freshwater"
     ),
-    "bow": _words("ship ship's boat boat's stern deck vessel take took taking takes curtain starboard port sank yacht"),
+    "bow": _words(
+        "ship ship's boat boat's stern deck vessel take took taking takes curtain starboard port sank yacht canoe "
+        "ferry hull kayak"
+    ),
     "bows": _words("ship ship's boat boat's stern curtain took take takes"),
-    "tear": _words("wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring"),
+    "tear": _words(
+        "wear fabric paper muscle ligament cartilage rotator seam sail jeans cloth tendon calf hamstring meniscus "
+        "retina retinal acl knee jacket shirt sleeve tent"
+    ),
     "tears": _words("muscle ligament fabric apart cartilage"),
     "minute": _words(
         "detail details particles particle quantities quantity amounts differences difference traces fraction "
         "fractions variations changes microscopic infinitesimal"
     ),
     "row": _words("blazing argument quarrel neighbours heated furious"),
-    "does": _words("bucks fawns stags deer fawn"),
+    "does": _words("bucks fawns stags fawn"),
     "sow": _words("piglets pig pigs boar boars pen farrowing"),
     "sows": _words("piglets pig pigs boar boars pen farrowing"),
     "resume": _words("cv employer employers recruiter recruiters applicant applicants cover send sent job"),

@@ -8,13 +8,13 @@ from typing import Final
 from polyvox.text.phonemes.acronyms import EMPHATIC, camel_parts, is_pronounceable, spelled
 from polyvox.text.phonemes.digits import digit_words
 from polyvox.text.phonemes.heteronyms import Role, chosen
-from polyvox.text.phonemes.inflection import inflected, with_s
+from polyvox.text.phonemes.inflection import inflected, with_ed, with_ing, with_s
 from polyvox.text.phonemes.lexicon import Lexicon
-from polyvox.text.phonemes.stress import audible, compounded, emphasised, weakened
+from polyvox.text.phonemes.stress import audible, compounded, emphasised, unstressed, weakened
 
 _PARTS: Final = re.compile(r"[A-Za-z']+|\d+|(?<=\d)\.(?=\d)")
 _THOUSANDS_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
-_ACRONYM_ENDING: Final = re.compile(r"([A-Z]{2,})('?s)")
+_ACRONYM_FORM: Final = re.compile(r"(?P<stem>[A-Z]{2,}|[A-Z](?='))(?:'?(?P<s>s)|(?P<ed>'?e?d)|'?(?P<ing>ing))")
 _POSSESSIVE: Final = re.compile(r"(?:'[sS])+$")
 _INITIALS_AND_ONE: Final = re.compile(r"[A-Z]{2,}[a-z]")  # PCIe
 _DRAWN_OUT: Final = re.compile(r"([A-Za-z])\1{2,}")
@@ -63,13 +63,20 @@ class WordPhonemizer:
             return None
         if word.isupper() and len(word) > 1:
             return self._capitals(word, setting)
+        form = _ACRONYM_FORM.fullmatch(word) if word not in self.lexicon.gold else None
+        if form:
+            return self._acronym_form(form, setting)
         entry = self.lexicon.find(word)
         if entry is not None:
             return self._cased(word, chosen(entry, setting.role, before_break=setting.before_break))
-        ending = _ACRONYM_ENDING.fullmatch(word)
-        if ending:
-            return with_s(self.read(ending[1], setting), self.lexicon.variant)
         return self._inflected(word, setting)
+
+    def _acronym_form(self, form: re.Match[str], setting: WordContext) -> str:
+        """Capitals with an ending in small letters: `APIs`, `DM'd`, `OKing`."""
+        stem, variant = self.read(form["stem"], setting), self.lexicon.variant
+        if form["s"]:
+            return with_s(stem, variant)
+        return with_ed(stem, variant) if form["ed"] else with_ing(stem, variant, form["stem"])
 
     def _capitals(self, word: str, setting: WordContext) -> str | None:
         """A word in capitals: an acronym, a shouted word, or initials."""
@@ -85,7 +92,14 @@ class WordPhonemizer:
         if word.endswith("'S"):
             return self._possessive(word, setting)
         derived = self._inflected(lower, setting) if setting.shouted or len(word) > _SHORT_CAPITALS else None
-        return emphasised(derived) if derived else None
+        if derived is None or (not setting.shouted and self._is_initialism(lower[:-1])):
+            return None
+        return emphasised(derived)
+
+    def _is_initialism(self, word: str) -> bool:
+        """Whether the dictionary spells a word: then `HTTPS` is not the plural of `HTTP`."""
+        entry = self.lexicon.find(word)
+        return isinstance(entry, str) and unstressed(entry) == unstressed(spelled(word, self.lexicon)).replace(" ", "")
 
     def _cased(self, word: str, sound: str | None) -> str:
         """The sound with the stress that capitals lend it; no sound means that the letters are called."""

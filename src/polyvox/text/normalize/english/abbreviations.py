@@ -140,6 +140,58 @@ DOTTED: Final = {
     "p.s": "PS",
 }
 
+# Written without vowels, and so nothing else; with or without a full stop.
+SHORTENED: Final = {
+    "ctrl": "control",
+    "hwy": "highway",
+    "mgmt": "management",
+    "mgr": "manager",
+    "msg": "message",
+    "msgs": "messages",
+    "mtg": "meeting",
+    "mtgs": "meetings",
+    "pkg": "package",
+    "pls": "please",
+    "plz": "please",
+    "ppl": "people",
+    "qty": "quantity",
+    "thx": "thanks",
+    "tmrw": "tomorrow",
+    "txt": "text",
+}
+# What people type in small letters and say in full; in capitals they are spelled.
+TYPED: Final = {
+    "afaik": "as far as I know",
+    "brb": "be right back",
+    "btw": "by the way",
+    "fyi": "for your information",
+    "gtg": "got to go",
+    "idc": "I don't care",
+    "idk": "I don't know",
+    "iirc": "if I recall correctly",
+    "imho": "in my humble opinion",
+    "imo": "in my opinion",
+    "jk": "just kidding",
+    "ngl": "not gonna lie",
+    "nvm": "never mind",
+    "ofc": "of course",
+    "omg": "oh my god",
+    "omw": "on my way",
+    "tbh": "to be honest",
+    "ttyl": "talk to you later",
+    "wdym": "what do you mean",
+    "yoy": "year over year",
+}
+ROADS: Final = {
+    "Ave": "Avenue",
+    "Blvd": "Boulevard",
+    "Pkwy": "Parkway",
+    "Hwy": "Highway",
+    "Bldg": "Building",
+    "Fwy": "Freeway",
+    "Tpke": "Turnpike",
+}
+
 LABEL_WORDS: Final = frozenset(
     (
         "vitamin plan grade group option type class hepatitis section appendix part team category exhibit letter point"
@@ -155,8 +207,15 @@ _DOCTOR_OR_DRIVE: Final = re.compile(r"\bDr\b\.?(?!\w)")
 _AGAINST: Final = re.compile(r"(?<=[A-Za-z] )v\.(?= [A-Z])")
 _SAINT_OR_STREET: Final = re.compile(r"\bSt\b\.?(?!\w)")
 _BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,4})\.(?= ?\d)")
+_BEFORE_NUMERAL: Final = re.compile(
+    r"(?<![\w.'])([Vv]ols?|[Cc]h|[Cc]hap|[Ff]igs?|[Ss]ec|[Ss]ect|[Aa]rt|pp?)\."
+    r"(?= (?:[IVXLC]{1,7}|[ivxl]{1,7})(?![\w']))"
+)
 _WITH_STOP: Final = re.compile(r"(?<![\w.'])([A-Za-z]{1,6})\.(?!\w)")
 _WITHOUT_STOP: Final = re.compile(r"\b(Mr|Mrs|Ms|Prof)(?= [A-Z])|\bvs\b(?!\.)")
+_TYPED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(TYPED) + r"|YoY)(?![\w'@/-]|\.\w)")
+_ROAD: Final = re.compile(r"(?<=[A-Za-z0-9] )(Ave|Blvd|Pkwy|Hwy|Bldg|Fwy|Tpke)(?![\w.'])")
+_SHORTENED: Final = re.compile(r"(?<![\w.'@#/-])(?:" + "|".join(SHORTENED) + r")(?![\w'@/]|\.\w)", re.IGNORECASE)
 
 
 def read_before_figures(text: TrackedText) -> TrackedText:
@@ -166,10 +225,13 @@ def read_before_figures(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals, which are spelled when spoken."""
+    text = text.sub(_BEFORE_NUMERAL, lambda match: BEFORE_FIGURES.get(match[1]))
     text = text.sub(_DEGREE, _degree).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIALS, _initials)
     text = text.sub(_INITIAL, _initial)
     text = text.sub(_DOCTOR_OR_DRIVE, _doctor_or_drive).sub(_SAINT_OR_STREET, _saint_or_street)
-    return text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
+    text = text.sub(_AGAINST, "versus").sub(_WITH_STOP, _with_stop).sub(_WITHOUT_STOP, _without_stop)
+    text = text.sub(_ROAD, lambda match: ROADS[match[1]])
+    return text.sub(_SHORTENED, _shortened).sub(_TYPED, lambda match: TYPED[match.group().lower()])
 
 
 def _final_stop(match: re.Match[str]) -> str:
@@ -226,6 +288,11 @@ def _with_stop(match: re.Match[str]) -> str | None:
     if word in ANYWHERE and (word != "al" or word_before(match) == "et"):
         return ANYWHERE[word] + _final_stop(match)
     return None
+
+
+def _shortened(match: re.Match[str]) -> str:
+    word = SHORTENED[match.group().lower()]
+    return word.capitalize() if match.group()[0].isupper() else word
 
 
 def _without_stop(match: re.Match[str]) -> str:

@@ -3,16 +3,26 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import word_after, word_before
+from polyvox.text.normalize.english.context import is_plural, word_after, word_before
 from polyvox.text.normalize.english.letters import initials_as_capitals
-from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_END, NUMBER_START, cardinal, code, number, spelled
+from polyvox.text.normalize.english.numbers import (
+    NUMBER,
+    NUMBER_END,
+    NUMBER_START,
+    cardinal,
+    code,
+    number,
+    spelled,
+    two_digits,
+)
 from polyvox.text.tracked import TrackedText
 
 _IP: Final = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::(?P<port>\d{1,5}))?(?!\w|\.\d)")
 _VERSION: Final = re.compile(r"\b(?:v(?:\. ?)?(?P<parts>\d++(?:\.\d++)*+)|V(?P<dotted>\d++(?:\.\d++)++))(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w.])(?P<parts>\d++(?:\.\d++)++)(?!\w)")
 _DASHED: Final = re.compile(r"(?<![\w.,-])\d++(?:-\d++){2,}+(?![\w-])")
-_ZIP: Final = re.compile(r"(?<=\b[A-Z]{2} )\d{5}(?:-\d{4})?(?![\w-])")
+_ZIP: Final = re.compile(r"(?<![\w.,$€£-])\d{5}(?P<more>-\d{4})?(?![\w-]|[.,]\d)")
+_STATE_OR_ZIP: Final = re.compile(r"\b(?:[A-Z]{2} |(?i:zip|postal code|postcode)\b[^\n]{0,32})$")
 _AGENT: Final = re.compile(r"\b007\b")
 _LABELLED: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,4}(?!\w|[.,:]\d)")
 _MODEL: Final = re.compile(r"(?<=[A-Z])-(?P<digits>\d{3,4})(?!\w|[.,]\d)")
@@ -21,19 +31,43 @@ _SCALED: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?P
 _SCIENTIFIC: Final = re.compile(rf"{NUMBER_START}({NUMBER})[eE]([+-]?)(\d{{1,3}})(?!\w|\.\d)")
 _TIMES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}[x×](?![\w×])")
 _RESOLUTION: Final = re.compile(r"(?<![\w.,])(\d{3,4}) ?[x×] ?(\d{3,4})(?![\w,]|\.\d)")
-_DIMENSION: Final = re.compile(r"(?<=\d) ?x ?(?=\d)")
+_DIMENSION: Final = re.compile(
+    r"(?<=\d) ?x ?(?=\d)|(?<=[\d][\"”″'′]) ?[x×] ?(?=\d)|(?<=\d (?:cm|mm|ft|in|km)) [x×] (?=\d)"
+)
 _MIXED: Final = re.compile(r"(?<![^\W_])(?:[A-Za-z]++\d|\d++[A-Za-z])[A-Za-z0-9]*+")
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 
 _LABELS: Final = frozenset(
     "Airbus Apartment Apt Area Boeing Building Bus Channel Fahrenheit Flight Gate Highway Hwy Interstate "
-    "RTX Room Rm Route Suite flight highway room route suite".split()
+    "Porsche RTX Room Rm Route Suite flight highway room route suite".split()
 )
+_PROGRAMS: Final = frozenset(
+    "Android Angular Ansible Blender Bluetooth Bootstrap C Chrome Clang CMake CUDA Cython Debian Django Docker "
+    "Elasticsearch Electron Fedora Firefox Flask Flutter GCC Git Go Godot Gradle Helm Java Julia Kafka Kotlin "
+    "Kubernetes Laravel Linux Lua MariaDB Maven Minecraft MongoDB MySQL NET Next Node NumPy Nuxt PHP Perl Postgres "
+    "PostgreSQL PyPI PyTorch Python Rails React Redis Ruby Rust SQLite Safari Scala Spark Spring Swift Symfony "
+    "TensorFlow Terraform TypeScript Ubuntu Unity Unreal Vue Vite Windows WordPress Xcode iOS iPadOS kernel macOS "
+    "npm pip pnpm python tvOS watchOS webpack yarn node java".split()
+)
+_BETWEEN_VERSIONS: Final = frozenset(
+    "to and or than from through until equal equals before after above below least".split()
+)
+_WORD: Final = re.compile(r"[A-Za-z]+")
+_NEAR: Final = 64
 _SCALES: Final = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion"}
+_RACES: Final = frozenset("run runs race races walk jog runner runners course event".split())
+_DISTANCES: Final = frozenset("1 3 5 8 10 15 20 21 25 42 50 100".split())
+_BEFORE_RACE: Final = frozenset("a the my your his her our their first charity annual fun ran run running".split())
 _COMPARED: Final = frozenset(
     "as better bigger cheaper denser faster fewer greater heavier higher larger less lighter longer lower more shorter "
     "slower smaller stronger taller the thicker wider worse".split()
 )
+
+
+def read_dimensions(text: TrackedText) -> TrackedText:
+    """ "1920x1080", "12 x 14 ft": to be read before the units, which see their own figure only."""
+    text = text.sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}")
+    return text.sub(_DIMENSION, " by ")
 
 
 def read(text: TrackedText) -> TrackedText:
@@ -45,10 +79,9 @@ def read(text: TrackedText) -> TrackedText:
         .sub(_DOTTED, _dotted)
         .sub(_DASHED, _dashed)
     )
-    text = text.sub(_ZIP, lambda match: ", ".join(spelled(part) for part in match.group().split("-")))
+    text = text.sub(_ZIP, _zip)
     text = text.sub(_AGENT, "double oh seven").sub(_LABELLED, _labelled)
     text = text.sub(_MODEL, lambda match: " " + code(match["digits"])).sub(_HYPHENED, " ")
-    text = text.sub(_RESOLUTION, lambda match: f"{code(match[1])} by {code(match[2])}").sub(_DIMENSION, " by ")
     return text.sub(_SCALED, _scaled).sub(_TIMES, _times).sub(_MIXED, _mixed)
 
 
@@ -60,8 +93,20 @@ def _ip(match: re.Match[str]) -> str | None:
     return " dot ".join(spelled(part) for part in parts) + (f" colon {code(port)}" if port else "")
 
 
+def _zip(match: re.Match[str]) -> str | None:
+    """Five digits behind a state or the word "zip", and five with four more anywhere."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    if not match["more"] and _STATE_OR_ZIP.search(before) is None:
+        return None
+    return ", ".join(spelled(part) for part in match.group().split("-"))
+
+
 def _points(parts: str) -> str:
-    return " point ".join(cardinal(part) for part in parts.split("."))
+    return " point ".join(_part(part) for part in parts.split("."))
+
+
+def _part(digits: str) -> str:
+    return two_digits(int(digits)) if len(digits) == 2 and digits[0] == "0" else cardinal(digits)
 
 
 def _version(match: re.Match[str]) -> str:
@@ -69,9 +114,19 @@ def _version(match: re.Match[str]) -> str:
 
 
 def _dotted(match: re.Match[str]) -> str | None:
-    """Three or more parts are a version; two are a decimal, unless the word "version" stands before them."""
-    versioned = match["parts"].count(".") > 1 or word_before(match).lower() == "version"
-    return _points(match["parts"]) if versioned else None
+    """Three or more parts are a version; two are a decimal, unless what stands before them has versions."""
+    return _points(match["parts"]) if match["parts"].count(".") > 1 or _is_version(match) else None
+
+
+def _is_version(match: re.Match[str]) -> bool:
+    """Whether a program's name, or another version of it, stands before the figure: "Python 3.10 or 3.11"."""
+    before, following = word_before(match), word_after(match)
+    if before.lower() in ("version", "release") or before in _PROGRAMS:
+        return True
+    if before not in _BETWEEN_VERSIONS or following in ("times", "percent", "million", "seconds", "points"):
+        return False
+    near = match.string[max(0, match.start() - _NEAR) : match.start()]
+    return not _PROGRAMS.isdisjoint(_WORD.findall(near))
 
 
 def _dashed(match: re.Match[str]) -> str:
@@ -83,7 +138,7 @@ def _dashed(match: re.Match[str]) -> str:
 
 def _labelled(match: re.Match[str]) -> str | None:
     """A number behind a word that takes names, or behind capitals: "Room 204", "HTTP 404"."""
-    label = word_before(match).rstrip(".")
+    label = word_before(match).rstrip(".").removesuffix("'s")
     return code(match.group()) if label in _LABELS or (label.isupper() and 1 < len(label) < 5) else None
 
 
@@ -95,9 +150,17 @@ def _scientific(match: re.Match[str]) -> str:
 def _scaled(match: re.Match[str]) -> str | None:
     """ "20k" and "5M" are counts; "4K" and "7B" are names, unless their number is one that only counts have."""
     counted = match["scale"] in ("k", "M", "bn") or any(mark in match["amount"] for mark in ".,")
-    if match["scale"] == "k" and word_before(match) in ("a", "the") and not word_after(match):
+    if match["scale"] == "k" and _is_race(match):
         return f"{number(match['amount'])} K"
     return f"{number(match['amount'])} {_SCALES[match['scale']]}" if counted else None
+
+
+def _is_race(match: re.Match[str]) -> bool:
+    """Whether "5k" is a distance that people run: one of the usual ones, with a word beside it that says so."""
+    following = word_after(match)
+    if following in _RACES:
+        return True
+    return match["amount"] in _DISTANCES and word_before(match).lower() in _BEFORE_RACE and not is_plural(following)
 
 
 def _times(match: re.Match[str]) -> str:

@@ -29,6 +29,13 @@ _NOT_NOUNS: Final = frozenset(
 )
 
 
+_COUNTED: Final = frozenset("people men women children sheep fish percent million billion thousand dozen feet".split())
+_NOT_PLURAL: Final = frozenset(
+    "was is has as this his its us does yes always perhaps towards across plus minus versus unless ends begins sees "
+    "says marks starts brings remains".split()
+)
+
+
 def word_before(match: re.Match[str]) -> str:
     """The word in front of the match, a space between; empty if there is none."""
     found = _BEFORE.search(match.string[max(0, match.start() - _REACH) : match.start()])
@@ -55,6 +62,12 @@ def ends_sentence(match: re.Match[str]) -> bool:
     return bool(gap) and word is not None and word.group() in STARTERS
 
 
+def is_plural(word: str) -> bool:
+    """Whether a word behind a figure looks like what is counted: "people", "reviews", but not "was" or "across"."""
+    plural = word.endswith("s") and not word.endswith(("ss", "us")) and word not in _NOT_PLURAL
+    return word.islower() and (plural or word in _COUNTED)
+
+
 def is_adjective(match: re.Match[str]) -> bool:
     """Whether a quantity stands before its noun, as in "a $5 fee" or "5-km run", and so keeps its unit singular."""
     following = word_after(match)
@@ -62,4 +75,7 @@ def is_adjective(match: re.Match[str]) -> bool:
         return False
     if match.string[match.end()] == "-":
         return True
-    return word_before(match).lower() in ("a", "an") and following.islower() and following not in _NOT_NOUNS
+    before = word_before(match).lower()
+    if before in ("a", "an"):
+        return following not in _NOT_NOUNS and (following.islower() or following.isupper())
+    return before in ("the", "my", "this", "your", "our") and len(following) > 1 and following.isupper()

@@ -29,6 +29,20 @@ _WEEKDAYS: Final = re.compile(
     rf"\b({_ANY_DAY})\b\.?(?: ?[-–—] ?| to )({_ANY_DAY})\b(?:\.(?!\s+[A-Z]|\s*$))?", re.IGNORECASE
 )
 _WEEKDAY: Final = re.compile(rf"\b({_ANY_DAY})\b\.?(?=,? (?:{_ANY_MONTH}|\d))", re.IGNORECASE)
+_LONE_WEEKDAY: Final = re.compile(
+    r"(?<![\w.'@#/-])(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?![\w'’@-]|\.\w)(?P<dot>\.(?=\s*[a-z,&]))?"
+)
+_BESIDE_DAY: Final = re.compile(
+    rf"\W{{0,3}}(?:and |or |to |through |thru )?{_ANY_DAY}(?:day|sday|nesday|rsday|urday)?\b", re.IGNORECASE
+)
+_DAY_BESIDE: Final = re.compile(
+    rf"\b{_ANY_DAY}(?:day|sday|nesday|rsday|urday)?\.?(?:\W{{0,3}}| (?:and|or|to|through|thru) )$", re.IGNORECASE
+)
+_LONE_MONTH: Final = re.compile(
+    r"(?<![\w.'@#/-])(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![\w'’@-]|\.\w)(?P<dot>\.(?=\s*[a-z,&]))?"
+)
+_BESIDE_MONTH: Final = re.compile(rf"\W{{0,3}}(?:and |or |to |through |thru )?{_ANY_MONTH}", re.IGNORECASE)
+_MONTH_BESIDE: Final = re.compile(rf"\b{_ANY_MONTH}(?:\W{{0,3}}| (?:and|or|to|through|thru) )$", re.IGNORECASE)
 _DOTTED_WEEKDAY: Final = re.compile(r"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri)\.(?!\w)")
 _MONTH_RANGE: Final = re.compile(rf"\b({_SHORT_MONTH})\b\.? ?[-–—] ?({_ANY_MONTH})(?! ?\d)", re.IGNORECASE)
 _MONTH_DAY: Final = re.compile(
@@ -42,7 +56,11 @@ _DAY_MONTH: Final = re.compile(
 )
 _MONTH_YEAR: Final = re.compile(rf"\b({_ANY_MONTH}),? ([12]\d{{3}})(?![\w%]|[.,]\d)", re.IGNORECASE)
 _DOTTED_MONTH: Final = re.compile(r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?!\w)")
-_BEFORE_DATE: Final = frozenset(("on", "due", "dated", "until"))
+_BEFORE_DATE: Final = frozenset(
+    ("on", "due", "dated", "until", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+)
+_BEFORE_DAY: Final = frozenset("on by next last this every each until till since from to".split())
+_ALSO_NAMES: Final = frozenset(("Jan", "Mar", "Jun", "Mon", "Sat", "Sun"))
 _BEFORE_MONTH: Final = frozenset(
     "in since by until till of late early mid last next this from to through and during each every".split()
 )
@@ -50,14 +68,16 @@ _BEFORE_MONTH: Final = frozenset(
 
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, and dates with a month's name."""
-    text = text.sub(_ISO, _iso).sub(_SLASHED, _slashed).sub(_DAY_OF_MONTH, _day_of_month).sub(_WEEKDAY, _weekday)
+    text = text.sub(_ISO, _iso).sub(_SLASHED, _slashed).sub(_WEEKDAYS, _weekdays).sub(_WEEKDAY, _weekday)
+    text = text.sub(_DAY_OF_MONTH, _day_of_month)
     return text.sub(_MONTH_DAY, _month_day).sub(_DAY_MONTH, _day_month).sub(_MONTH_YEAR, _month_year)
 
 
 def read_names(text: TrackedText) -> TrackedText:
     """Abbreviated months and weekdays that stand alone or mark the two ends of a time."""
     text = text.sub(_WEEKDAYS, _weekdays).sub(_DOTTED_WEEKDAY, _dotted_weekday)
-    return text.sub(_MONTH_RANGE, _months).sub(_DOTTED_MONTH, _dotted_month)
+    text = text.sub(_MONTH_RANGE, _months).sub(_DOTTED_MONTH, _dotted_month)
+    return text.sub(_LONE_WEEKDAY, _lone_weekday).sub(_LONE_MONTH, _lone_month)
 
 
 def _is_day(month: int, day: int) -> bool:
@@ -107,6 +127,28 @@ def _weekdays(match: re.Match[str]) -> str | None:
 
 def _weekday(match: re.Match[str]) -> str | None:
     return _DAYS[match[1][:3].lower()] if _is_name(match[1]) else None
+
+
+def _lone_weekday(match: re.Match[str]) -> str | None:
+    """ "Wed" is a day wherever it stands; "Sat" and "Sun" only beside another day, or behind "on", "next" and such."""
+    before = word_before(match).lower()
+    led = before in _BEFORE_DAY or (match[1] == "Sat" and before == "the")
+    known = match[1] not in _ALSO_NAMES or led or _is_listed(match, _DAY_BESIDE, _BESIDE_DAY)
+    return _DAYS[match[1][:3].lower()] if known else None
+
+
+def _lone_month(match: re.Match[str]) -> str | None:
+    """The same for months: "Dec" is one, "Jan" and "Mar" are names too."""
+    following = match.string[match.end() : match.end() + 2].strip()
+    led = word_before(match).lower() in _BEFORE_MONTH and not following[:1].isupper()
+    known = match[1] not in _ALSO_NAMES or led or _is_listed(match, _MONTH_BESIDE, _BESIDE_MONTH)
+    return _month_name(match[1]) if known else None
+
+
+def _is_listed(match: re.Match[str], left: re.Pattern[str], right: re.Pattern[str]) -> bool:
+    """Whether a neighbour of the same kind stands beside the match."""
+    before = match.string[max(0, match.start() - 20) : match.start()]
+    return left.search(before) is not None or right.match(match.string, match.end(), match.end() + 24) is not None
 
 
 def _dotted_weekday(match: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import ends_sentence, word_after, word_before
+from polyvox.text.normalize.english.context import ends_sentence, is_plural, word_after, word_before
 from polyvox.text.normalize.english.numbers import (
     DASH,
     NUMBER,
@@ -56,13 +56,9 @@ _SCRIPTURES: Final = frozenset(
     "Thessalonians Timothy Titus Zechariah Zephaniah".split()
 )
 _DECADE_WORDS: Final = frozenset("the early mid late his her their my your our".split())
+_DAYS: Final = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 _RATING_WORDS: Final = frozenset("give gave gives rate rated score scored scores rating got get gets it solid".split())
 _YEAR_WORDS: Final = frozenset("in since until till during circa year before after ad".split())
-_COUNTED: Final = frozenset("people men women children sheep fish percent million billion thousand dozen feet".split())
-_NOT_PLURAL: Final = frozenset(
-    "was is has as this his its us does yes always perhaps towards across plus minus versus unless ends begins sees "
-    "says marks starts brings remains".split()
-)
 
 
 def read_marked(text: TrackedText) -> TrackedText:
@@ -137,20 +133,15 @@ def _year(match: re.Match[str]) -> str | None:
     """Four digits are a year unless things are counted; round hundreds sound alike either way."""
     figure = int(match[1])
     dated = word_before(match).lower().rstrip(".") in _YEAR_WORDS
-    counted = _is_counted(word_after(match))
+    counted = is_plural(word_after(match))
     if figure < 1100:
         return year(figure) if dated and not counted else None
     return year(figure) if dated or not counted or figure % 100 == 0 else None
 
 
-def _is_counted(word: str) -> bool:
-    plural = word.endswith("s") and not word.endswith("ss") and word not in _NOT_PLURAL
-    return word.islower() and (plural or word in _COUNTED)
-
-
 def _range(match: re.Match[str]) -> str:
     first, last = match.groups()
-    if first == last:
+    if first == last and word_before(match) not in _DAYS:
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]
     return f"{number(first)} {'minus' if computed else 'to'} {number(last)}"

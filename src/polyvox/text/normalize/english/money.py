@@ -88,6 +88,35 @@ _SCALES: Final = {
     "tr": "trillion",
 }
 
+_EACH: Final = {
+    "hr": "hour",
+    "h": "hour",
+    "mo": "month",
+    "mth": "month",
+    "yr": "year",
+    "wk": "week",
+    "min": "minute",
+    "sec": "second",
+    "lb": "pound",
+    "lbs": "pound",
+    "oz": "ounce",
+    "kg": "kilogram",
+    "g": "gram",
+    "gal": "gallon",
+    "l": "liter",
+    "ft": "foot",
+    "sqft": "square foot",
+    "mi": "mile",
+    "km": "kilometer",
+    "pp": "person",
+    "ea": "piece",
+    "kwh": "kilowatt hour",
+    "gb": "gigabyte",
+    "tb": "terabyte",
+    "mb": "megabyte",
+    "m": "meter",
+}
+
 # On the continent the comma stands before the cents, and the stop between the thousands.
 _CONTINENTAL: Final = r"\d{1,3}(?:\.\d{3})*+,\d{2}(?![\d,])"
 _SUM: Final = rf"(?:{_CONTINENTAL}|{NUMBER})"
@@ -97,14 +126,17 @@ _SCALE: Final = (
 )
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _CODE: Final = "|".join(_CODES)
+_PER: Final = (
+    r"(?P<per>/(?=\w)(?:(?P<each>[A-Za-z]{1,4})(?:/(?P<also>[A-Za-z]{1,4}))?(?:\.(?= [a-z(]|[,;)]))?(?![\w'/]))?+)?"
+)
 _NO_LETTER: Final = r"(?<![A-Za-z])"
 _BEFORE: Final = re.compile(
     rf"{_NO_LETTER}(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
-    rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}(?P<per>/(?=\w))?"
+    rf"(?:(?P<low>[kKmMbB]n?)?(?:{DASH}| to )(?:(?P=sign))?(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}{_PER}"
 )
 _BEHIND: Final = re.compile(
     rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{_SUM})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}{_SCALE}"
-    rf" ?(?P<sign>[€£¥₹₩₽₺₫₪₴₱]|(?:{_CODE})(?![A-Za-z]))(?!\d)(?P<per>/(?=[A-Za-z]))?"
+    rf" ?(?P<sign>[€£¥₹₩₽₺₫₪₴₱]|(?:{_CODE})(?![A-Za-z]))(?!\d){_PER}"
 )
 _FOR_PRICE: Final = re.compile(r"(?<=\d) ?/ ?(?=[$€£]\d)")
 _CENTS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END} ?¢")
@@ -125,7 +157,9 @@ def _sum(match: re.Match[str]) -> str:
     else:
         words.append(_exact(_american(match["amount"]), currency))
     if match["per"]:
-        words.append("per ")
+        each, also = match["each"] or "", match["also"]
+        words.append(f"per {_EACH.get(each.lower(), each)}")
+        words += [f"per {_EACH.get(also.lower(), also)}"] if also else []
     return " ".join(words)
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import word_before
+from polyvox.text.normalize.english.context import is_plural, word_after, word_before
 from polyvox.text.normalize.english.numbers import spelled, spelled_in_groups
 from polyvox.text.tracked import TrackedText
 
@@ -15,15 +15,52 @@ _AMERICAN: Final = re.compile(
 _INTERNATIONAL: Final = re.compile(rf"{_START}\+\d[\d ().-]{{6,20}}\d{_END}")
 _LOCAL: Final = re.compile(rf"{_START}\d{{3}}-\d{{4}}{_END}")
 _SHORT: Final = re.compile(r"(?<=[A-Za-z.] )\d{3,8}(?!\w|[.,:]\d)")
+_VANITY: Final = re.compile(
+    r"(?<![\w.,/$€£¥+-])(?:1[ -])?8(?:00|33|44|55|66|77|88)[ -](?=[A-Z0-9-]{0,12}[A-Z]{3})[A-Z0-9]{1,12}"
+    r"(?:-[A-Z0-9]{1,12}){0,3}(?![\w-])"
+)
+_SERVICE: Final = re.compile(r"(?<![\w.,:/$€£¥#+-])(?:[2-8]11|911|112|999|988)(?![\w%:/-]|[.,]\d)")
+_TEXT_TO: Final = re.compile(r"(?<= to )\d{5,6}(?!\w|[.,:]\d)")
+_ASKED: Final = re.compile(
+    r"\b(?:call|dial|phone|ring|text|line|hotline|helpline|emergency|emergencies)\b", re.IGNORECASE
+)
+_TEXTED: Final = re.compile(r"\b(?:text|sms|send)\b", re.IGNORECASE)
+_NEAR: Final = 60
 _CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
 _DIGITS: Final = re.compile(r"\d+")
-_CALLS: Final = frozenset("call called calling calls dial dialed dialled dials ext ext. extension pin PIN".split())
+_CALLS: Final = frozenset("call called calling calls dial dialed dialled dials ext ext. extension pin".split())
 
 
 def read(text: TrackedText) -> TrackedText:
     """Cards, American, international and short numbers, emergency numbers and extensions."""
     text = text.sub(_CARD, _groups).sub(_AMERICAN, _groups).sub(_INTERNATIONAL, _international).sub(_LOCAL, _groups)
-    return text.sub(_SHORT, lambda match: spelled(match.group()) if word_before(match) in _CALLS else None)
+    text = text.sub(_VANITY, _vanity).sub(_SERVICE, _service).sub(_TEXT_TO, _texted)
+    return text.sub(_SHORT, _short)
+
+
+def _short(match: re.Match[str]) -> str | None:
+    called = word_before(match).lower() in _CALLS and not is_plural(word_after(match))
+    return spelled(match.group()) if called else None
+
+
+def _vanity(match: re.Match[str]) -> str:
+    """A number with a word in it: the word is said, the figures are called."""
+    parts = (_group(part) if part.isdigit() else part.lower() for part in re.split("[ -]", match.group()))
+    return " ".join(parts)
+
+
+def _service(match: re.Match[str]) -> str | None:
+    """A number of three digits that a service answers: 911 nearly always, the others where somebody calls."""
+    before, following = word_before(match), word_after(match)
+    if is_plural(following) or before in ("Porsche", "Flight", "Room", "Route", "Highway"):
+        return None
+    asked = _ASKED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+    return spelled(match.group()) if asked or match.group() == "911" else None
+
+
+def _texted(match: re.Match[str]) -> str | None:
+    asked = _TEXTED.search(match.string[max(0, match.start() - _NEAR) : match.start()])
+    return spelled(match.group()) if asked else None
 
 
 def _groups(match: re.Match[str]) -> str:

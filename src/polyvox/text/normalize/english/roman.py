@@ -13,6 +13,16 @@ _NUMERAL: Final = re.compile(
     r"(?![\w&])(?!'[a-rt-z])(?!\.\w)"
 )
 
+_LOWER: Final = re.compile(
+    r"(?<=[A-Za-z.] )(?P<first>[ivxlc]{1,7})(?:(?: ?[-–—] ?| to | and )(?P<last>[ivxlc]{1,7}))?(?![\w'&])(?!\.\w)"
+)
+_ITEM: Final = re.compile(r"^(?P<open>[ (]{0,4})(?P<numeral>[ivx]{1,4})(?=[.)] )", re.MULTILINE)
+_WORLD_WAR: Final = re.compile(r"(?<![\w-])WW ?-?(?P<numeral>I{1,3}|[123])(?!\w)")
+_NUMERAL_SHAPE: Final = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_LOWER_LABELS: Final = frozenset(
+    "act appendix article book canto chapter chapters clause figure item note p page pages paragraph part pp scene "
+    "section sections step stanza table vol volume".split()
+)
 _LABELS: Final = frozenset(
     "Act Annex Apollo Appendix Article Book Bowl Chapter Class Division Episode Fantasy Figure Grade Level Mark Part "
     "Phase Scene Schedule Season Section Series Stage Table Title Type Vol Volume War act article book chapter class "
@@ -27,20 +37,70 @@ _RULERS: Final = frozenset(
 _TITLES: Final = frozenset("King Queen Pope Emperor Empress Tsar Czar Kaiser Prince Sultan Saint St".split())
 _NAME_BEFORE: Final = re.compile(r"([A-Z][a-z]+) [A-Z][a-z]+ $")
 _CLEAR: Final = re.compile(r"[IVX]{2,}")
+_GIVEN_NAMES: Final = _RULERS | frozenset(
+    "Adam Andrew Anthony Arthur Benjamin Bill Daniel David Donald Douglas Franklin Harry Howard Jack Jacob Jerry Joe "
+    "Joseph Kenneth Larry Lawrence Martin Matthew Michael Patrick Ralph Raymond Ronald Samuel Sammy Stephen Steven "
+    "Theodore Thomas Thurston Timothy Walter".split()
+)
+_PERSON_BEFORE: Final = re.compile(r"\b([A-Z][a-z]+) (?:[A-Z](?:[a-z]+|\.) ){1,2}$")
+_AFTER_FIRST: Final = frozenset("is has of reigned ruled died dies reigns rules succeeded ascended".split())
+_AFTER_FIRST_OR_PRONOUN: Final = frozenset(
+    "was had did never became married would could came left made built founded and".split()
+)
+_FIRST_CUE: Final = re.compile(
+    r"(?:^|[.!?;:,(\n]|\b(?:under|of|by|from|since|after|before|between|when|and))\s*[A-Z][a-z]+ $"
+)
 
 
 def read(text: TrackedText) -> TrackedText:
     """Rulers ("Henry the eighth"), numbered parts ("Chapter four") and sequels ("Rocky four")."""
-    return text.sub(_NUMERAL, _numeral)
+    text = text.sub(_WORLD_WAR, lambda match: f"World War {_war(match['numeral'])}").sub(_ITEM, _item)
+    return text.sub(_NUMERAL, _numeral).sub(_LOWER, _lower)
+
+
+def _war(numeral: str) -> str:
+    return cardinal(numeral if numeral.isdigit() else _digits(numeral))
+
+
+def _lower(match: re.Match[str]) -> str | None:
+    """Small numerals behind a word that is numbered: "page xii", "pp. iv-xi"; a lone "c" or "l" is a letter."""
+    first, last = match["first"], match["last"]
+    if word_before(match).rstrip(".").lower() not in _LOWER_LABELS or not _is_small_numeral(first):
+        return None
+    if last is None:
+        return cardinal(_digits(first.upper()))
+    if not _is_small_numeral(last):
+        return None
+    joint = " and " if " and " in match.group() else " to "
+    return cardinal(_digits(first.upper())) + joint + cardinal(_digits(last.upper()))
+
+
+def _is_small_numeral(letters: str) -> bool:
+    return letters not in ("c", "l") and _NUMERAL_SHAPE.fullmatch(letters) is not None
+
+
+def _item(match: re.Match[str]) -> str | None:
+    """The number of a list's item; "i", "v" and "x" alone could be letters too, so that "ii" must be near."""
+    numeral = match["numeral"]
+    if not _is_small_numeral(numeral):
+        return None
+    around = match.string[max(0, match.start() - 400) : match.end() + 400]
+    if len(numeral) == 1 and not re.search(r"^[ (]{0,4}(?:ii|iv|vi|ix|xi)[.)] ", around, re.MULTILINE):
+        return None
+    return match["open"] + cardinal(_digits(numeral.upper()))
 
 
 def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".")
     if word_after(match) in ("century", "centuries") and numeral != "I":
         return ordinal(_digits(numeral))
+    if numeral in "CDLM" and before not in ("Bowl", "Book", "Volume"):
+        return None
     if before in _LABELS:
         return cardinal(_digits(numeral))
     if _is_ruler(match, before):
+        return f"the {ordinal(_digits(numeral))}"
+    if _is_namesake(match, numeral):
         return f"the {ordinal(_digits(numeral))}"
     if before[:1].isupper() and _CLEAR.fullmatch(numeral):
         return cardinal(_digits(numeral))
@@ -54,7 +114,24 @@ def _is_ruler(match: re.Match[str], name: str) -> bool:
         return True
     if name not in _RULERS:
         return False
-    return match.group() != "I" or word_after(match) == "of"
+    return match.group() != "I" or _is_first(match)
+
+
+def _is_first(match: re.Match[str]) -> bool:
+    """Whether the "I" behind a ruler's name is his number and not the speaker."""
+    following = word_after(match)
+    if following in _AFTER_FIRST or match.string[match.end() : match.end() + 1] in (",", ".", ";", ")", ":", "'", ""):
+        return True
+    before = match.string[max(0, match.start() - 40) : match.start()]
+    return following in _AFTER_FIRST_OR_PRONOUN and _FIRST_CUE.search(before) is not None
+
+
+def _is_namesake(match: re.Match[str], numeral: str) -> bool:
+    """Whether a person is meant who has a forebear's whole name: "Henry Ford II"."""
+    if numeral not in ("II", "III", "IV", "V"):
+        return False
+    person = _PERSON_BEFORE.search(match.string[max(0, match.start() - 40) : match.start()])
+    return person is not None and person.group(1) in _GIVEN_NAMES
 
 
 def _digits(numeral: str) -> str:

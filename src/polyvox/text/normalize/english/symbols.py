@@ -79,8 +79,13 @@ _SHORT_FORMS: Final = {
 _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 
 # Whether there is anything to do: most text has letters, digits and plain marks only.
-_ANY: Final = re.compile(r"[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-']?[()]")
-_EMOTICON: Final = re.compile(r"(?<!\S)[:;][-']?[()](?!\S)")
+_ANY: Final = re.compile(r"[^A-Za-z0-9\s.,;:!?'\"()—…“”-]|\w\.\w|[:;][-']?[()DPpO3]|[xX]D|[A-Za-z]-")
+_EMOTICON: Final = re.compile(r"(?<!\S)(?:[:;=][-'^]?[()DPpO|/\\3]|[xX]D|<3|\^_?\^)(?!\w)(?=\W|$)")
+_HEART: Final = re.compile("(?<=\\bI )[❤♥💕💖🧡💛💚💙💜](?= \\w)")
+_TYPED_HEART: Final = re.compile(r"(?<=[a-z!.] )<3+(?=\s*$)", re.MULTILINE)
+_DECREMENT: Final = re.compile(r"(?<![\w-])([A-Za-z])--(?=[\s;,.)]|$)")
+_GRADE: Final = re.compile(r"(?<=\b[Aa]n )([AF])-(?=[\s.,;:!?)]|$)|(?<=\b[Aa] )([BCD])-(?=[\s.,;:!?)]|$)")
+_RATING: Final = re.compile(r"(?<![\w./])(\d\.\d{1,2})/(5|10|100)(?![\w/]|\.\d)")
 _FIRM: Final = re.compile(r"(?<![\w&])[A-Z]{2,3}(?=&[A-Z])")
 _DECORATION: Final = re.compile(r"([=#%$&@^~+|\\*/<>])\1{2,}")
 _ARROW: Final = re.compile(r" ?(?:<?-{1,2}|=)> ?")
@@ -96,7 +101,7 @@ _SHORT_FORM: Final = re.compile(r"(?<![\w/])(?:[wW]/o(?!\w)|[wW]/(?=[ \w])|(?:b/
 _PER: Final = re.compile(
     r"(?<=[A-Za-z])/(?=(?:second|minute|hour|day|night|week|month|year|person|user|head|piece|unit)(?!\w))"
 )
-_FILE_PATH: Final = re.compile(r"(?<![\w/])(?:~|\.{1,2})?(?:/[\w@+-][\w.@+-]*)++/?")
+_FILE_PATH: Final = re.compile(r"(?<![\w/])(?:~|\.{1,2})?(?:/\.?[\w@+-](?:[\w@+-]|\.(?=\w))*)++/?")
 _PATH_MARK: Final = re.compile(r"[~./]")
 _PATH_WORDS: Final = {"~": " tilde ", ".": " dot ", "/": " slash "}
 _OUT_OF: Final = re.compile(r"(?<=\d) / (?=100?(?!\w|[.,]\d))")
@@ -124,7 +129,7 @@ def read_comparisons(text: TrackedText) -> TrackedText:
     """Signs that say something of the figure behind them, whatever that figure is: "~25%", "<$5", "#1"."""
     if _COMPARING.search(text.text) is None:
         return text
-    text = text.sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
+    text = text.sub(_TYPED_HEART, "").sub(_NUMBER_SIGN, "number ").sub(_ABOUT, "about ")
     text = text.sub(_COMPARISON, lambda match: f" {_COMPARISONS[match[1]]} ")
     return text.sub(_LESS, " less than ").sub(_GREATER, " greater than ")
 
@@ -133,6 +138,7 @@ def read(text: TrackedText) -> TrackedText:
     """Signs as words, where they mean something; decoration is left for the tidying to drop."""
     if _ANY.search(text.text) is None:
         return text
+    text = text.sub(_HEART, "love").sub(_DECREMENT, r"\1 minus minus").sub(_GRADE, _grade)
     text = text.sub(_EMOTICON, "").sub(_DECORATION, " ").sub(_ARROW, " to ")
     text = _slashes(text).sub(_FIRM, lambda match: ".".join(match.group()))
     text = text.sub(_SUPERSCRIPT, _superscript).sub(_POWER, _power)
@@ -141,6 +147,15 @@ def read(text: TrackedText) -> TrackedText:
     text = text.sub(_GREEK_LETTER, lambda match: f" {_GREEK.get(match.group().lower(), 'micro')} ")
     text = text.sub(_NEXT_SENTENCE, ". ").sub(_DOT, " dot ")
     return text.sub(_SIGN, lambda match: f" {_WORDS[match[1]]} ")
+
+
+def read_ratings(text: TrackedText) -> TrackedText:
+    """ "4.7/5": to be read before the decimals lose their point."""
+    return text.sub(_RATING, lambda match: f"{number(match[1])} out of {number(match[2])}")
+
+
+def _grade(match: re.Match[str]) -> str:
+    return f"{match[1] or match[2]} minus"
 
 
 def _slashes(text: TrackedText) -> TrackedText:
@@ -159,7 +174,7 @@ def _superscript(match: re.Match[str]) -> str:
     figures = match.group().translate(_DIGITS)
     before = match.string[max(0, match.start() - 2) : match.start()]
     formula = "=" in match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
-    single = before[-1:].isalpha() and not before[:-1].isalpha()
+    single = before[-1:].isalpha() and not (before[:-1].isalpha() and before[:-1].isascii())
     if before[-1:].isdigit() or before.endswith(")") or single or (formula and before[-1:].isalpha()):
         return _raised(figures[0] if figures[0] in "+-" else "", figures.lstrip("+-"))
     return "" if before[-1:].isalpha() else figures.replace("n", " n ").replace("-", "")

@@ -15,16 +15,20 @@ _SPAN: Final = re.compile(
 _BRITISH_POINT: Final = re.compile(rf"(?<=\d)\.(?=[0-5]\d{_HALF})")
 _TIME: Final = re.compile(
     rf"{_START}(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.\d++)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
-    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?![\w:])"
+    rf"(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)?(?P<hours> ?(?:h|hrs?|hours)(?![A-Za-z]))?(?![\w:])"
 )
 _HOUR: Final = re.compile(rf"{_START}(?P<hour>\d{{1,2}})(?P<half>{_HALF}(?P<dot>(?<=\.[mM])\.)?)")
 _SHORT_SPAN: Final = re.compile(rf"{_START}\d{{1,2}}:\d{{2}}(?P<dash> ?[-–—] ?)(?=\d{{1,2}}(?![\d:%/-]|[.,]\d))")
+_SHIFT: Final = re.compile(
+    r"(?<![\w:.,/-])(0\d|1\d|2[0-3])([0-5]\d)(?: ?[-–—] ?| to )([01]\d|2[0-3])([0-5]\d)"
+    r"(?: ?(?P<hours>h|hrs|hours))?(?![\w:/-]|[.,]\d)"
+)
 _MILITARY: Final = re.compile(r"(?<![\w:.,])0(\d)([0-5]\d)(?![\w:]|[.,]\d)")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a.m. or p.m., and what lies between two of them."""
-    text = text.sub(_BRITISH_POINT, ":")
+    text = text.sub(_BRITISH_POINT, ":").sub(_SHIFT, _shift)
     for span in (_SPAN, _SHORT_SPAN):
         text = text.sub(span, lambda match: match.group()[: -len(match["dash"])] + " to ")
     return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military)
@@ -38,14 +42,17 @@ def _time(match: re.Match[str]) -> str | None:
         words = [cardinal(str(hour))]
         words += [two_digits(minute)] if minute else []
     else:
-        words = [_on_24_hours(hour, minute, word_after(match))]
+        words = [_on_24_hours(hour, minute, word_after(match), called=match["hours"] is not None)]
     if match["second"] and int(match["second"]):
         words.append(f"and {cardinal(str(int(match['second'])))} second{'' if match['second'] == '01' else 's'}")
     words += [_half(match)] if match["half"] else []
+    words += ["hours"] if match["hours"] and not match["half"] else []
     return " ".join(words) + _zone(match["zone"] or "")
 
 
-def _on_24_hours(hour: int, minute: int, following: str) -> str:
+def _on_24_hours(hour: int, minute: int, following: str, *, called: bool) -> str:
+    if called and not minute:
+        return f"{'oh ' if hour < 10 else ''}{cardinal(str(hour))} hundred"
     if minute:
         return f"{cardinal(str(hour))} {two_digits(minute)}" if hour else f"twelve {two_digits(minute)} A.M"
     if hour == 0:
@@ -73,6 +80,19 @@ def _zone(zone: str) -> str:
 def _hour(match: re.Match[str]) -> str | None:
     hour = int(match["hour"])
     return f"{cardinal(str(hour))} {_half(match)}" if 1 <= hour <= 12 else None
+
+
+def _shift(match: re.Match[str]) -> str | None:
+    """ "0900-1700"; without a leading zero or "hrs" it could be years."""
+    first, last = match[1] + match[2], match[3] + match[4]
+    if first[0] != "0" and not match["hours"]:
+        return None
+    return f"{_on_the_radio(first)} to {_on_the_radio(last)}{' hours' if match['hours'] else ''}"
+
+
+def _on_the_radio(figures: str) -> str:
+    hour, minute = int(figures[:2]), int(figures[2:])
+    return f"{'oh ' if hour < 10 else ''}{cardinal(str(hour))} {two_digits(minute) if minute else 'hundred'}"
 
 
 def _military(match: re.Match[str]) -> str | None:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.english.context import is_adjective, word_after
+from polyvox.text.normalize.english.context import is_adjective, is_plural, word_after
 from polyvox.text.normalize.english.numbers import (
     AMOUNT,
     DASH,
@@ -145,6 +145,7 @@ _UNITS: Final = {
 }
 # Symbols that stand for a whole phrase.
 _RATES: Final = {
+    "mmHg": ("millimeter", "of mercury"),
     "mph": ("mile", "per hour"),
     "kph": ("kilometer", "per hour"),
     "kmh": ("kilometer", "per hour"),
@@ -169,6 +170,7 @@ _PREFIXES: Final = {"sq": "square", "cu": "cubic", "fl": "fluid"}
 _MULTITUDES: Final = frozenset(
     "people users customers followers views viewers subscribers visitors homes jobs copies downloads votes".split()
 )
+_IN_METERS: Final = frozenset("waves walls ceilings hurdles sprints strides boards ropes poles".split())
 _LOOKALIKES: Final = str.maketrans("\u03bc\u2126", "\u00b5\u03a9")
 _POWERED: Final = frozenset(("mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi"))
 
@@ -179,6 +181,11 @@ _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_RANGE}(?P<scale> (?:hundred|thousand|million|billion|trillion)(?= ))?(?P<gap>[ -]?)"
     rf"(?:(?P<prefix>sq|cu|fl)\.? )?{_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?"
     r"(?P<dot>\.(?= [a-z(]|[,;)]))?+(?![\w'])"
+)
+_POWERED_UNIT: Final = re.compile(rf"(?<=[⁰¹²³⁴⁵⁶⁷⁸⁹]) {_SYMBOL.format('unit')}(?:/{_SYMBOL.format('per')})?(?![\w'])")
+_HOURS_MINUTES: Final = re.compile(
+    r"(?<![\w.,:])(?P<hours>\d{1,3}) ?(?:h|hrs?) ?(?P<minutes>[0-5]?\d)"
+    r"(?: ?(?:m|mins?)(?:\.(?= [a-z]))?)?(?![\w:/-]|[.,]\d)"
 )
 _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:{DASH}(?P<upto>-?{NUMBER}))?{NUMBER_END}"
@@ -203,6 +210,7 @@ _SIDES: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 def read(text: TrackedText) -> TrackedText:
     """Coordinates, heights, temperatures, percentages and measures with a unit symbol."""
+    text = text.sub(_HOURS_MINUTES, _hours_minutes).sub(_POWERED_UNIT, _powered_unit)
     text = text.sub(_ARC, _arc).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_PERCENT, _percent)
     text = text.sub(_FEET, lambda match: _counted(match, "foot")).sub(_INCHES, _inches)
     return text.sub(_MEASURE, _measure)
@@ -211,11 +219,14 @@ def read(text: TrackedText) -> TrackedText:
 def _measure(match: re.Match[str]) -> str | None:
     symbol = match["unit"].translate(_LOOKALIKES)
     rate = _RATES.get(symbol)
+    if symbol == "mmHg" and "/" in match["amount"]:
+        systolic, _, diastolic = match["amount"].partition("/")
+        return f"{number(systolic)} over {number(diastolic)} millimeters of mercury"
     if rate and not match["per"]:
         return _counted(match, *rate)
-    if symbol == "m" and word_after(match) in _MULTITUDES:
+    if symbol == "m" and _is_million(match):
         return f"{number(match['amount'])} million"
-    unit = _UNITS.get(symbol)
+    unit = "pint" if symbol == "pt" and match["gap"] == " " and match["dot"] else _UNITS.get(symbol)
     if unit is None or _is_preposition(match):
         return None
     qualifier = _PREFIXES.get(match["prefix"] or "") or _power(match, "unit")
@@ -224,8 +235,33 @@ def _measure(match: re.Match[str]) -> str | None:
     return _counted(match, f"{qualifier} {unit}".strip(), _per(match))
 
 
+def _hours_minutes(match: re.Match[str]) -> str:
+    hours, minutes = match["hours"], str(int(match["minutes"]))
+    first = f"{cardinal(str(int(hours)))} hour{'' if int(hours) == 1 else 's'}"
+    return f"{first} {cardinal(minutes)} minute{'' if minutes == '1' else 's'}"
+
+
+def _powered_unit(match: re.Match[str]) -> str | None:
+    """The unit behind a power of ten: "3×10⁸ m/s"."""
+    unit = _UNITS.get(match["unit"].translate(_LOOKALIKES))
+    qualifier = _power(match, "unit")
+    if unit is None or qualifier is None or (len(match["unit"]) == 1 and match["per"] is None and match["unit"] == "s"):
+        return None
+    return " " + f"{f'{qualifier} {_plural(unit)}'.strip()} {_per(match)}".rstrip()
+
+
+def _is_million(match: re.Match[str]) -> bool:
+    """Whether "3m" counts what follows: people and the like, or any plural behind a figure that no length has."""
+    following = word_after(match)
+    if following in _MULTITUDES:
+        return True
+    return not match["gap"] and "." in match["amount"] and is_plural(following) and following not in _IN_METERS
+
+
 def _is_preposition(match: re.Match[str]) -> bool:
     """Whether "5 in" is the word "in" and not inches: it is, unless something shows the measure."""
+    if match["unit"] == "in" and match.string.startswith("-", match.end()):
+        return True
     shown = match["gap"] != " " or match["dot"] or match["prefix"] or match["unit_power"]
     return match["unit"] == "in" and not shown and not match.string.startswith((" x ", " × "), match.end())
 

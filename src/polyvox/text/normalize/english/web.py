@@ -19,6 +19,9 @@ _DOMAIN: Final = re.compile(
     r"(?:com|org|net|edu|gov|mil|info|biz|io|ai|co|uk|eu|de|fr|es|nl|ch|ca|au|jp|cn|br|ru|tv|dev|app|xyz|tech|cloud)"
     rf"(?![\w@-]|\.\w)(?:[:/?#](?=\w){_PATH}(?<![.,;:!?'’…*_~&-]))?"
 )
+_LOCALHOST: Final = re.compile(
+    rf"(?<![\w@./\\-])localhost(?=[:/](?=\w))(?::\d{{1,5}}(?!\d))?(?:[/?#]{_PATH}(?<![.,;:!?'’…*_~&-]))?", re.IGNORECASE
+)
 _HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])([A-Za-z0-9_]{1,50})(?![\w@])")
 _HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])([A-Za-z0-9_]++)")
 _FILE: Final = re.compile(
@@ -61,7 +64,9 @@ def read_emails(text: TrackedText) -> TrackedText:
 
 def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, and bare domain names."""
-    return text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
+    for address in (_URL, _DOMAIN, _LOCALHOST):
+        text = text.sub(address, lambda match: _aloud(match.group()))
+    return text
 
 
 def read_tags(text: TrackedText) -> TrackedText:

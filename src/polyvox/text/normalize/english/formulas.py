@@ -1,0 +1,67 @@
+"""Formulas: chemical ones letter by letter, and letters with a power."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.english.numbers import cardinal
+from polyvox.text.tracked import TrackedText
+
+_ELEMENTS: Final = frozenset(
+    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr "
+    "Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt "
+    "Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu".split()
+)
+# Compounds without a figure; other letters in mixed case are names far more often.
+_WITHOUT_FIGURES: Final = frozenset(
+    "AgBr AgCl AgI AlN CaO CaS CuO CuS FeO FeS GaAs GaN HBr HCl HClO HOCl KBr KCl KOH LiCl LiF LiOH MgO MnO NaBr NaCl "
+    "NaClO NaF NaI NaOH NaHS PbO PbS SiC TiN ZnO ZnS BaO".split()
+)
+_COMPOUND: Final = re.compile(r"(?<![\w.@#/-])(?:[A-Z][a-z]?\d{0,2}){2,12}(?![\w@])")
+_UNIT: Final = re.compile(r"([A-Z][a-z]?)(\d*)")
+_PRODUCT: Final = re.compile(r"(?<![A-Za-z])[a-z]{2,3}(?=[²³]|\^ ?[23](?!\d))")
+_SIDE: Final = re.compile(r"(?<![A-Za-z])([A-Za-z] ?= ?)([a-z]{2,3})(?![A-Za-z0-9(])")
+_TERM: Final = re.compile(r"(?<=[=+*/-] )(\d{1,3})(ab|ac|as|at|ax|ay|bc|bx|gh|kx|ma|mv|xy|xz|yz)(?![A-Za-z0-9])")
+_WORDS: Final = frozenset(
+    "no to it me or is in on if of an as at by up us we he go do so my yes the nan pi sin cos tan log min max mod exp "
+    "all any off new old one two six ten out not".split()
+)
+_PLUS_OR_MINUS: Final = re.compile(r"\+ ?/ ?[-−–] ?")
+_NEAR: Final = 12
+
+
+def read(text: TrackedText) -> TrackedText:
+    """ "H2SO4", "NaCl", and the letters of "E = mc²"."""
+    text = text.sub(_COMPOUND, _compound).sub(_PRODUCT, _product).sub(_SIDE, _side)
+    return text.sub(_TERM, lambda match: f"{match[1]} {'.'.join(match[2].upper())}")
+
+
+def read_tolerances(text: TrackedText) -> TrackedText:
+    """ "+/-" as the sign that it stands for."""
+    return text.sub(_PLUS_OR_MINUS, "±")
+
+
+def _compound(match: re.Match[str]) -> str | None:
+    formula = match.group()
+    units = _UNIT.findall(formula)
+    figures = any(digits for _, digits in units)
+    if formula not in _WITHOUT_FIGURES and (not figures or any(symbol not in _ELEMENTS for symbol, _ in units)):
+        return None
+    words: list[str] = []
+    letters = ""
+    for symbol, digits in units:
+        letters += symbol.upper()
+        if digits:
+            words += (".".join(letters), cardinal(digits))
+            letters = ""
+    return " ".join([*words, ".".join(letters)] if letters else words)
+
+
+def _side(match: re.Match[str]) -> str | None:
+    """The letters of "F = ma"; a word behind the sign stays one."""
+    return None if match[2] in _WORDS else match[1] + ".".join(match[2].upper())
+
+
+def _product(match: re.Match[str]) -> str | None:
+    """Letters that are multiplied, where an equation is near."""
+    around = match.string[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+    return ".".join(match.group().upper()) if "=" in around or "equals" in around else None

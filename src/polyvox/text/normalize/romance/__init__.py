@@ -1,0 +1,1 @@
+"""Rules that the normalisers of the Romance languages share; each language fills in its words."""

@@ -1,0 +1,302 @@
+"""French: its numbers, and the words that the shared rules need."""
+
+from typing import Final
+
+from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+
+_ONES: Final = (
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
+    "dix-neuf"
+).split()
+_TENS: Final = (
+    "",
+    "",
+    "vingt",
+    "trente",
+    "quarante",
+    "cinquante",
+    "soixante",
+    "soixante",
+    "quatre-vingt",
+    "quatre-vingt",
+)
+_MONTHS: Final = (
+    "", "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
+    "décembre",
+)  # fmt: skip
+_FEMININE: Final = frozenset(
+    "heure minute seconde fois personne page année semaine journée tonne livre chose femme fille voiture maison "
+    "tasse cuillère pièce porte place ville heures partie question réponse image ligne".split()
+)
+
+
+def cardinal(value: int, gender: Gender) -> str:
+    """A cardinal: "vingt et un", "quatre-vingt-un", "deux cents"; a feminine noun wants "une"."""
+    words = _cardinal(value)
+    feminine = gender is Gender.FEMININE and value % 10 == 1 and value % 100 not in (11, 71, 91)
+    return words + "e" if feminine else words
+
+
+def _cardinal(value: int) -> str:
+    for scale, one, many in (
+        (10**12, "billion", "billions"),
+        (10**9, "milliard", "milliards"),
+        (10**6, "million", "millions"),
+    ):
+        if value >= scale:
+            count, rest = divmod(value, scale)
+            words = f"{_cardinal(count)} {one if count == 1 else many}"
+            return f"{words} {_cardinal(rest)}" if rest else words
+    thousands, rest = divmod(value, 1000)
+    if not thousands:
+        return _below_thousand(rest, final=True)
+    words = "mille" if thousands == 1 else f"{_below_thousand(thousands, final=False)} mille"
+    return f"{words} {_below_thousand(rest, final=True)}" if rest else words
+
+
+def _below_thousand(value: int, *, final: bool) -> str:
+    hundreds, rest = divmod(value, 100)
+    if not hundreds:
+        return _below_hundred(rest, final=final)
+    words = "cent" if hundreds == 1 else f"{_ONES[hundreds]} cent"
+    if rest:
+        return f"{words} {_below_hundred(rest, final=final)}"
+    return words + ("s" if hundreds > 1 and final else "")
+
+
+def _below_hundred(value: int, *, final: bool) -> str:
+    if value < 20:
+        return _ONES[value]
+    tens, ones = divmod(value, 10)
+    if tens in (7, 9):
+        ones += 10
+    if ones == 0:
+        return _TENS[tens] + ("s" if tens == 8 and final else "")
+    joint = " et " if ones in (1, 11) and tens < 8 else "-"
+    return f"{_TENS[tens]}{joint}{_ONES[ones]}"
+
+
+def ordinal(value: int, gender: Gender) -> str:
+    """An ordinal: "premier", "première", "vingt et unième"."""
+    if value == 1:
+        return "première" if gender is Gender.FEMININE else "premier"
+    words = _cardinal(value)
+    if words.endswith("cinq"):
+        return words + "uième"
+    if words.endswith("neuf"):
+        return words[:-1] + "vième"
+    words = words[:-1] if words.endswith(("e", "vingts", "cents")) else words
+    return words + "ième"
+
+
+def _date(day: int, month: int, year: int | None) -> str:
+    words = f"{'premier' if day == 1 else _cardinal(day)} {_MONTHS[month]}"
+    return words if year is None else f"{words} {_cardinal(year)}"
+
+
+def _time(hour: int, minute: int, second: int, half: str) -> str:
+    words = [f"{cardinal(hour, Gender.FEMININE)} heure{'' if hour < 2 else 's'}"]
+    if minute:
+        words.append(cardinal(minute, Gender.FEMININE))
+    if second:
+        words.append(f"et {cardinal(second, Gender.FEMININE)} seconde{'' if second == 1 else 's'}")
+    if half:
+        words.append("du matin" if half == "am" else "du soir" if 6 <= hour < 12 else "de l'après-midi")
+    return " ".join(words)
+
+
+def _ruler(value: int, suffixed: bool) -> str:
+    return "premier" if value == 1 else _cardinal(value)
+
+
+def _of(name: str) -> str:
+    return f"d'{name}" if name[0] in "aeiouéêh" else f"de {name}"
+
+
+_CENTIME: Final = Noun("centime", "centimes")
+_CENT: Final = Noun("cent", "cents")
+_EURO: Final = RomanceCurrency(Noun("euro", "euros"), _CENTIME)
+_DOLLAR: Final = RomanceCurrency(Noun("dollar", "dollars"), _CENT)
+
+FRENCH: Final = RomanceLanguage(
+    cardinal=cardinal,
+    ordinal=ordinal,
+    ordinal_suffixes=r"er|(?P<feminine>re|ère)|e|è|ème|eme|nd|(?P<feminine_second>nde)|º|°(?= [a-z])",
+    point="virgule",
+    minus="moins",
+    percent="pour cent",
+    per="par",
+    upto="à",
+    over="sur",
+    of=_of,
+    digits_in_phones=2,
+    months=_MONTHS,
+    month_forms={name: index for index, name in enumerate(_MONTHS) if name}
+    | {"janv": 1, "févr": 2, "avr": 4, "juil": 7, "sept": 9, "oct": 10, "nov": 11, "déc": 12},
+    date=_date,
+    before_date=frozenset("le du au lundi mardi mercredi jeudi vendredi samedi dimanche".split()),
+    time=_time,
+    time_marks=r" ?[hH] ?| ?heures? ?",
+    currencies={
+        "€": _EURO,
+        "EUR": _EURO,
+        "$": _DOLLAR,
+        "US$": _DOLLAR,
+        "$US": _DOLLAR,
+        "USD": _DOLLAR,
+        "CHF": RomanceCurrency(Noun("franc suisse", "francs suisses"), _CENTIME),
+        "£": RomanceCurrency(Noun("livre", "livres", feminine=True), Noun("penny", "pence")),
+        "¥": RomanceCurrency(Noun("yen", "yens")),
+    },
+    and_cents="et",
+    scales={
+        "mille": Scale("mille", "mille", counted_of=False),
+        "k": Scale("mille", "mille", counted_of=False),
+        "million": Scale("million", "millions", counted_of=True),
+        "millions": Scale("million", "millions", counted_of=True),
+        "M": Scale("million", "millions", counted_of=True),
+        "milliard": Scale("milliard", "milliards", counted_of=True),
+        "milliards": Scale("milliard", "milliards", counted_of=True),
+        "Md": Scale("milliard", "milliards", counted_of=True),
+        "Mds": Scale("milliard", "milliards", counted_of=True),
+    },
+    units={
+        "km/h": Noun("kilomètre heure", "kilomètres heure"),
+        "mm": Noun("millimètre", "millimètres"),
+        "cm": Noun("centimètre", "centimètres"),
+        "m": Noun("mètre", "mètres"),
+        "km": Noun("kilomètre", "kilomètres"),
+        "mg": Noun("milligramme", "milligrammes"),
+        "g": Noun("gramme", "grammes"),
+        "kg": Noun("kilo", "kilos"),
+        "t": Noun("tonne", "tonnes", feminine=True),
+        "ml": Noun("millilitre", "millilitres"),
+        "cl": Noun("centilitre", "centilitres"),
+        "l": Noun("litre", "litres"),
+        "L": Noun("litre", "litres"),
+        "ha": Noun("hectare", "hectares"),
+        "s": Noun("seconde", "secondes", feminine=True),
+        "sec": Noun("seconde", "secondes", feminine=True),
+        "min": Noun("minute", "minutes", feminine=True),
+        "mn": Noun("minute", "minutes", feminine=True),
+        "Hz": Noun("hertz", "hertz"),
+        "kHz": Noun("kilohertz", "kilohertz"),
+        "MHz": Noun("mégahertz", "mégahertz"),
+        "GHz": Noun("gigahertz", "gigahertz"),
+        "ko": Noun("kilo-octet", "kilo-octets"),
+        "Ko": Noun("kilo-octet", "kilo-octets"),
+        "Mo": Noun("mégaoctet", "mégaoctets"),
+        "Go": Noun("gigaoctet", "gigaoctets"),
+        "To": Noun("téraoctet", "téraoctets"),
+        "MB": Noun("mégabyte", "mégabytes"),
+        "GB": Noun("gigabyte", "gigabytes"),
+        "W": Noun("watt", "watts"),
+        "kW": Noun("kilowatt", "kilowatts"),
+        "kWh": Noun("kilowattheure", "kilowattheures"),
+        "V": Noun("volt", "volts"),
+        "kcal": Noun("kilocalorie", "kilocalories", feminine=True),
+        "dB": Noun("décibel", "décibels"),
+        "px": Noun("pixel", "pixels"),
+    },
+    powers={"²": ("carré", "carrés"), "³": ("cube", "cubes")},
+    fractions={
+        2: Noun("demi", "demis"),
+        3: Noun("tiers", "tiers"),
+        4: Noun("quart", "quarts"),
+        5: Noun("cinquième", "cinquièmes"),
+        6: Noun("sixième", "sixièmes"),
+        8: Noun("huitième", "huitièmes"),
+        10: Noun("dixième", "dixièmes"),
+    },
+    signs={
+        "&": "et",
+        "+": "plus",
+        "=": "égale",
+        "×": "fois",
+        "÷": "divisé par",
+        "±": "plus ou moins",
+        "<": "inférieur à",
+        ">": "supérieur à",
+        "≤": "inférieur ou égal à",
+        "≥": "supérieur ou égal à",
+        "≈": "environ",
+        "%": "pour cent",
+        "@": "arobase",
+        "#": "dièse",
+        "€": "euros",
+        "$": "dollars",
+        "°": "degrés",
+        "©": "copyright",
+        "§": "paragraphe",
+    },
+    web={".": "point", "/": "slash", "-": "tiret", "_": "tiret bas", "@": "arobase", ":": "deux points", "=": "égale"},
+    abbreviations={
+        "M.": "monsieur",
+        "MM.": "messieurs",
+        "Mme": "madame",
+        "Mmes": "mesdames",
+        "Mlle": "mademoiselle",
+        "Mlles": "mesdemoiselles",
+        "Dr": "docteur",
+        "Pr": "professeur",
+        "Me": "maître",
+        "St": "saint",
+        "Ste": "sainte",
+        "etc.": "et cetera",
+        "p. ex.": "par exemple",
+        "p.ex.": "par exemple",
+        "c.-à-d.": "c'est-à-dire",
+        "càd": "c'est-à-dire",
+        "n°": "numéro",
+        "N°": "numéro",
+        "nº": "numéro",
+        "Nº": "numéro",
+        "n°s": "numéros",
+        "p.": "page",
+        "pp.": "pages",
+        "tél.": "téléphone",
+        "Tél.": "téléphone",
+        "av.": "avenue",
+        "bd": "boulevard",
+        "Bd": "boulevard",
+        "bvd": "boulevard",
+        "av. J.-C.": "avant Jésus-Christ",
+        "ap. J.-C.": "après Jésus-Christ",
+        "J.-C.": "Jésus-Christ",
+        "env.": "environ",
+        "vol.": "volume",
+        "chap.": "chapitre",
+        "art.": "article",
+        "fig.": "figure",
+        "max.": "maximum",
+        "lun.": "lundi",
+        "mar.": "mardi",
+        "mer.": "mercredi",
+        "jeu.": "jeudi",
+        "ven.": "vendredi",
+        "sam.": "samedi",
+        "dim.": "dimanche",
+        "svp": "s'il vous plaît",
+        "stp": "s'il te plaît",
+        "rdv": "rendez-vous",
+        "RDV": "rendez-vous",
+        "bcp": "beaucoup",
+        "qqn": "quelqu'un",
+        "qqch": "quelque chose",
+        "rdc": "rez-de-chaussée",
+    },
+    roman_labels=frozenset(
+        "chapitre chapitres tome volume livre acte scène partie article titre phase niveau type groupe annexe section "
+        "siècle guerre".split()
+    ),
+    rulers=frozenset(
+        "Louis François Henri Charles Napoléon Philippe Jean Paul Pie Benoît Élisabeth Elisabeth Georges Édouard "
+        "Edouard Guillaume Nicolas Pierre Catherine Albert Léopold Grégoire Léon Frédéric Richard Jacques Clément "
+        "Baudouin".split()
+    ),
+    ruler_number=_ruler,
+    century=lambda value: ordinal(value, Gender.ALONE),
+    is_feminine=lambda word: word in _FEMININE or word.removesuffix("s") in _FEMININE,
+    degrees=Noun("degré", "degrés"),
+    temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+)

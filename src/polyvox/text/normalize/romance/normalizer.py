@@ -1,0 +1,53 @@
+"""The normaliser of a Romance language: the shared rules in their order."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+from polyvox.text.normalize.punctuation import fold, speakable, tidy
+from polyvox.text.normalize.romance.calendar import Calendar
+from polyvox.text.normalize.romance.language import RomanceLanguage
+from polyvox.text.normalize.romance.quantities import Quantities
+from polyvox.text.normalize.romance.words import Words
+from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions
+
+_VULGAR_FRACTION: Final = re.compile("[¼-¾⅐-⅞]")
+_DIGIT: Final = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class RomanceNormalizer:
+    """Figures, signs and abbreviations as words. What has the most specific form is read first."""
+
+    calendar: Calendar
+    quantities: Quantities
+    words: Words
+
+    @classmethod
+    def of(cls, language: RomanceLanguage) -> "RomanceNormalizer":
+        return cls(Calendar.of(language), Quantities.of(language), Words.of(language))
+
+    def __call__(self, text: TrackedText, options: NormalizationOptions) -> TrackedText:
+        if not options.normalize:
+            return speakable(text)
+        text = fold(text)
+        if options.url_normalization:
+            text = self.words.read_addresses(text)
+        text = self.words.read_abbreviations(text).sub(_VULGAR_FRACTION, _in_figures)
+        if _DIGIT.search(text.text):
+            text = self.calendar.read(text)
+            if options.phone_normalization:
+                text = self.words.read_phones(text)
+            if options.unit_normalization:
+                text = self.quantities.read(text)
+        text = self.words.read_figures(text)
+        if options.replace_remaining_symbols:
+            text = self.words.read_signs(text)
+        return tidy(text, keep_symbols=True)
+
+
+def _in_figures(match: re.Match[str]) -> str:
+    before = match.string[match.start() - 1 : match.start()]
+    return (" " if before.isdigit() else "") + unicodedata.normalize("NFKC", match.group()).replace("⁄", "/")

@@ -1,0 +1,64 @@
+"""Figures of the Romance languages: how they are written, and their parts as words."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.romance.language import Gender, RomanceLanguage
+
+LONGEST_CARDINAL: Final = 15
+
+# Thousands are parted by stops, thin or plain spaces, or commas; decimals follow a comma, or a stop before one or two.
+NUMBER: Final = (
+    r"(?:\d{1,3}(?:\.\d{3})++(?:,\d++)?+(?![\d.])|\d{1,3}(?:,\d{3}){2,}+(?:\.\d++)?+(?![\d,])|\d{1,3}(?:,\d{3})++\.\d++(?![\d,])"
+    r"|\d{1,3}(?: \d{3})++(?:,\d++)?+(?![\d])|\d++(?:[.,]\d++)?+)"
+)
+NUMBER_START: Final = r"(?<![\w.,/])"
+NUMBER_END: Final = r"(?![.,]?\d)"
+DASH: Final = r" ?[-–—] ?"
+
+_GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
+_ENGLISH: Final = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}")
+
+
+def parts(written: str) -> tuple[str, str]:
+    """The whole digits and the decimals of a match of `NUMBER`."""
+    plain = written.replace(" ", "")
+    if _ENGLISH.fullmatch(plain):
+        plain = plain.replace(",", "").replace(".", ",")
+    elif _GROUPED.fullmatch(plain):
+        plain = plain.replace(".", "")
+    whole, _, decimals = plain.replace(".", ",").partition(",")
+    return whole, decimals
+
+
+def number(written: str, language: RomanceLanguage, gender: Gender = Gender.ALONE) -> str:
+    """A match of `NUMBER` in words; what is too long, or has zeros in front, is read digit by digit."""
+    whole, decimals = parts(written)
+    words = whole_number(whole, language, Gender.ALONE if decimals else gender)
+    if not decimals:
+        return words
+    return f"{words} {language.point} {_decimals(decimals, language)}"
+
+
+def whole_number(digits: str, language: RomanceLanguage, gender: Gender = Gender.ALONE) -> str:
+    if len(digits) > LONGEST_CARDINAL or (len(digits) > 1 and digits[0] == "0"):
+        return spelled(digits, language)
+    return language.cardinal(int(digits), gender)
+
+
+def spelled(digits: str, language: RomanceLanguage) -> str:
+    """Digit by digit."""
+    return " ".join(language.cardinal(int(digit), Gender.ALONE) for digit in digits)
+
+
+def is_one(written: str) -> bool:
+    return parts(written) == ("1", "")
+
+
+def _decimals(digits: str, language: RomanceLanguage) -> str:
+    """Short decimals as a number behind their zeros, longer ones digit by digit."""
+    rest = digits.lstrip("0")
+    if len(digits) > 3 or not rest:
+        return spelled(digits, language)
+    zeros = spelled("0" * (len(digits) - len(rest)), language)
+    return f"{zeros} {language.cardinal(int(rest), Gender.ALONE)}".strip()

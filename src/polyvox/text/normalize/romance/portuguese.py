@@ -1,0 +1,278 @@
+"""Portuguese, as Brazilians read it: its numbers, and the words that the shared rules need."""
+
+from typing import Final
+
+from polyvox.text.normalize.romance.language import Gender, Noun, RomanceCurrency, RomanceLanguage, Scale
+
+_ONES: Final = (
+    "zero um dois três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezesseis dezessete "
+    "dezoito dezenove"
+).split()
+_TENS: Final = ("", "", "vinte", "trinta", "quarenta", "cinquenta", "sessenta", "setenta", "oitenta", "noventa")
+_HUNDREDS: Final = (
+    "",
+    *"cento duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos".split(),
+)
+_ORDINALS: Final = ("", *"primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono".split())
+_TENTHS: Final = {
+    1: "décimo",
+    2: "vigésimo",
+    3: "trigésimo",
+    4: "quadragésimo",
+    5: "quinquagésimo",
+    6: "sexagésimo",
+    7: "septuagésimo",
+    8: "octogésimo",
+    9: "nonagésimo",
+}
+_MONTHS: Final = (
+    "",
+    *"janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split(),
+)
+_SCALES: Final = ((10**12, "trilhão", "trilhões"), (10**9, "bilhão", "bilhões"), (10**6, "milhão", "milhões"))
+_MASCULINE_IN_A: Final = frozenset("dia dias problema problemas sistema sistemas programa programas tema mapa".split())
+
+
+def cardinal(value: int, gender: Gender) -> str:
+    """A cardinal: "vinte e um", "duas" and "duzentas" before a feminine noun."""
+    for scale, one, many in _SCALES:
+        if value >= scale:
+            count, rest = divmod(value, scale)
+            words = f"{cardinal(count, Gender.ALONE)} {one if count == 1 else many}"
+            return f"{words}{_joint(rest)}{cardinal(rest, gender)}" if rest else words
+    thousands, rest = divmod(value, 1000)
+    if not thousands:
+        return _below_thousand(rest, gender)
+    words = "mil" if thousands == 1 else f"{_below_thousand(thousands, gender)} mil"
+    return f"{words}{_joint(rest)}{_below_thousand(rest, gender)}" if rest else words
+
+
+def _joint(rest: int) -> str:
+    """Before the last group: "e" where it is below a hundred or full hundreds."""
+    return " e " if rest < 100 or (rest < 1000 and rest % 100 == 0) else " "
+
+
+def _below_thousand(value: int, gender: Gender) -> str:
+    if value == 100:
+        return "cem"
+    hundreds, rest = divmod(value, 100)
+    name = _HUNDREDS[hundreds]
+    if gender is Gender.FEMININE and hundreds > 1:
+        name = name[:-2] + "as"
+    if not hundreds:
+        return _below_hundred(rest, gender)
+    return f"{name} e {_below_hundred(rest, gender)}" if rest else name
+
+
+def _below_hundred(value: int, gender: Gender) -> str:
+    if value >= 20:
+        tens, ones = divmod(value, 10)
+        return f"{_TENS[tens]} e {_below_hundred(ones, gender)}" if ones else _TENS[tens]
+    if gender is Gender.FEMININE and value in (1, 2):
+        return "uma" if value == 1 else "duas"
+    return _ONES[value]
+
+
+def ordinal(value: int, gender: Gender) -> str:
+    """An ordinal up to ninety-nine; cardinals are said beyond."""
+    tens, ones = divmod(value, 10)
+    if not 0 < value < 100:
+        return cardinal(value, Gender.ALONE)
+    parts = ([_TENTHS[tens]] if tens else []) + ([_ORDINALS[ones]] if ones else [])
+    return " ".join(part[:-1] + "a" if gender is Gender.FEMININE else part for part in parts)
+
+
+def _date(day: int, month: int, year: int | None) -> str:
+    words = f"{'primeiro' if day == 1 else cardinal(day, Gender.ALONE)} de {_MONTHS[month]}"
+    return words if year is None else f"{words} de {cardinal(year, Gender.ALONE)}"
+
+
+def _time(hour: int, minute: int, second: int, half: str) -> str:
+    words = [cardinal(hour, Gender.FEMININE)]
+    if minute:
+        words.append(f"e {cardinal(minute, Gender.ALONE)}")
+    elif not half:
+        words.append("hora" if hour == 1 else "horas")
+    if second:
+        words.append(f"e {cardinal(second, Gender.MASCULINE)} segundo{'' if second == 1 else 's'}")
+    if half:
+        words.append("da manhã" if half == "am" else "da noite" if 7 <= hour < 12 else "da tarde")
+    return " ".join(words)
+
+
+def _ruler(value: int, suffixed: bool) -> str:
+    return ordinal(value, Gender.ALONE) if value <= 10 else cardinal(value, Gender.ALONE)
+
+
+def _is_feminine(word: str) -> bool:
+    if word in _MASCULINE_IN_A:
+        return False
+    return word.endswith(("a", "as", "ção", "ções", "dade", "dades")) or word in ("vezes", "mulheres", "noites", "vez")
+
+
+_CENTAVO: Final = Noun("centavo", "centavos")
+_EURO: Final = RomanceCurrency(Noun("euro", "euros"), Noun("cêntimo", "cêntimos"))
+_DOLLAR: Final = RomanceCurrency(Noun("dólar", "dólares"), Noun("centavo", "centavos"))
+_REAL: Final = RomanceCurrency(Noun("real", "reais"), _CENTAVO)
+
+PORTUGUESE: Final = RomanceLanguage(
+    cardinal=cardinal,
+    ordinal=ordinal,
+    ordinal_suffixes=r"\.?(?:º|°(?! ?[CF]))|\.?(?P<feminine>ª)",
+    point="vírgula",
+    minus="menos",
+    percent="por cento",
+    per="por",
+    upto="a",
+    over="sobre",
+    of=lambda name: f"de {name}",
+    digits_in_phones=1,
+    months=_MONTHS,
+    month_forms={name: index for index, name in enumerate(_MONTHS) if name}
+    | {name[:3]: index for index, name in enumerate(_MONTHS) if name},
+    date=_date,
+    before_date=frozenset("dia em no até desde do segunda terça quarta quinta sexta sábado domingo".split()),
+    time=_time,
+    time_marks=r" ?hs?",
+    currencies={
+        "R$": _REAL,
+        "BRL": _REAL,
+        "€": _EURO,
+        "EUR": _EURO,
+        "$": _DOLLAR,
+        "US$": _DOLLAR,
+        "USD": _DOLLAR,
+        "£": RomanceCurrency(Noun("libra", "libras", feminine=True), Noun("pêni", "pence")),
+        "¥": RomanceCurrency(Noun("iene", "ienes")),
+    },
+    and_cents="e",
+    scales={
+        "mil": Scale("mil", "mil", counted_of=False),
+        "milhão": Scale("milhão", "milhões", counted_of=True),
+        "milhões": Scale("milhão", "milhões", counted_of=True),
+        "mi": Scale("milhão", "milhões", counted_of=True),
+        "bilhão": Scale("bilhão", "bilhões", counted_of=True),
+        "bilhões": Scale("bilhão", "bilhões", counted_of=True),
+        "bi": Scale("bilhão", "bilhões", counted_of=True),
+        "M": Scale("milhão", "milhões", counted_of=True),
+    },
+    units={
+        "km/h": Noun("quilômetro por hora", "quilômetros por hora"),
+        "mm": Noun("milímetro", "milímetros"),
+        "cm": Noun("centímetro", "centímetros"),
+        "m": Noun("metro", "metros"),
+        "km": Noun("quilômetro", "quilômetros"),
+        "mg": Noun("miligrama", "miligramas"),
+        "g": Noun("grama", "gramas"),
+        "kg": Noun("quilo", "quilos"),
+        "t": Noun("tonelada", "toneladas", feminine=True),
+        "ml": Noun("mililitro", "mililitros"),
+        "l": Noun("litro", "litros"),
+        "L": Noun("litro", "litros"),
+        "ha": Noun("hectare", "hectares"),
+        "s": Noun("segundo", "segundos"),
+        "seg": Noun("segundo", "segundos"),
+        "min": Noun("minuto", "minutos"),
+        "h": Noun("hora", "horas", feminine=True),
+        "Hz": Noun("hertz", "hertz"),
+        "MHz": Noun("megahertz", "megahertz"),
+        "GHz": Noun("gigahertz", "gigahertz"),
+        "MB": Noun("megabyte", "megabytes"),
+        "GB": Noun("gigabyte", "gigabytes"),
+        "TB": Noun("terabyte", "terabytes"),
+        "W": Noun("watt", "watts"),
+        "kW": Noun("quilowatt", "quilowatts"),
+        "kWh": Noun("quilowatt-hora", "quilowatts-hora"),
+        "V": Noun("volt", "volts"),
+        "kcal": Noun("quilocaloria", "quilocalorias", feminine=True),
+        "dB": Noun("decibel", "decibéis"),
+    },
+    powers={"²": ("quadrado", "quadrados"), "³": ("cúbico", "cúbicos")},
+    fractions={
+        2: Noun("meio", "meios"),
+        3: Noun("terço", "terços"),
+        4: Noun("quarto", "quartos"),
+        5: Noun("quinto", "quintos"),
+        6: Noun("sexto", "sextos"),
+        8: Noun("oitavo", "oitavos"),
+        10: Noun("décimo", "décimos"),
+    },
+    signs={
+        "&": "e",
+        "+": "mais",
+        "=": "igual a",
+        "×": "vezes",
+        "÷": "dividido por",
+        "±": "mais ou menos",
+        "<": "menor que",
+        ">": "maior que",
+        "≤": "menor ou igual a",
+        "≥": "maior ou igual a",
+        "≈": "aproximadamente",
+        "%": "por cento",
+        "@": "arroba",
+        "#": "hashtag",
+        "€": "euros",
+        "$": "dólares",
+        "°": "graus",
+        "©": "copyright",
+        "§": "parágrafo",
+    },
+    web={".": "ponto", "/": "barra", "-": "hífen", "_": "underline", "@": "arroba", ":": "dois pontos", "=": "igual"},
+    abbreviations={
+        "Sr.": "senhor",
+        "Sra.": "senhora",
+        "Srta.": "senhorita",
+        "Srs.": "senhores",
+        "Dr.": "doutor",
+        "Dra.": "doutora",
+        "Prof.": "professor",
+        "Profa.": "professora",
+        "Eng.": "engenheiro",
+        "D.": "dom",
+        "etc.": "et cetera",
+        "p. ex.": "por exemplo",
+        "p.ex.": "por exemplo",
+        "nº": "número",
+        "n.º": "número",
+        "Nº": "número",
+        "n°": "número",
+        "pág.": "página",
+        "págs.": "páginas",
+        "tel.": "telefone",
+        "Tel.": "telefone",
+        "av.": "avenida",
+        "Av.": "avenida",
+        "R.": "rua",
+        "EUA": "Estados Unidos",
+        "a.C.": "antes de Cristo",
+        "a. C.": "antes de Cristo",
+        "d.C.": "depois de Cristo",
+        "d. C.": "depois de Cristo",
+        "aprox.": "aproximadamente",
+        "máx.": "máximo",
+        "mín.": "mínimo",
+        "cap.": "capítulo",
+        "art.": "artigo",
+        "vol.": "volume",
+        "fig.": "figura",
+        "vc": "você",
+        "vcs": "vocês",
+        "tb": "também",
+        "tbm": "também",
+        "pq": "porque",
+        "obs.": "observação",
+    },
+    roman_labels=frozenset(
+        "século séculos capítulo tomo volume ato cena parte livro título fase nível tipo grupo guerra mundial".split()
+    ),
+    rulers=frozenset(
+        "Pedro João Paulo Manuel Afonso Luís Carlos Filipe Henrique Pio Bento Leão Gregório Isabel Elizabeth Jorge "
+        "Eduardo Napoleão Francisco Fernando Sancho José".split()
+    ),
+    ruler_number=_ruler,
+    century=None,
+    is_feminine=_is_feminine,
+    degrees=Noun("grau", "graus"),
+    temperature_scales={"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"},
+)

@@ -1,0 +1,106 @@
+"""Spanish, French, Italian and Portuguese as people write them, in the words that a person would say."""
+
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.readings import Reading, readings
+from polyvox.text.normalize import normalizer_for
+from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions
+
+LANGUAGES = ("es", "fr", "it", "pt")
+CASES = [(language, reading) for language in LANGUAGES for reading in readings(language)]
+
+
+def normalized(text: str, language: str, **options: bool) -> TrackedText:
+    return normalizer_for(language)(TrackedText.of(text), NormalizationOptions(**options))
+
+
+def spoken_words(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.replace("-", " ").lower())) + " "
+
+
+def pattern(heard: str) -> str:
+    """The reading as a regular expression, `{one|two}` being alternatives."""
+    signs = {"{": "(?:", "|": "|", "}": ")"}
+    tokens = re.findall(r"[{|}]|[^\s{|}]+", heard)
+    return "".join(signs.get(token) or f"(?:{re.escape(spoken_words(token))})" for token in tokens)
+
+
+@pytest.mark.parametrize(("language", "reading"), CASES, ids=lambda value: getattr(value, "written", value)[:40])
+def test_reads_as_a_person_would(language: str, reading: Reading) -> None:
+    found = normalized(reading.written, language).text
+    assert re.fullmatch(pattern(reading.heard), spoken_words(found)), found
+
+
+def test_there_are_many_cases() -> None:
+    counts = {language: len(readings(language)) for language in LANGUAGES}
+    assert counts["es"] > 60
+    assert counts["fr"] > 60
+    assert min(counts.values()) > 40
+
+
+@pytest.mark.parametrize("tag", ["es-419", "fr_CA", "pt-br", "IT"])
+def test_a_tag_of_a_region_has_the_rules_of_its_language(tag: str) -> None:
+    assert "2" not in normalizer_for(tag)(TrackedText.of("2"), NormalizationOptions()).text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_options_switch_their_parts_off(language: str) -> None:
+    assert normalized("3 km", language, normalize=False).text == "3 km"
+    assert "km" in normalized("3 km", language, unit_normalization=False).text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_two_numbers_sound_alike(language: str) -> None:
+    values = [*range(1200), *(value * 997 for value in range(1200, 3000)), 10**6, 10**6 + 1, 2 * 10**9, 10**12]
+    assert len({normalized(str(value), language).text for value in set(values)}) == len(set(values))
+
+
+PIECES = [
+    *"0123456789", *" .,-–/:;'’\"()#@&_+=<>%$€£°ºª½²\n", "km", "h", "p. m.", "Sr. ", "M. ", "n.º ", "I", "XIV", "XXe",
+    " de ", "mayo", "mai ", "http://", "www.", ".com", "er", "e", "millones", "a", "é", "中", "😀", "\u200b", "\ue000",
+]  # fmt: skip
+anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+
+
+@given(anything, st.sampled_from(LANGUAGES))
+@settings(max_examples=150, deadline=None)
+def test_any_text_loses_its_digits_and_keeps_its_spans(raw: str, language: str) -> None:
+    result = normalized(raw, language)
+    assert not any(char in "0123456789" for char in result.text)
+    assert len(result.starts) == len(result.ends) == len(result.text)
+    assert all(0 <= start < end <= len(raw) for start, end in zip(result.starts, result.ends, strict=True))
+    assert list(result.starts) == sorted(result.starts)
+
+
+HOSTILE = [
+    "1",
+    "1,111,",
+    "1.111.",
+    "1 111 ",
+    "1-",
+    "1/",
+    "$1",
+    "+1 ",
+    "a.",
+    "@",
+    "a@",
+    "www.",
+    "1/2 ",
+    "XI ",
+    "12 34 ",
+    "1h3",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_hostile_text_of_100_000_characters_takes_seconds_at_most(piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    start = time.thread_time()
+    normalized(text, "es")
+    assert time.thread_time() - start < 8
