@@ -1,8 +1,8 @@
 """Sentences as people write them, each with the readings that a person would give it.
 
 A corpus is a file of three columns parted by tabs: the class, the written sentence, and its readings with ` | ` between
-them where several are right. A reading is compared word by word: marks and capitals count for nothing, save that letters
-which are called by their names are capitals on both sides, joined or apart.
+them where several are right. A reading is compared word by word. Marks and capitals count for nothing, save that
+letters called by their names are capitals on both sides, joined or apart.
 """
 
 import re
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-FOLDER: Final = Path(__file__).parent / "readings"
+FOLDER: Final = Path(__file__).parents[1] / "text/readings"
 _HAN: Final = "\u3400-\u9fff"
 _TOKEN: Final = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:['’-][^\W_{_HAN}]+)*")
-_LETTERS: Final = re.compile(r"\b[A-Z](?: [A-Z]\b)+")
+_LETTERS: Final = re.compile(r"(?<![A-Za-z])[A-Z](?: [A-Z](?![A-Za-z]))+")
 
 
 @dataclass(frozen=True, slots=True)
