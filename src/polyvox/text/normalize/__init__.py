@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from polyvox.text.normalize import en, ms, other, zh
+from polyvox.text.normalize import en, hi, ja, ms, other, zh
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
@@ -18,4 +18,8 @@ def normalizer_for(language: str) -> Normalizer:
         return zh.normalize
     if family == "ms":
         return ms.normalize
+    if family == "ja":
+        return ja.normalize
+    if family == "hi":
+        return hi.normalize
     return other.normalize

@@ -84,7 +84,10 @@ def _word_readings(word: str) -> tuple[str, ...]:
     """One reading for each character; a character without one stands for itself."""
     from pypinyin import Style, lazy_pinyin
 
-    return tuple(lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True, errors=list))
+    def themselves(chars: str) -> list[str]:
+        return list(chars)
+
+    return tuple(lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True, errors=themselves))  # type: ignore[arg-type]
 
 
 @lru_cache(4096)
