@@ -27,7 +27,7 @@ _MOST_BETWEEN: Final = 4
 _LABELS: Final = frozenset(
     (
         "acc account akaun berkunci biller booking code cvc cvv id invois invoice kod laluan matrik matrix otp pasport "
-        "passport password peti pin poskod postcode receipt reference ref resit ruj rujukan siri serial tac tracking"
+        "passport password pin poskod postcode receipt reference ref resit ruj rujukan siri serial tac tracking"
     ).split()
 )
 # Behind these, one of four digits or more, unless the word behind is counted by it.
@@ -81,8 +81,10 @@ def _names(match: re.Match[str]) -> bool:
     written = match.group()
     if word_after(match).lower() in _COUNTED or _QUANTIFIED.intersection(words):
         return False
-    if _LABELS.intersection(words):
+    if words[-2:] == ["peti", "surat"]:
         return True
+    if _LABELS.intersection(words):
+        return _YEAR.fullmatch(written) is None or words[-1] in _LABELS
     long = len(written) > 4 or (len(written) == 4 and not (words[-1:] != ["no"] and _YEAR.fullmatch(written)))
     spaced = _SPACES.search(written) is not None
     return long and not spaced and bool(_COUNTABLE.intersection(words) or _NUMBERED.intersection(words))
