@@ -7,7 +7,7 @@ from polyvox.text.tracked import TrackedText
 
 # Offices, banks, exams, schools, transport and technology. Those that are said as words (fifa, unifi, wifi) are left
 # out, and those that are words or short forms of others (aim, hr, mas, pin, ptg).
-_ACRONYMS: Final = frozenset(
+ACRONYMS: Final = frozenset(
     (
         "adhd asb asn atm bnm bpn bpr bsh bsn ccm cctv cgpa cidb cpr cpu ctos dbkl dbp dna dslr dvd ecrl epf ets fgv "
         "fmt fpx gdp glc gps gpu gst hdmi hkl ic iium ijn iot ipd ipg ipk ipt ipta ipts isp jkkk jkm jkr jpa jpj jpn "
@@ -22,4 +22,4 @@ _WORD: Final = re.compile(r"(?<![\w'@#./-])[a-z]{2,6}(?![\w'@]|\.\w|-[^\W\d])")
 
 def read(text: TrackedText) -> TrackedText:
     """ "pdrm" becomes "PDRM"; other words stay as they are."""
-    return text.sub(_WORD, lambda match: match.group().upper() if match.group() in _ACRONYMS else None)
+    return text.sub(_WORD, lambda match: match.group().upper() if match.group() in ACRONYMS else None)

@@ -248,7 +248,9 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:(?:{DASH}| hingga )(?P<upto>-?{NUMBER}))?{NUMBER_END}"
     r" ?(?:(?:°|darjah)(?: ?(?P<letter>[CFK](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
-_BARE_CELSIUS: Final = re.compile(rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER}) ?[cC](?!\w)")
+_BARE_CELSIUS: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:(?: ?[cC])?{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?[cC](?!\w)"
+)
 _DURATION: Final = re.compile(
     r"(?<![\w.,])(?P<hours>\d{1,3}) ?(?:j|jam|h|hrs?) ?(?P<minutes>[0-5]?\d) ?m(?:ins?|nt)?(?![\w²³])"
 )
@@ -355,7 +357,7 @@ def _degrees(match: re.Match[str]) -> str:
 def _celsius(match: re.Match[str]) -> str | None:
     """A bare C means a temperature where a word says so, or where the figure is a body's."""
     warm = last_words(match) & _WARM or (_BODY.fullmatch(match["amount"]) and " " not in match.group())
-    return ("negatif " if match["minus"] else "") + f"{number(match['amount'])} darjah Celsius" if warm else None
+    return _quantity(match, "darjah Celsius") if warm else None
 
 
 def _duration(match: re.Match[str]) -> str:

@@ -112,11 +112,13 @@ _BEHIND: Final = re.compile(
     rf" ?(?P<sign>[€£¥₹₩₱₫฿]|(?:RM|rm|{_CODE})(?![A-Za-z]))(?! ?\d)(?P<per>{PER})?"
 )
 _EXCHANGE_RATES: Final = re.compile(r"(?<![\w.,/])(?P<bid>\d\.\d{4})/(?P<ask>\d{4})(?![\w/.])")
+_PAIR: Final = re.compile(rf"(?<![\w/])(?P<base>{_CODE})/(?P<quote>{_CODE}) ?(?P<rate>{NUMBER}){NUMBER_END}(?!\w)")
 _SEN: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?: ?¢|sen\b)")
 
 
 def read(text: TrackedText) -> TrackedText:
     """Sums with a sign or a code in front or behind, sen, and the two prices of a currency."""
+    text = text.sub(_PAIR, lambda match: f"{match['base']} {match['quote']} {number(match['rate'])}")
     text = text.sub(_EXCHANGE_RATES, lambda match: f"{number(match['bid'])}, {spelled(match['ask'])}")
     return text.sub(_BEFORE, _sum).sub(_BEHIND, _sum).sub(_SEN, lambda match: f"{number(match['amount'])} sen")
 

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.malay.acronyms import ACRONYMS
 from polyvox.text.normalize.malay.context import capitalised_like
 from polyvox.text.normalize.malay.shortforms import expanded
 from polyvox.text.tracked import TrackedText
@@ -51,6 +52,8 @@ def read(text: TrackedText) -> TrackedText:
 def _doubled(match: re.Match[str]) -> str | None:
     word, mark, end = match["word"], match["mark"], (match["end"] or "").replace("nye", "nya")
     low = word.lower()
+    if low in ACRONYMS:
+        return word.upper() + "2" + end
     if low in _NUMBERED or (mark == "-2" and not word.islower()) or not _is_word(word):
         return None
     full = expanded(low) or low
