@@ -248,7 +248,26 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
 
 
 @pytest.mark.parametrize(
-    "piece", ["1", "1,", "1,111,", "1.", "1-", "1:", "1/", "…. ", "，", "。”", "a@", "www.", "¥1", "1年"]
+    "piece",
+    [
+        "1",
+        "1,",
+        "1,111,",
+        "1.",
+        "1-",
+        "1:",
+        "1/",
+        "…. ",
+        "，",
+        "。”",
+        "a@",
+        "www.",
+        "¥1",
+        "1年",
+        "号1-",
+        "期10.1-",
+        "1k-",
+    ],
 )
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     def seconds(size: int) -> float:

@@ -1,6 +1,7 @@
 """Chinese text becomes phonemes with tones; other scripts inside it are read as English."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.reading_corpus import load
 from polyvox.text import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
-from polyvox.text.phonemes.chinese import ChinesePhonemizer
+from polyvox.text.phonemes.chinese import ChinesePhonemizer, pinyin, word_cutter
 from polyvox.text.phonemes.english import EnglishPhonemizer
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.spoken import Pause, SpokenWord
@@ -19,6 +21,7 @@ from polyvox.text.tracked import TrackedText
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/kokoro_frontend.json").read_text(encoding="utf-8"))
 CHINESE = ChinesePhonemizer(EnglishPhonemizer("us"))
+CLAUSE = re.compile("[\u3400-\u9fff]+")
 
 
 def said(text: str) -> str:
@@ -66,6 +69,25 @@ def test_words_point_at_their_places() -> None:
 def test_inserts_are_said_as_given() -> None:
     marked = markup.parse("你好[pause:1s]世界")
     assert [type(part) for part in CHINESE(marked.text, marked.inserts)] == [SpokenWord, Pause, SpokenWord]
+
+
+HETERONYMS = load("zh_heteronyms.tsv")
+
+
+@pytest.mark.parametrize("kind", list(dict.fromkeys(line.kind for line in HETERONYMS)))
+def test_a_character_of_several_readings_is_read_by_what_stands_around_it(kind: str) -> None:
+    """Every sentence marks the characters in question with brackets; some may be read in two ways."""
+    wrong = []
+    for line in (line for line in HETERONYMS if line.kind == kind):
+        before, _, rest = line.written.partition("[")
+        asked, _, behind = rest.partition("]")
+        plain = (before + asked + behind).replace("[", "").replace("]", "")
+        clause = next(part for part in CLAUSE.finditer(plain) if part.start() <= len(before) < part.end())
+        readings = pinyin(clause.group(), word_cutter().lcut(clause.group()))
+        heard = " ".join(readings[len(before) - clause.start() :][: len(asked)])
+        if heard not in line.said[0].split(" ")[0].split("|") and heard not in line.said[0].split("|"):
+            wrong.append((line.written, heard))
+    assert wrong == []
 
 
 HAN = st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF)

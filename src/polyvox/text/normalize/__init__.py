@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from polyvox.text.normalize import en, es, fr, it, ms, other, pt, zh
+from polyvox.text.normalize import en, es, fr, hi, it, ja, ms, other, pt, zh
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions
 
@@ -14,7 +14,9 @@ _NORMALIZERS: Final[Mapping[str, Normalizer]] = {
     "en": en.normalize,
     "es": es.normalize,
     "fr": fr.normalize,
+    "hi": hi.normalize,
     "it": it.normalize,
+    "ja": ja.normalize,
     "ms": ms.normalize,
     "pt": pt.normalize,
     "zh": zh.normalize,

@@ -11,6 +11,7 @@ from polyvox.text.characters import HAN
 from polyvox.text.markup import Insert
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.pinyin import syllable
+from polyvox.text.phonemes.polyphones import corrections
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
@@ -45,13 +46,27 @@ class ChinesePhonemizer:
 
 def han_words(text: TrackedText) -> list[SpokenWord]:
     """The words of a run of Chinese characters; one without a known reading is logged and left out."""
-    words: list[SpokenWord] = []
+    spoken: list[SpokenWord] = []
     place = 0
-    for word in word_cutter().lcut(text.text):
+    words: list[str] = word_cutter().lcut(text.text)
+    readings = pinyin(text.text, words)
+    for word in words:
         span = text.span(place, place + len(word))
-        words += [SpokenWord(word, sound, span, True) for sound in split_phonemes(_phonemes(word))]
+        sounds = split_phonemes(_phonemes(word, tuple(readings[place : place + len(word)])))
+        spoken += [SpokenWord(word, sound, span, True) for sound in sounds]
         place += len(word)
-    return words
+    return spoken
+
+
+def pinyin(text: str, words: Sequence[str]) -> list[str]:
+    """The reading of every character of a run of Chinese characters, with its tone as a number.
+
+    By the words that the run was cut into, and by context where they leave a choice.
+    """
+    readings = [reading for word in words for reading in _word_readings(word)]
+    for place, reading in corrections(text, words).items():
+        readings[place] = reading
+    return readings
 
 
 def _number_words(text: TrackedText) -> list[SpokenWord]:
@@ -61,14 +76,22 @@ def _number_words(text: TrackedText) -> list[SpokenWord]:
     digits = "".join(str(int(char)) for char in text.text)
     han = digits.translate(_LOOSE_DIGITS) if digits.startswith("0") else str(cn2an.an2cn(digits, "low"))
     span = text.span(0, len(text))
-    return [SpokenWord(han, sound, span, True) for sound in split_phonemes(_phonemes(han))]
+    return [SpokenWord(han, sound, span, True) for sound in split_phonemes(_phonemes(han, _word_readings(han)))]
 
 
 @lru_cache(4096)
-def _phonemes(word: str) -> str:
+def _word_readings(word: str) -> tuple[str, ...]:
+    """One reading for each character; a character without one stands for itself."""
     from pypinyin import Style, lazy_pinyin
 
-    readings = lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True)
+    def themselves(chars: str) -> list[str]:
+        return list(chars)
+
+    return tuple(lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True, errors=themselves))  # type: ignore[arg-type]
+
+
+@lru_cache(4096)
+def _phonemes(word: str, readings: tuple[str, ...]) -> str:
     sounds = [syllable(reading) for reading in readings]
     if None in sounds:
         _log.debug("no reading is known for a character of %r", word)

@@ -15,6 +15,7 @@ from polyvox.errors import UnavailableError, install_hint
 from polyvox.text.characters import HAN
 from polyvox.text.markup import Insert
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
+from polyvox.text.phonemes.japanese_counters import LONGEST_NUMBER, NUMBER_AND_COUNTER, counted_kana, number_kana
 from polyvox.text.phonemes.kana import hiragana, kana_phonemes
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
@@ -24,6 +25,18 @@ _KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
 _STRETCH: Final = re.compile(rf"(?:[{HAN}{_KANA}]|(?<![A-Za-z])\d+(?![A-Za-z]))+")
 _HALF_WIDTH: Final = re.compile(r"[\uff66-\uff9f]+")
 _NUMBER: Final = re.compile(r"\d+")
+# Words that the dictionary cuts and reads by their parts.
+_WHOLE_WORDS: Final = {
+    **{
+        f"{day}曜日": f"{sound}よーび"
+        for day, sound in zip("月火水木金土日", "げつ か すい もく きん ど にち".split(), strict=True)
+    },
+    "三日月": "みかづき",
+    "株式会社": "かぶしきがいしゃ",
+    "有限会社": "ゆーげんがいしゃ",
+}
+_WHOLE_WORD: Final = re.compile("|".join(_WHOLE_WORDS))
+_MONTH_BEFORE: Final = re.compile("(?:\\d|[一二三四五六七八九十])月$")
 _MAX_STRETCH_CHARS: Final = 400
 _MOST_GROUPED: Final = 8
 _DIGITS: Final = "零一二三四五六七八九"
@@ -33,6 +46,15 @@ _OPENING: Final = ("“", "(")
 @dataclass(frozen=True, slots=True)
 class _Morpheme:
     surface: str
+    reading: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """A number with its counter, or another word of several morphemes, and how they sound together."""
+
+    start: int
+    end: int
     reading: str
 
 
@@ -46,21 +68,22 @@ class JapanesePhonemizer:
 
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         text = text.sub(_HALF_WIDTH, lambda match: unicodedata.normalize("NFKC", match.group()))
-        text = text.sub(_NUMBER, lambda match: _numeral(match) if _stands_alone(match) else None)
+        text, counted = _with_numerals(text)
         spoken: list[Spoken] = []
         start = 0
         for match in _STRETCH.finditer(text.text):
             spoken += self._latin(text[start : match.start()], inserts)
             for place in range(match.start(), match.end(), _MAX_STRETCH_CHARS):
-                spoken += self._words(text[place : min(place + _MAX_STRETCH_CHARS, match.end())])
+                spoken += self._words(text[place : min(place + _MAX_STRETCH_CHARS, match.end())], counted, place)
             start = match.end()
         spoken += self._latin(text[start:], inserts)
         ends_open = text.text[-1:].isspace()
         return [_spaced(word, following, ends_open) for word, following in zip_longest(spoken, spoken[1:])]
 
-    def _words(self, text: TrackedText) -> list[SpokenWord]:
+    def _words(self, text: TrackedText, counted: Sequence[_Joined], offset: int) -> list[SpokenWord]:
         with self._lock:
             morphemes = [_Morpheme(node.surface, _reading(node)) for node in self._tagger(text.text)]
+        morphemes = _with_counted(morphemes, counted, offset)
         words: list[SpokenWord] = []
         place = 0
         for group in _grouped(morphemes):
@@ -72,6 +95,48 @@ class JapanesePhonemizer:
                 _log.debug("no reading is known for %r", surface)
             words += [SpokenWord(surface, sound, span, True) for sound in sounds]
         return words
+
+
+def _with_numerals(text: TrackedText) -> tuple[TrackedText, list[_Joined]]:
+    """The text with its figures in characters, and where numbers and words with known sounds stand in it."""
+    counted: list[_Joined] = []
+    grown = 0
+
+    def numeral(match: re.Match[str]) -> str | None:
+        nonlocal grown
+        if not _stands_alone(match):
+            return None
+        number, counter = match["number"], match["counter"] or ""
+        characters = _in_characters(number) + counter
+        start = match.start() + grown
+        if len(number) <= LONGEST_NUMBER and not (len(number) > 1 and number[0] == "0"):
+            before = match.string[max(0, match.start() - 2) : match.start()]
+            in_month = _MONTH_BEFORE.search(before) is not None
+            reading = counted_kana(number, counter, in_month=in_month) if counter else number_kana(int(number))
+            counted.append(_Joined(start, start + len(characters), hiragana(reading)))
+        grown += len(characters) - len(match.group())
+        return characters
+
+    text = text.sub(_NUMBER, lambda match: "".join(str(int(char)) for char in match.group()))
+    text = text.sub(NUMBER_AND_COUNTER, numeral)
+    words = (_Joined(*match.span(), _WHOLE_WORDS[match.group()]) for match in _WHOLE_WORD.finditer(text.text))
+    return text, sorted([*counted, *words], key=lambda found: found.start)
+
+
+def _with_counted(morphemes: list[_Morpheme], counted: Sequence[_Joined], offset: int) -> list[_Morpheme]:
+    """The morphemes, with those that are one number or word joined, which sounds as they do together."""
+    starts: dict[int, int] = {}
+    place = offset
+    for index, morpheme in enumerate(morphemes):
+        starts[place] = index
+        place += len(morpheme.surface)
+    starts[place] = len(morphemes)
+    for number in reversed(counted):
+        first, last = starts.get(number.start), starts.get(number.end)
+        if first is not None and last is not None and first < last:
+            surface = "".join(morpheme.surface for morpheme in morphemes[first:last])
+            morphemes = [*morphemes[:first], _Morpheme(surface, number.reading), *morphemes[last:]]
+    return morphemes
 
 
 def _reading(node: Any) -> str:  # noqa: ANN401
@@ -96,10 +161,9 @@ def _stands_alone(match: re.Match[str]) -> bool:
     return not any(char.isascii() and char.isalpha() for char in around)
 
 
-def _numeral(match: re.Match[str]) -> str:
+def _in_characters(digits: str) -> str:
     """A number in characters, which the dictionary reads: by tens of thousands, or digit by digit."""
-    digits = "".join(str(int(char)) for char in match.group())
-    if len(digits) > 16 or (digits.startswith("0") and len(digits) > 1):
+    if len(digits) > LONGEST_NUMBER or (digits.startswith("0") and len(digits) > 1):
         return "".join(_DIGITS[int(digit)] for digit in digits)
     if int(digits) == 0:
         return _DIGITS[0]

@@ -13,6 +13,9 @@ _DOMAIN: Final = re.compile(
     r"(?<![A-Za-z0-9@./-])(?:[A-Za-z0-9-]++\.)+(?:com|cn|org|net|edu|gov|io|ai|co|hk|tw|jp|uk)(?![A-Za-z0-9@-]|\.[A-Za-z])"
     rf"(?:[:/?#](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?"
 )
+_LOCAL: Final = re.compile(
+    rf"(?<![A-Za-z0-9@./-])localhost(?![A-Za-z0-9@-])(?:[:/](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?", re.IGNORECASE
+)
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
 _PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
 _MARKS: Final = {
@@ -34,11 +37,24 @@ _MARKS: Final = {
 _MOBILE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?!\d|\.\d)")
 _LANDLINE: Final = re.compile(r"(?<![A-Za-z0-9.-])(?:\(0\d{2,3}\) ?|0\d{2,3}[ -])\d{7,8}(?!\d|\.\d)")
 _SERVICE: Final = re.compile(r"(?<![A-Za-z0-9.-])[48]00(?P<mark>[ -]?)\d{3,4}(?P=mark)\d{3,4}(?!\d|\.\d)")
+_EXTENSION: Final = re.compile(r"(?<=转)\d{3,6}(?!\d|[.:]\d|[年月日个人元块])")
+_GROUPED: Final = re.compile(r"(?<![A-Za-z0-9.-])\d++(?:-\d++){2,}+(?![\d-]|\.\d)")
 _HOTLINE: Final = re.compile(
-    r"(?<=[打叫线警])\d{3,6}(?!\d|[.:]\d|[年月日个人元块])|(?<=[或和])1(?:10|19|20|22)(?!\d|[.:]\d|[年月日个人元块])"
+    r"(?<=[打叫线警救助])\d{3,6}(?!\d|[.:]\d|[年月日个人元块])|(?<=[或和])1(?:10|19|20|22)(?!\d|[.:]\d|[年月日个人元块])"
 )
-_CODE: Final = re.compile(r"(?<=[号码])(?P<gap>[是为]?[:： ]{0,2})(?P<digits>\d{3,})(?!\d|[.,]\d)")
-_ROOM: Final = re.compile(r"(?<![\d.,-])\d{3,4}(?=房间?|室|路公交|次列车|航班)")
+_CODE: Final = re.compile(
+    r"(?<=[号码编])(?P<gap>[是为]?[:： ]{0,2})(?P<digits>\d{3,}(?:-\d++)*+|\d++(?:-\d++){2,}+)(?!\d|[.,]\d|-\d)"
+)
+_ROOM: Final = re.compile(
+    r"(?<![\d.,-])\d{3,4}(?=房间?|室|教室|病房|宿舍|寝室|包厢|路公交|次列车|航班)|(?<=[栋座元])\d{3,4}(?![\d.,:元块人个万])"
+)
+_PLATE: Final = re.compile(
+    r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼])[A-Z][·• ]?(?=[A-Z\d]{5,6}(?![A-Z\d]))"
+)
+_PLATE_DIGITS: Final = re.compile(
+    r"(?<=[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z] )[A-Z\d]{5,6}(?![A-Z\d])"
+)
+_AIRCRAFT: Final = re.compile(r"(?:(?<=波音)|(?<=空客)) ?\d{3}(?:-\d{2,4})?(?!\d)")
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9.-])\d{4}(?: \d{4}){2,4}(?: \d{1,3})?(?!\d|\.\d)")
 _GROUP: Final = re.compile(r"\d+")
 _IP: Final = re.compile(r"(?<![A-Za-z0-9.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9]|\.\d)")
@@ -52,21 +68,28 @@ def read_emails(text: TrackedText) -> TrackedText:
 
 def read_urls(text: TrackedText) -> TrackedText:
     """Web addresses, with their scheme left out, and bare domain names."""
-    return text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
+    for pattern in (_URL, _DOMAIN, _LOCAL):
+        text = text.sub(pattern, lambda match: _aloud(match.group()))
+    return text
 
 
 def read_phones(text: TrackedText) -> TrackedText:
     """Mobile, landline and service numbers in groups, and short ones after the verb that dials them."""
     text = text.sub(_MOBILE, _mobile)
-    for pattern in (_LANDLINE, _SERVICE, _HOTLINE):
+    for pattern in (_LANDLINE, _SERVICE, _HOTLINE, _EXTENSION):
         text = text.sub(pattern, lambda match: ", ".join(dialled(group) for group in _GROUP.findall(match.group())))
     return text
 
 
 def read_codes(text: TrackedText) -> TrackedText:
-    """Numbers that name something: of cards, after 号 or 码, of rooms and trains, of versions."""
+    """Numbers that name something: of cards, after 号, 码 or 编, of rooms, trains, cars and aircraft, of versions."""
     text = text.sub(_CARD, lambda match: ", ".join(spelled(group) for group in match.group().split(" ")))
-    text = text.sub(_CODE, lambda match: match["gap"] + spelled(match["digits"]))
+    text = text.sub(_CODE, lambda match: match["gap"] + ", ".join(map(spelled, match["digits"].split("-"))))
+    text = text.sub(_GROUPED, lambda match: ", ".join(map(dialled, match.group().split("-"))))
+    text = text.sub(_PLATE, lambda match: match.group()[0] + " ").sub(
+        _PLATE_DIGITS, lambda match: _letters(match.group())
+    )
+    text = text.sub(_AIRCRAFT, lambda match: "".join(map(spelled, _GROUP.findall(match.group()))))
     text = text.sub(_ROOM, lambda match: spelled(match.group()))
     text = text.sub(_IP, lambda match: "点".join(spelled(part) for part in match.group().split(".")))
     return text.sub(_VERSION, lambda match: "点".join(cardinal(part) for part in match.group().split(".")))
@@ -79,7 +102,15 @@ def read_mixed(text: TrackedText) -> TrackedText:
 
 def _aloud(address: str) -> str:
     pieces = _PIECE.findall(_SCHEME.sub("", address, count=1).rstrip("/"))
-    return " ".join(spelled(piece) if piece.isdigit() else _MARKS.get(piece, piece) for piece in pieces)
+    return " ".join(spelled(piece) if piece.isdigit() else _MARKS.get(piece) or _word(piece) for piece in pieces)
+
+
+def _word(piece: str) -> str:
+    return "W W W" if piece.lower() == "www" else piece
+
+
+def _letters(written: str) -> str:
+    return "".join(spelled(char) if char.isdigit() else char for char in written)
 
 
 def _mobile(match: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from polyvox.text.normalize.chinese.numbers import (
 from polyvox.text.tracked import TrackedText
 
 _FRACTION: Final = re.compile(r"(?<![\d./])(?:(?P<whole>\d{1,4})又)?(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)")
-_SCORE: Final = re.compile(rf"(?<=[分以了])(\d{{1,3}}){DASH}(\d{{1,3}})(?=[的,，。 ]|$|[领击战胜负落])")
+_SCORE: Final = re.compile(rf"(?<=[分以了])(\d{{1,3}}){DASH}(\d{{1,3}})(?=[的,，。 ]|$|[领击战胜负落获险惜轻逆大])")
 _RATIO: Final = re.compile(rf"{NUMBER_START}{NUMBER}(?::{NUMBER})++{NUMBER_END}")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER})([%个]?){DASH}({NUMBER}){NUMBER_END}")
 _NEGATIVE: Final = re.compile(r"(?<![\dA-Za-z)])-(?=\d)")
@@ -24,7 +24,7 @@ _MEASURE_WORD: Final = (
     "股份秒万亿千]|小时|分钟|星期|公里|公斤|厘米|毫米)"
 )
 _PAIR: Final = re.compile(rf"(?<![\d.第])(?<!\d,)2(?={_MEASURE_WORD})")
-_A_FEW: Final = re.compile(rf"(?<![\d.])([1-8])、([2-9])(?={_MEASURE_WORD})")
+_A_FEW: Final = re.compile(rf"(?<![\d.、第])([1-8])、([2-9])(?={_MEASURE_WORD})")
 _COUNTED: Final = re.compile(_MEASURE_WORD)
 _NUMBER: Final = re.compile(NUMBER)
 _SIGNS: Final = {
@@ -53,6 +53,9 @@ _SIGNS: Final = {
     "²": "的平方",
     "³": "的立方",
 }
+_RANK: Final = re.compile(r"(?<![A-Za-z])[Nn][Oo]\.? ?(?=\d)")
+_PRESSURE: Final = re.compile(r"(?<=血压)(?P<gap>[是为:： ]{0,2})(?P<high>\d{2,3})/(?P<low>\d{2,3})(?!\d)")
+_EACH: Final = re.compile("(?<=[元块角分令吉仙币镑升克瓶斤A-Za-z])/(?=[\u4e00-\u9fff])")
 _MINUS: Final = re.compile(r"(?<=[\d)]) ?[-−] ?(?=\d[\d.]{0,12} ?=)")
 _SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
 _STAR: Final = re.compile(r"(?<!\d)(?<!\d )\*|\*(?! ?\d)")
@@ -71,6 +74,8 @@ def _a_few(match: re.Match[str]) -> str | None:
 
 def read(text: TrackedText) -> TrackedText:
     """Every figure that is left."""
+    text = text.sub(_RANK, "第").sub(_EACH, "每")
+    text = text.sub(_PRESSURE, lambda match: f"{match['gap']}{number(match['high'])}, {number(match['low'])}")
     text = text.sub(_FRACTION, _fraction).sub(_SCORE, lambda match: f"{number(match[1])}比{number(match[2])}")
     text = text.sub(_RATIO, lambda match: "比".join(number(part) for part in match.group().split(":")))
     text = text.sub(_MINUS, "减").sub(_RANGE, _range).sub(_NEGATIVE, "负").sub(_PAIR, "两")

@@ -25,6 +25,18 @@ _CURRENCIES: Final = {
     "GBP": "英镑",
     "JPY": "日元",
     "HKD": "港元",
+    "RM": "令吉",
+    "MYR": "令吉",
+    "S$": "新元",
+    "SGD": "新元",
+    "NT$": "新台币",
+    "TWD": "新台币",
+    "A$": "澳元",
+    "AUD": "澳元",
+    "C$": "加元",
+    "CAD": "加元",
+    "THB": "泰铢",
+    "฿": "泰铢",
 }
 _UNITS: Final = {
     "mm": "毫米",
@@ -91,7 +103,10 @@ _MONEY_BEFORE: Final = re.compile(
 )
 _MONEY_BEHIND: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
-    r" ?(?P<sign>[¥￥€£]|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD)(?![A-Za-z]))"
+    r" ?(?P<sign>[¥￥€£]|(?:RMB|CNY|USD|EUR|GBP|JPY|HKD|MYR|SGD|TWD|AUD|CAD|THB)(?![A-Za-z]))"
+)
+_THOUSANDS: Final = re.compile(
+    rf"{NUMBER_START}(?<![A-Za-z])(?P<amount>\d{{1,3}}(?:\.\d)?)[kK](?:{DASH}(?P<upto>\d{{1,3}}(?:\.\d)?)[kK])(?![A-Za-z0-9])"
 )
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?P<inner> ?[%‰])?"
@@ -101,6 +116,7 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°[CF]?|[℃℉]))?"
     rf"(?:{DASH}(?P<below>-)?(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
 )
+_MINUTES: Final = re.compile(r"(?<=[°度])(?P<minutes>[0-5]?\d)[′'](?:(?P<seconds>[0-5]?\d)[″\"])?")
 _SYMBOL: Final = r"(?P<{0}>[A-Za-zμ]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
 _MEASURE: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
@@ -109,7 +125,8 @@ _MEASURE: Final = re.compile(
 
 
 def read_money(text: TrackedText) -> TrackedText:
-    return text.sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money)
+    """Sums with a sign or a code, and wages from so many thousands to so many."""
+    return text.sub(_MONEY_BEFORE, _money).sub(_MONEY_BEHIND, _money).sub(_THOUSANDS, _thousands)
 
 
 def read_shares(text: TrackedText) -> TrackedText:
@@ -119,7 +136,7 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read_units(text: TrackedText) -> TrackedText:
     """Temperatures, angles, and measures with a unit symbol."""
-    return text.sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+    return text.sub(_MINUTES, _minutes).sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
 
 
 def _amounts(match: re.Match[str], negative: str = "负") -> str:
@@ -134,9 +151,24 @@ def _money(match: re.Match[str]) -> str:
     if "." in amount and not match["scale"]:
         amount = amount.rstrip("0").rstrip(".")
     words = ("负" if match["minus"] else "") + counted(amount)
+    if _CURRENCIES[match["sign"]] == "令吉" and not match["upto"] and not match["scale"]:
+        return ("负" if match["minus"] else "") + _ringgit(amount)
     if match["upto"]:
         words += "到" + counted(match["upto"])
     return words + match["scale"] + _CURRENCIES[match["sign"]]
+
+
+def _thousands(match: re.Match[str]) -> str:
+    return "到".join(number(str(round(float(match[end]) * 1000))) for end in ("amount", "upto"))
+
+
+def _ringgit(amount: str) -> str:
+    """Ringgit and sen, as Malaysians say them in Mandarin."""
+    whole, _, decimals = amount.replace(",", "").partition(".")
+    if len(decimals) > 2:
+        return f"{number(amount)}令吉"
+    sen = f"{number(decimals.ljust(2, '0').lstrip('0'))}仙" if decimals.strip("0") else ""
+    return sen if sen and not int(whole) else f"{counted(whole)}令吉{sen}"
 
 
 def _percent(match: re.Match[str]) -> str:
@@ -154,6 +186,11 @@ def _degrees(match: re.Match[str]) -> str:
     if match["below"]:
         words = words.replace("到", "到零下")
     return words + name
+
+
+def _minutes(match: re.Match[str]) -> str:
+    """Minutes and seconds of an angle."""
+    return f"{number(match['minutes'])}分" + (f"{number(match['seconds'])}秒" if match["seconds"] else "")
 
 
 def _measure(match: re.Match[str]) -> str | None:

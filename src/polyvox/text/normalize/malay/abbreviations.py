@@ -35,7 +35,14 @@ TITLES: Final = {
     "YBrs": "Yang Berusaha",
 }
 # Titles that English sentences read their own way.
-_SHARED_TITLES: Final = {"Dr": "Doktor", "Prof": "Profesor", "Lt": "Leftenan", "Mr": "Encik", "Mrs": "Puan"}
+_SHARED_TITLES: Final = {
+    "Dr": "Doktor",
+    "Prof": "Profesor",
+    "Lt": "Leftenan",
+    "Mr": "Encik",
+    "Mrs": "Puan",
+    "Ms": "Cik",
+}
 # Before the name or the number of a place.
 PLACES: Final = {
     "Jln": "Jalan",
@@ -94,6 +101,7 @@ WITHIN: Final = {
     "sbg": "sebagai",
     "hlm": "halaman",
     "jil": "jilid",
+    "jld": "jilid",
     "ruj": "rujukan",
     "tel": "telefon",
     "faks": "faks",
@@ -115,6 +123,7 @@ _DOTTED: Final = {
     "u.p": "untuk perhatian",
     "s.k": "salinan kepada",
     "b.p": "bagi pihak",
+    "p.a": "setahun",
     "k.p": "kad pengenalan",
     "w.p": "Wilayah Persekutuan",
     "y.b": "Yang Berhormat",
@@ -123,6 +132,10 @@ _DOTTED: Final = {
 SLASHED: Final = {
     "a/l": "anak lelaki",
     "a/p": "anak perempuan",
+    "a/k": "anak",
+    "s/o": "anak lelaki",
+    "d/o": "anak perempuan",
+    "c/o": "dengan alamat",
     "i/c": "IC",
     "k/p": "kad pengenalan",
     "u/p": "untuk perhatian",
@@ -131,11 +144,29 @@ SLASHED: Final = {
     "s/d": "sampai dengan",
     "s/k": "salinan kepada",
     "w/p": "Wilayah Persekutuan",
+    "w/pun": "walaupun",
+    "t/hari": "tengah hari",
+    "t/malam": "tengah malam",
+    "t/mlm": "tengah malam",
+    "t/tangan": "tandatangan",
+    "k/tangan": "kakitangan",
+    "tn/pn": "Tuan atau Puan",
+    "en/pn": "Encik atau Puan",
+    "sdr/i": "saudara atau saudari",
+    "sdr/sdri": "saudara atau saudari",
+    "k/lumpur": "Kuala Lumpur",
+    "k/terengganu": "Kuala Terengganu",
+    "k/bharu": "Kota Bharu",
+    "j/bahru": "Johor Bahru",
+    "p/pinang": "Pulau Pinang",
+    "n/sembilan": "Negeri Sembilan",
 }
 _HONOURS: Final = {
     "YB": "Yang Berhormat",
     "YAB": "Yang Amat Berhormat",
     "YAM": "Yang Amat Mulia",
+    "YM": "Yang Mulia",
+    "YBM": "Yang Berhormat Mulia",
     "YTM": "Yang Teramat Mulia",
     "DYMM": "Duli Yang Maha Mulia",
     "YDPA": "Yang di-Pertuan Agong",
@@ -161,17 +192,42 @@ _HILLS: Final = frozenset(
 )
 _SCHOOLS: Final = {"Men": "Menengah", "Keb": "Kebangsaan", "Ren": "Rendah"}
 _AFTER_NUMBER: Final = frozenset(
-    "akaun fon hp ic ahli kad kp pekerja pendaftaran plat rujukan rumah siri tel telefon".split()
+    (
+        "acc ahli akaun cukai daftar fail fon giliran hp ic invois kad kes kp kwsp laporan matrik meter pasport "
+        "pekerja pelan pelanggan pendaftaran perkeso pesanan plat polis polisi resit rujukan rumah siri tel telefon "
+        "tempahan tiket"
+    ).split()
 )
+_FIGURE_FOLLOWS: Final = re.compile(r"(?: [A-Za-z/]{1,14}){1,3}:? ?\d")
 
 # Common enough without a full stop; the others may be names or words then.
 _UNDOTTED: Final = frozenset("Abd Bdr Bkt Blk Bt En Hj Hjh Jln Kg Lrg Md Mohd Muhd Pn Sg Tg Tmn Tn".split())
 
 _NAME: Final = r"(?= ?[A-Z])"
 _TITLE: Final = re.compile(rf"(?<![\w.'-])({'|'.join(TITLES)})(?P<stop>\.)?(?=(?(stop) ?| )[A-Z])")
-_SHARED_TITLE: Final = re.compile(rf"(?<![\w.'-])(Dr|Prof|Lt|Mrs|Mr)(?:\.{_NAME}|(?= [A-Z])|\.(?= [a-z]))")
+_SHARED_TITLE: Final = re.compile(
+    rf"(?<![\w.'-])(Dr|Prof|Lt|Mrs|Mr|Ms)(?:\.{_NAME}|(?= [A-Z])|\.(?= [a-z]))|^Dr(?= [a-z])"
+)
+# In small letters, before a name in small letters; behind a comma or at the beginning "pn" is no "pun".
+_SMALL_TITLES: Final = {
+    "mr": "encik",
+    "mrs": "puan",
+    "en": "encik",
+    "pn": "puan",
+    "tn": "tuan",
+    "hj": "haji",
+    "hjh": "hajah",
+    "dr": "doktor",
+    "ust": "ustaz",
+}
+_SMALL_TITLE: Final = re.compile(
+    r"(?<![\w.'/-])(?:(?P<title>mrs|mr|en|tn|hjh|hj|ust)\.?|(?P<stopped>dr|pn)\.|(?P<first>(?:^|(?<=[,.!?(\n] ))pn))"
+    r"(?= [A-Za-z][a-z]{2,}| hjh? )",
+    re.MULTILINE,
+)
 _PLACE: Final = re.compile(
-    rf"(?<![\w.'-])(?<!\d )({'|'.join(PLACES)}|BDR|BKT|JLN|KG|LRG|SG|TMN)(?P<stop>\.)?(?= ?\d|(?(stop) ?| )[A-Z])"
+    rf"(?<![\w.'-])(?<!\d )({'|'.join(PLACES)}|BDR|BKT|JLN|KG|LRG|SG|TMN|jln|lrg|tmn|bkt|tkt|blk|psn)(?P<stop>\.)?"
+    r"(?= ?\d|(?(stop) ?| )[A-Z])"
 )
 _SCHOOL: Final = re.compile(r"(?<=\bSek\. )(Men|Keb|Ren)\.|(?<=\bSek )(Men|Keb|Ren)\b")
 _SHORT_PLACE: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(name) for name in _SHORT_PLACES)})(?!\w)")
@@ -180,7 +236,7 @@ _ANYWHERE: Final = re.compile(r"(?<![\w.'-])(dll|dsb|dsbnya|dst|dstnya|dkk|etc|[
 _WITHIN: Final = re.compile(r"(?<![\w.'-])([A-Za-z]{2,6})\.(?=,? ?[\w(\"“]|:)")
 _VERSUS: Final = re.compile(r"(?<=[\w)] )(?:(?:vs|lwn)\b\.?(?= [A-Za-z\d])|v\b\.?(?= [A-Z]))")
 _NUMBER: Final = re.compile(
-    r"(?<![\w.'-])(?P<no>[Nn][Oo])\b(?:\.|(?=:))?(?=:? ?(?:\d|[A-Z]-?\d|(?P<noun>[A-Za-z]+(?:/[A-Za-z]+)?)))"
+    r"(?<![\w.'-])(?P<no>[Nn][Oo])\b(?:\.|(?=:))?(?=:? ?(?:\d|[A-Z]{1,3}-?\d|(?P<noun>[A-Za-z]+(?:/[A-Za-z]+)?)))"
 )
 _LABEL: Final = re.compile(r"(?<![\w.'-])(?:[Tt]el|TEL)(?=:| ?\d| \(?[+0]| bimbit)|(?<=[Nn]ombor )(?:KP|[Tt]el)\b")
 _BEFORE_FIGURE: Final = re.compile(r"(?<![\w.'/-])(m/s|ms\.|hlm\.?|hal\.|Bil\.)(?= ?\d)")
@@ -204,7 +260,8 @@ NEVER_END: Final = frozenset((*TITLES, *_SHARED_TITLES, *PLACES, *_SCHOOLS, *WIT
 def read(text: TrackedText) -> TrackedText:
     """Abbreviations in full; letters with stops between them as capitals."""
     text = read_names(text.sub(_BEFORE_FIGURE, lambda match: _BEFORE_FIGURES[match[1].rstrip(".")] + _gap(match)))
-    text = text.sub(_SHARED_TITLE, lambda match: _SHARED_TITLES[match[1]] + _gap(match))
+    text = text.sub(_SHARED_TITLE, lambda match: _SHARED_TITLES[match[1] or "Dr"] + _gap(match))
+    text = text.sub(_SMALL_TITLE, _small_title)
     text = text.sub(_HONOUR, lambda match: _HONOURS[match[1]]).sub(_BLESSING, _blessing)
     text = text.sub(_NUMBER, _number).sub(_DOTTED_LETTERS, _dotted_letters).sub(_INITIAL, _initial)
     text = text.sub(_ANYWHERE, lambda match: ANYWHERE[match[1].lower()] + _final_stop(match))
@@ -234,6 +291,10 @@ def _title(match: re.Match[str]) -> str | None:
     return TITLES[match[1]] + _gap(match) if match["stop"] or match[1] in _UNDOTTED else None
 
 
+def _small_title(match: re.Match[str]) -> str:
+    return _SMALL_TITLES[match["title"] or match["stopped"] or match["first"]]
+
+
 def _child_of(match: re.Match[str]) -> str | None:
     if not word_before(match)[:1].isupper():
         return None
@@ -249,7 +310,7 @@ def _place(match: re.Match[str]) -> str | None:
         return "Bukit" + _gap(match)
     if name == "Sek" and numbered:
         return "Seksyen" + _gap(match)
-    return PLACES[name] + _gap(match)
+    return capitalised_like(match[1], PLACES[name].lower()) + _gap(match)
 
 
 def _firm(match: re.Match[str]) -> str:
@@ -259,9 +320,17 @@ def _firm(match: re.Match[str]) -> str:
 def _number(match: re.Match[str]) -> str | None:
     """ "no" is a number before a figure, or before a noun that is numbered."""
     noun = match["noun"]
-    if noun and noun.lower().replace("/", "") not in _AFTER_NUMBER:
+    if noun and not _is_numbered(match, noun):
         return None
     return capitalised_like(match["no"], "nombor") + (_gap(match) if match.group().endswith(".") else "")
+
+
+def _is_numbered(match: re.Match[str], noun: str) -> bool:
+    """Whether the noun is known to have numbers, or stands in small letters or capitals before one."""
+    if noun.lower().replace("/", "") in _AFTER_NUMBER:
+        return True
+    stopped = match.group().endswith(".") and (noun.islower() or noun.isupper())
+    return stopped and _FIGURE_FOLLOWS.match(match.string, match.end(), match.end() + 56) is not None
 
 
 def _dotted_letters(match: re.Match[str]) -> str:

@@ -35,6 +35,8 @@ _PARTS: Final = frozenset(
         "tingkat tingkatan unit"
     ).split()
 )
+# Alone these name a part by its letter.
+_LETTERS: Final = frozenset("CDLM")
 _RULERS: Final = frozenset(
     (
         "agong benedict charles dunia edward elizabeth felipe george henry john louis mehmed murad napoleon paul "
@@ -62,7 +64,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def _numeral(match: re.Match[str]) -> str | None:
     numeral, before = match.group(), word_before(match).rstrip(".").lower()
-    if before in _PARTS and word_before(match)[0].isupper():
+    if before in _PARTS and word_before(match)[0].isupper() and numeral not in _LETTERS:
         return cardinal(_digits(numeral))
     if before in _RULERS and (numeral != "I" or word_after(match) == ""):
         return capitalised_like("K", ordinal(_digits(numeral)))
@@ -80,7 +82,10 @@ def _points(parts: str) -> str:
 
 
 def _dashed(match: re.Match[str]) -> str:
-    return ", ".join(code(group) for group in match.group().split("-"))
+    """Groups of digits; where one of them can only be spelled, all are."""
+    groups = match.group().split("-")
+    spelling = any(len(group) > 2 or group[0] == "0" for group in groups)
+    return ", ".join(spelled(group) if spelling else code(group) for group in groups)
 
 
 def _scaled(match: re.Match[str]) -> str | None:

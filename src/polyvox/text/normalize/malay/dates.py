@@ -39,9 +39,8 @@ _SPAN: Final = re.compile(
 )
 _SLASHED: Final = re.compile(r"(?<![\w/.,-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _DAYS_SLASHED: Final = re.compile(
-    rf"(?<![\w/.,-])(?P<first>\d{{1,2}}){DASH}(?P<last>\d{{1,2}})/(?P<month>\d{{1,2}})(?:/(?P<year>\d{{4}}|\d\d))?(?![\w/-]|[.,]\d)"
+    rf"(?<![\w/.,-])(?P<first>\d{{1,2}}){DASH}(?P<last>\d{{1,2}})/(?P<month>\d{{1,2}})/(?P<year>\d{{4}}|\d\d)(?![\w/-]|[.,]\d)"
 )
-_DAY_OF_MONTH: Final = re.compile(r"(?<=[A-Za-z] )(\d{1,2})/(\d{1,2})(?![\w/]|\.\d)")
 _DAY_MONTH: Final = re.compile(
     rf"(?<![\w.,:/-])(?P<first>\d{{1,2}})(?P<hb> ?hb\b\.?)?(?:{DASH}(?P<last>\d{{1,2}}))?"
     rf"(?P<hb2> ?(?:hb|haribulan)\b\.?)?[ -](?P<month>{_ANY_MONTH})"
@@ -56,11 +55,17 @@ _DAY_ONLY: Final = re.compile(
 )
 _MONTH_YEAR: Final = re.compile(rf"\b(?P<month>{_ANY_MONTH}),? (?P<year>[12]\d{{3}})(?![\w%]|[.,]\d)", re.IGNORECASE)
 _MONTH_SPAN: Final = re.compile(rf"\b(?P<first>{_ANY_MONTH}){DASH}(?P<last>{_ANY_MONTH})(?!\w)", re.IGNORECASE)
-_NAMED_MONTH: Final = re.compile(rf"(?<=\bbulan )(?P<month>{_ANY_MONTH})(?!\w)", re.IGNORECASE)
+_NAMED_MONTH: Final = re.compile(rf"(?<=[a-z] )(?P<month>{_ANY_MONTH})(?!\w)", re.IGNORECASE)
 _DAY_SPAN: Final = re.compile(rf"\b(?P<first>{_ANY_DAY})\b\.?{DASH}(?P<last>{_ANY_DAY})\b", re.IGNORECASE)
-_WEEKDAY: Final = re.compile(r"\b(?P<day>Isn|Sel|Rab|Kha|Kham|Jum|Sab|Ahd)\b\.?(?=,? \d)")
+_SHORT_DAY: Final = r"(?:Isn|Sel|Rab|Kham?|Jum|Sab|Ahd)\b"
+_WEEKDAY: Final = re.compile(rf"\b(?P<day>{_SHORT_DAY})\.?(?=,? \d|: ?\d|\))")
+_DAY_LIST: Final = re.compile(rf"\b{_SHORT_DAY}\.?(?:(?:, ?|/| ?& ?| dan ){_SHORT_DAY}\.?)++")
+_LISTED_DAY: Final = re.compile(rf"\b{_SHORT_DAY}\.?")
 _ERA: Final = re.compile(r"(?<![\w.,])(?P<year>\d{3,4}) ?(?P<era>[HM])(?![\w'])")
 _ERAS: Final = {"H": "Hijrah", "M": "Masihi"}
+_BEFORE_MONTH: Final = frozenset(
+    "akhir awal bermula dari hingga mula mulai pada pertengahan sampai sehingga sejak".split()
+)
 _BEFORE_DATE: Final = frozenset(
     (
         "akhir bertarikh dari deadline due hingga mulai pada sampai sebelum sehingga sejak selepas tarikh tempoh tkh "
@@ -71,13 +76,7 @@ _BEFORE_DATE: Final = frozenset(
 
 def read(text: TrackedText) -> TrackedText:
     """Dates in figures, dates with a month's name, and years of the two calendars."""
-    text = (
-        text.sub(_ISO, _iso)
-        .sub(_SPAN, " hingga ")
-        .sub(_DAYS_SLASHED, _days_slashed)
-        .sub(_SLASHED, _slashed)
-        .sub(_DAY_OF_MONTH, _day_of_month)
-    )
+    text = text.sub(_ISO, _iso).sub(_SPAN, " hingga ").sub(_DAYS_SLASHED, _days_slashed).sub(_SLASHED, _slashed)
     text = text.sub(_WEEKDAY, lambda match: _DAYS[match["day"].lower()])
     text = text.sub(_DAY_MONTH, _day_month).sub(_DAY_ONLY, _day_only)
     return text.sub(_MONTH_YEAR, _month_year).sub(_ERA, _era)
@@ -85,7 +84,7 @@ def read(text: TrackedText) -> TrackedText:
 
 def read_names(text: TrackedText) -> TrackedText:
     """Weekdays and months that mark the two ends of a time, and months behind the word for one."""
-    text = text.sub(_DAY_SPAN, _day_span).sub(_MONTH_SPAN, _month_span)
+    text = text.sub(_DAY_LIST, _day_list).sub(_DAY_SPAN, _day_span).sub(_MONTH_SPAN, _month_span)
     return text.sub(_NAMED_MONTH, _named_month)
 
 
@@ -93,12 +92,13 @@ def day_first(day: int, month: int, figures: str) -> tuple[int, int, int] | None
     """Day, month and full year of a date in figures, the day first unless only the other order makes a date."""
     year = int(figures) if len(figures) == 4 else int(figures) + (2000 if int(figures) < 70 else 1900)
     for first, second in ((day, month), (month, day)):
-        if _is_day(second, first):
+        if is_day(second, first):
             return first, second, year
     return None
 
 
-def _is_day(month: int, day: int) -> bool:
+def is_day(month: int, day: int) -> bool:
+    """Whether a month has that day in some year."""
     return 1 <= month <= 12 and 1 <= day <= _LONGEST_MONTHS[month - 1]
 
 
@@ -109,7 +109,7 @@ def _date(day: int, month: int, year: int | None = None) -> str:
 
 def _iso(match: re.Match[str]) -> str | None:
     year, month, day = int(match[1]), int(match[3]), int(match[4])
-    if not _is_day(month, day) or year < 1000:
+    if not is_day(month, day) or year < 1000:
         return None
     return _date(day, month, year) + (" " if match.group().endswith("T") else "")
 
@@ -123,18 +123,12 @@ def _slashed(match: re.Match[str]) -> str | None:
 
 
 def _days_slashed(match: re.Match[str]) -> str | None:
-    """Several days of one month: "25-27/12/2026"; without a year, the word before must ask for a date."""
-    days = _days(match) if match["year"] or word_before(match).lower() in _BEFORE_DATE else None
-    found = day_first(int(match["last"]), int(match["month"]), match["year"] or "2000")
+    """Several days of one month: "25-27/12/2026"."""
+    days = _days(match)
+    found = day_first(int(match["last"]), int(match["month"]), match["year"])
     if days is None or found is None or found[0] != int(match["last"]):
         return None
-    return f"{days} {MONTHS[found[1] - 1]}" + (f" {cardinal(str(found[2]))}" if match["year"] else "")
-
-
-def _day_of_month(match: re.Match[str]) -> str | None:
-    """A day and a month without a year, where the word before asks for a date and not for a fraction."""
-    day, month = int(match[1]), int(match[2])
-    return _date(day, month) if word_before(match).lower() in _BEFORE_DATE and _is_day(month, day) else None
+    return f"{days} {MONTHS[found[1] - 1]} {cardinal(str(found[2]))}"
 
 
 def _month(written: str) -> str:
@@ -172,9 +166,18 @@ def _month_year(match: re.Match[str]) -> str:
     return f"{_month(match['month'])} {cardinal(match['year'])}"
 
 
-def _named_month(match: re.Match[str]) -> str:
+def _named_month(match: re.Match[str]) -> str | None:
+    """A month behind the word for one, or behind one that tells when something is; there it has a capital."""
+    before = word_before(match).lower()
+    if before != "bulan" and not (before in _BEFORE_MONTH and match.group()[0].isupper()):
+        return None
     stop = "." if match.group().endswith(".") and ends_sentence(match) else ""
     return _month(match["month"]) + stop
+
+
+def _day_list(match: re.Match[str]) -> str:
+    days = _LISTED_DAY.sub(lambda day: _DAYS[day.group().rstrip(".").lower()], match.group())
+    return days + ("." if match.group().endswith(".") and ends_sentence(match) else "")
 
 
 def _month_span(match: re.Match[str]) -> str | None:

@@ -7,20 +7,25 @@ from typing import Final
 
 from polyvox.text.normalize.english import numbers as english
 from polyvox.text.normalize.malay.context import last_words, word_before
-from polyvox.text.normalize.malay.numbers import spelled
+from polyvox.text.normalize.malay.numbers import code, spelled
 from polyvox.text.tracked import TrackedText
 
 
 @dataclass(frozen=True, slots=True)
 class Speller:
-    """How one language says digits and the plus of a country's code."""
+    """How one language says digits, the plus of a country's code, and the other keys of a telephone."""
 
     spelled: Callable[[str], str]
+    code: Callable[[str], str]
     plus: str
+    star: str
+    hash: str
+    either: str
+    ending: str
 
 
-MALAY: Final = Speller(spelled, "tambah")
-ENGLISH: Final = Speller(english.spelled, "plus")
+MALAY: Final = Speller(spelled, code, "tambah", "bintang", "hash", "atau", "berakhir")
+ENGLISH: Final = Speller(english.spelled, english.code, "plus", "star", "hash", "or", "ending in")
 
 _START: Final = r"(?<![\w.,/$+-])"
 _END: Final = r"(?![\w/-]|[.,]\d)"
@@ -40,24 +45,25 @@ _LANDLINE: Final = re.compile(
 _SERVICE: Final = re.compile(rf"{_START}1[ -]?[36789]00(?:[ -]?\d){{6}}{_END}")
 _INTERNATIONAL: Final = re.compile(rf"{_START}\+\d[\d ().-]{{6,20}}\d{_END}")
 _LOCAL: Final = re.compile(rf"{_START}0\d{{1,2}}(?:[ -]\d{{2,5}}){{2,4}}{_END}")
-_CARD: Final = re.compile(rf"{_START}\d{{4}}(?P<gap>[ -])(?:\d{{4}}(?P=gap)){{2}}\d{{1,4}}{_END}")
-_LABELLED: Final = re.compile(r"(?<=[A-Za-z.:)] )\d{3,}(?:[ -]\d{3,}(?!\d|[.,]\d))*+(?!\w|[.,:/]\d|-\d)")
-_POSTCODE: Final = re.compile(r"(?:(?<=, )|(?<=,)|(?<=\n)|^)\d{5}(?=,? [A-Z][A-Za-z])", re.MULTILINE)
-_LONG: Final = re.compile(r"(?<![\w.,/-])\d{10,}(?!\w|[.,]\d)")
-_PLATE: Final = re.compile(
-    r"(?<![\w-])(?P<letters>[A-Z]{1,3}) ?(?P<digits>\d{1,4})(?: ?(?P<last>[A-Z]))?(?!\w|[.,]\d|-)"
+# Several numbers in a row, parted by a slash; the later ones may be only their last digits.
+_NEXT_PHONE: Final = re.compile(r"(?<=\d{4}) ?[/@] ?(?=\(?(?:\+?60|0)\)?[ -]?\d(?:[ -]?\d){6,9}(?!\d))")
+_OTHER_ENDS: Final = re.compile(
+    rf"{_START}(?P<phone>\(?0\d{{1,2}}\)?[ -]?\d{{3,4}} ?\d{{4}})(?P<ends>(?:/\d{{1,4}}(?!\d))++)(?![\w/])"
 )
+_USSD: Final = re.compile(r"(?<![\w*])\*\d{1,4}(?:\*\d{1,20}){0,6}#(?!\w)|(?<=[a-z] )\*\d{2,4}\*(?=[ .,]|$)")
+_DIALS: Final = frozenset("dail dial mendail menekan press taip tekan type".split())
+_SHORT_CODE: Final = re.compile(r"(?<=[A-Za-z:] )\d{3,5}(?!\w|[.,:/]\d|-\d)")
+_EMERGENCIES: Final = frozenset("103 112 991 994 997 999 15999".split())
+_RESCUERS: Final = frozenset("ambulans bomba polis".split())
+_TEXTED: Final = frozenset("hantar mesej sms taip".split())
+_LABELLED: Final = re.compile(r"(?<=[A-Za-z.:)] )\d{3,}(?:[ -]\d{3,}(?!\d|[.,]\d))*+(?!\w|[.,:/]\d|-\d)")
 _GROUP: Final = re.compile(r"\d+")
+_DIALLED_PART: Final = re.compile(r"[*#]|\d+")
 
 _CALLS: Final = frozenset(
     "call dail ext extension hotline hubungi kecemasan mendail menghubungi samb sambungan sms talian tel "
     "telefon telepon wasap whatsapp dial phone".split()
 )
-_LABELS: Final = frozenset(
-    "account akaun code id invois invoice kod matrik matrix otp pasport passport password pin poskod postcode "
-    "receipt reference ref resit ruj rujukan siri tac tracking".split()
-)
-_PLATE_WORDS: Final = frozenset("berdaftar bernombor daftar pendaftaran plat plate registration".split())
 _LONGEST_GROUP: Final = 4
 _LONGEST_UNBROKEN: Final = 6
 
@@ -80,30 +86,20 @@ def read_phones(text: TrackedText, speller: Speller) -> TrackedText:
     def called(match: re.Match[str]) -> str | None:
         label = word_before(match).rstrip(".")
         named = label[:1].isupper() and bool(_CALLS & last_words(match, reach=16))
-        return _in_groups(match.group(), speller) if named or label.lower() in _CALLS else None
+        return in_groups(match.group(), speller) if named or label.lower() in _CALLS else None
 
+    def ends(match: re.Match[str]) -> str:
+        others = (speller.spelled(end) for end in match["ends"][1:].split("/"))
+        return f" {speller.either} ".join((match["phone"], *others))
+
+    text = text.sub(_USSD, lambda match: _dialled(match, speller))
+    text = text.sub(_SHORT_CODE, lambda match: _short_code(match, speller))
+    text = text.sub(_NEXT_PHONE, f" {speller.either} ").sub(_OTHER_ENDS, ends)
     text = text.sub(_MOBILE, own).sub(_LANDLINE, own)
     text = text.sub(_SERVICE, lambda match: _service(match.group(), speller))
     for pattern in (_INTERNATIONAL, _LOCAL):
-        text = text.sub(pattern, lambda match: _in_groups(match.group(), speller))
+        text = text.sub(pattern, lambda match: in_groups(match.group(), speller))
     return text.sub(_LABELLED, called)
-
-
-def read_labelled(text: TrackedText, speller: Speller) -> TrackedText:
-    """Cards, accounts, codes, postcodes, number plates, and figures too long to be a count."""
-
-    def labelled(match: re.Match[str]) -> str | None:
-        return _in_groups(match.group(), speller) if _LABELS & last_words(match, reach=16) else None
-
-    def plate(match: re.Match[str]) -> str | None:
-        if not _PLATE_WORDS & last_words(match):
-            return None
-        letters = [*match["letters"], speller.spelled(match["digits"]), match["last"] or ""]
-        return " ".join(letters).rstrip()
-
-    text = text.sub(_CARD, lambda match: _in_groups(match.group(), speller)).sub(_PLATE, plate)
-    text = text.sub(_POSTCODE, lambda match: speller.spelled(match.group())).sub(_LABELLED, labelled)
-    return text.sub(_LONG, lambda match: None if match.group().endswith("000") else _in_groups(match.group(), speller))
 
 
 def _masked(group: str, speller: Speller) -> str:
@@ -119,12 +115,29 @@ def _malaysian(match: re.Match[str], speller: Speller) -> str:
     return plus + ", ".join(speller.spelled(group) for group in groups)
 
 
+def _dialled(match: re.Match[str], speller: Speller) -> str | None:
+    """A code of stars and digits; without its closing hash only where a word says that it is dialled."""
+    written = match.group()
+    if not written.endswith("#") and word_before(match).lower() not in _DIALS:
+        return None
+    signs = {"*": speller.star, "#": speller.hash}
+    return " ".join(signs.get(part) or speller.code(part) for part in _DIALLED_PART.findall(written))
+
+
+def _short_code(match: re.Match[str], speller: Speller) -> str | None:
+    """A number that is known to everyone, or one that a message is sent to."""
+    before = last_words(match)
+    known = match.group() in _EMERGENCIES and before & (_CALLS | _RESCUERS)
+    texted = word_before(match).lower() in ("ke", "kepada", "to") and before & _TEXTED
+    return speller.spelled(match.group()) if known or texted else None
+
+
 def _service(number: str, speller: Speller) -> str:
     digits = "".join(_GROUP.findall(number))
     return ", ".join(speller.spelled(group) for group in (digits[:4], digits[4:6], digits[6:]))
 
 
-def _in_groups(number: str, speller: Speller) -> str:
+def in_groups(number: str, speller: Speller) -> str:
     """As the writer grouped the digits; a long group is broken up."""
     groups: list[str] = []
     for group in _GROUP.findall(number):

@@ -6,7 +6,7 @@ from typing import Final
 from polyvox.text.normalize.english import numbers as english
 from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_END, NUMBER_START
 from polyvox.text.normalize.malay.context import capitalised_like, last_words, word_before
-from polyvox.text.normalize.malay.numbers import DASH, amount, cardinal, number, ordinal
+from polyvox.text.normalize.malay.numbers import DASH, amount, cardinal, code, number, ordinal
 from polyvox.text.tracked import TrackedText
 
 # Thousands set apart by spaces, as schoolbooks print them.
@@ -27,7 +27,7 @@ _ENGLISH_ORDINAL: Final = re.compile(r"(?<![\w.,-])(?P<figure>\d{1,4})(?:st|nd|r
 _TRIP: Final = re.compile(r"(?<![\w.])(?P<days>\d{1,2})[HD](?P<nights>\d{1,2})[MN](?!\w)")
 _FIXED: Final = re.compile(r"(?<![\w/.,])24/7(?![\w/]|[.,]\d)")
 _FRACTION: Final = re.compile(
-    r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)/(?P<bottom>\d{1,4}+)"
+    r"(?<![\w./])(?<!\d,)(?:(?P<whole>\d{1,4}+)[ -])?(?P<top>\d{1,3}+)(?P<first>[A-Z])?/(?P<bottom>\d{1,4}+)"
     r"(?P<letter>[A-Z])?(?![\w/]|\.\d)"
 )
 _YEARS: Final = re.compile(r"(?<![\w./])(?P<first>(?:19|20)\d\d)/(?P<last>(?:19|20)?\d\d)(?![\w/]|[.,]\d)")
@@ -35,10 +35,8 @@ _SCORE: Final = re.compile(rf"(?<![\w.,/-])(?P<first>\d{{1,3}}){DASH}(?P<last>\d
 _VERSE: Final = re.compile(
     rf"(?<=[A-Za-z] )(?P<chapter>\d{{1,3}}):(?P<verse>\d{{1,3}})(?:{DASH}(?P<last>\d{{1,3}}))?(?![\w:])"
 )
-_RATIO: Final = re.compile(rf"{NUMBER_START}(?<!\d:)(?<!\d: ){NUMBER}(?: ?: ?{NUMBER})++{NUMBER_END}(?!:)")
-_NAMED_RATIO: Final = re.compile(
-    rf"(?:(?<=nisbah )|(?<=Nisbah )|(?<=kadar )|(?<=ratio )){NUMBER}(?: ?: ?{NUMBER})++{NUMBER_END}(?!:)"
-)
+_RATIO: Final = re.compile(rf"{NUMBER_START}(?<!\d:)(?<!\d: ){NUMBER}(?:(?::| : ){NUMBER})++{NUMBER_END}(?!:)")
+_SCALE: Final = re.compile(rf"{NUMBER_START}(?<!\d:)1 ?: ?(?:\d{{1,3}}(?:,\d{{3}})++|\d{{3,}}){NUMBER_END}(?!:)")
 _RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}(?!\w)")
 _NEGATIVE: Final = re.compile(r"(?<![\w)\]%-])[-–](?=\.?\d)")
 _NUMBER: Final = re.compile(NUMBER)
@@ -54,9 +52,16 @@ _SCORES: Final = frozenset(
     "mengalahkan mengatasi mengikat menumpaskan menundukkan seri skor terikat ternoktah tewas tumbang".split()
 )
 _RATINGS: Final = frozenset("bagi dapat markah mendapat nilai rating skor".split())
-_ROADS: Final = frozenset("jalan kompleks lebuh lorong persiaran seksyen".split())
+_ROAD_NAME: Final = re.compile(
+    r"\b(?:jalan|jln|kompleks|lebuh|lorong|lrg|persiaran|seksyen)\.?(?: [A-Z][\w'.]{0,15}){0,3} $", re.IGNORECASE
+)
+_ROAD_REACH: Final = 48
+_MODELS: Final = frozenset(("airbus", "boeing"))
 _DOORS: Final = frozenset("blok lot no nombor number rumah unit".split())
-_ESTATES: Final = re.compile(r"(?:SS|PJU|PJS|USJ|BU|SD|SB|TTDI|U|BS|BK|PU|AU|SL|DU|TK) ?$")
+_ESTATES: Final = re.compile(r"\b(?:SS|PJU|PJS|USJ|BU|SD|SB|TTDI|U|BS|BK|PU|AU|SL|DU|TK) ?$")
+_RATIOS: Final = frozenset(
+    "bancuh bancuhan berskala campur campuran kadar model nisbah odds pelan peta ratio simen skala".split()
+)
 _SCRIPTURES: Final = frozenset("ayat matius markus lukas yohanes kejadian mazmur roma qs quran surah".split())
 _CHAPTER_NAME: Final = re.compile(r"\b(?:A[a-z]{1,2}-[A-Z][A-Za-z']+|Yasin|Yunus|Yusuf|Maryam|Luqman|Taha) $")
 
@@ -77,8 +82,9 @@ def read_marked(text: TrackedText) -> TrackedText:
 
 
 def read_verses(text: TrackedText) -> TrackedText:
-    """Verses of scripture and ratios, which look like times."""
-    return text.sub(_VERSE, _verse).sub(_NAMED_RATIO, _ratio)
+    """Verses of scripture, scales and ratios, which look like times."""
+    text = text.sub(_VERSE, _verse).sub(_SCALE, _ratio)
+    return text.sub(_RATIO, lambda match: _ratio(match) if last_words(match, reach=32) & _RATIOS else None)
 
 
 def read_parts(text: TrackedText) -> TrackedText:
@@ -125,8 +131,9 @@ def _score(match: re.Match[str]) -> str | None:
 
 def _fraction(match: re.Match[str]) -> str:
     whole, top, bottom, letter = match["whole"], match["top"], match["bottom"], match["letter"] or ""
-    if letter or names_road(match):
-        words = f"{cardinal(top)} per {cardinal(bottom)} {letter}".rstrip()
+    if letter or match["first"] or names_road(match):
+        first = f"{cardinal(top)} {match['first'] or ''}".rstrip()
+        words = f"{first} per {cardinal(bottom)} {letter}".rstrip()
         return f"{cardinal(whole)} {words}" if whole else words
     if not whole and bottom in ("5", "10", "20", "100") and last_words(match) & _RATINGS:
         return f"{cardinal(top)} daripada {cardinal(bottom)}"
@@ -135,8 +142,8 @@ def _fraction(match: re.Match[str]) -> str:
 
 def names_road(match: re.Match[str]) -> bool:
     """Whether two figures with a slash between them are the name of a road, as in "Jalan SS 2/24"."""
-    before = match.string[max(0, match.start() - 8) : match.start()]
-    return word_before(match).lower() in _ROADS or _ESTATES.search(before) is not None
+    before = match.string[max(0, match.start() - _ROAD_REACH) : match.start()]
+    return _ROAD_NAME.search(before) is not None or _ESTATES.search(before) is not None
 
 
 def _ratio(match: re.Match[str]) -> str:
@@ -145,7 +152,12 @@ def _ratio(match: re.Match[str]) -> str:
 
 def _range(match: re.Match[str]) -> str:
     first, last = match.groups()
-    if first == last or word_before(match).lower().rstrip(".") in _DOORS:
+    before = word_before(match).lower().rstrip(".")
+    if before in _MODELS:
+        return f"{code(first)} {code(last)}"
+    if first == last or before in _DOORS:
+        return f"{number(first)} {number(last)}"
+    if len(first) <= 2 and first.isdigit() and last.isdigit() and int(first) > int(last) and " " not in match.group():
         return f"{number(first)} {number(last)}"
     computed = match.group().count(" ") == 2 and "=" in match.string[match.end() : match.end() + 16]
     return f"{number(first)} {'tolak' if computed else 'hingga'} {number(last)}"

@@ -43,7 +43,7 @@ _REACH: Final = 16
 _QUOTATION: Final = re.compile(r"“[^“”\"\n]{12,400}”|\"[^\"“”\n]{12,400}\"")
 _CLEARLY_ENGLISH: Final = 4
 # Words that stand free: no pieces of addresses, codes, measures or abbreviations.
-_WORD: Final = re.compile(r"(?<![\w@#/.'-])[A-Za-z]{1,30}+(?:'[A-Za-z]{1,3})?(?![\w@/]|[.'-]\w)")
+_WORD: Final = re.compile(r"(?<![\w@#/.'-])[A-Za-z]{1,30}+(?:'[A-Za-z]{1,3})?(?![\w@/$]|[.'-]\w)")
 _STRONG: Final = 2
 
 
@@ -91,7 +91,7 @@ def _cuts_at_quotations(text: str, start: int, end: int) -> Iterator[int]:
 def _verdict(sentence: str) -> Language | None:
     """The language of a sentence; None where there is no evidence."""
     malay, english = _evidence(sentence)
-    if malay == english == 0 and FOREIGN in sentence and _WORD.search(sentence) is None:
+    if malay == english == 0 and FOREIGN in sentence and all(len(word) < _STRONG for word in _WORD.findall(sentence)):
         return Language.FOREIGN
     if malay == english or malay < english < _STRONG:
         return None

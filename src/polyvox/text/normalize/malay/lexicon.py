@@ -103,7 +103,7 @@ _ENGLISH_SHAPE: Final = re.compile(
 _NOT_ENGLISH: Final = frozenset(
     (
         "anjing asing baring bising cacing daging dinding guling jaring kacing keliling kering kucing kuning lading "
-        "masing miring pening pusing rating saing sering taring tebing"
+        "masing miring pening petaling pusing rating saing sering taring tebing"
     ).split()
 )
 

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.numbers import DASH, NUMBER, NUMBER_END, cardinal, code, number
-from polyvox.text.normalize.malay import abbreviations, digit_groups, web
+from polyvox.text.normalize.malay import abbreviations, digit_groups, labelled_numbers, web
 from polyvox.text.normalize.malay.dates import day_first
 from polyvox.text.normalize.malay.figures import names_road
 from polyvox.text.tracked import TrackedText
@@ -30,7 +30,7 @@ def read(text: TrackedText, options: NormalizationOptions) -> TrackedText:
     text = digit_groups.read_identities(text, digit_groups.ENGLISH)
     if options.phone_normalization:
         text = digit_groups.read_phones(text, digit_groups.ENGLISH)
-    text = digit_groups.read_labelled(text.sub(_RINGGIT, _ringgit), digit_groups.ENGLISH)
+    text = labelled_numbers.read(text.sub(_RINGGIT, _ringgit), digit_groups.ENGLISH)
     return text.sub(_SEN, lambda match: f"{cardinal(match[1])} sen")
 
 

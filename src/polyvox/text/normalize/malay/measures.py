@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from polyvox.text.normalize.english.numbers import AMOUNT, NUMBER, NUMBER_END, NUMBER_START
-from polyvox.text.normalize.malay.context import last_words, word_before
+from polyvox.text.normalize.malay.context import last_words
 from polyvox.text.normalize.malay.numbers import DASH, amount, cardinal, number
 from polyvox.text.tracked import TrackedText
 
@@ -77,6 +77,7 @@ _UNITS: Final = {
     "yrs": "tahun",
     # frequency, data
     "Hz": "hertz",
+    "hz": "hertz",
     "kHz": "kilohertz",
     "MHz": "megahertz",
     "GHz": "gigahertz",
@@ -120,6 +121,7 @@ _UNITS: Final = {
     "kPa": "kilopascal",
     "hPa": "hektopascal",
     "mmHg": "milimeter raksa",
+    "mmol": "milimol",
     "dB": "desibel",
     "Nm": "newton meter",
     # what receipts and orders count
@@ -221,12 +223,16 @@ _EACH: Final = {
     "kelas": "satu kelas",
     "sesi": "satu sesi",
 }
-PER: Final = r" ?/ ?(?:[A-Za-z]{1,12}[²2]?|sq ?ft)(?![\w/])|psf\b"
+PER: Final = r" ?/ ?(?:[A-Za-z]{1,12}[²2]?|sq ?ft)(?![\w/])| ?psf\b"
 _POWERS: Final = {"²": "persegi", "2": "persegi", "^2": "persegi", "³": "padu", "3": "padu", "^3": "padu"}
 _POWERED: Final = frozenset(("mm", "cm", "m", "km", "in", "ft"))
 _NETWORK_WORDS: Final = frozenset(
     "data internet jalur lebar line liputan pelan plan rangkaian signal talian telefon".split()
 )
+_WARM: Final = frozenset(
+    "aircond bacaan badan bakar celsius demam ketuhar oven panas panaskan suhu temperature thermometer".split()
+)
+_BODY: Final = re.compile(r"3[4-9]\.\d|4[0-2]\.\d")
 _LOOKALIKES: Final = str.maketrans("\u03bc", "\u00b5")
 # What "3m" of can only be millions.
 _MULTITUDES: Final = frozenset("followers likes pelanggan pengguna pengikut penonton subscriber tontonan views".split())
@@ -242,13 +248,21 @@ _DEGREES: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?°[CF]?)?(?:(?:{DASH}| hingga )(?P<upto>-?{NUMBER}))?{NUMBER_END}"
     r" ?(?:(?:°|darjah)(?: ?(?P<letter>[CFK](?![A-Za-z])))?|(?P<sign>[℃℉]))"
 )
-_BARE_CELSIUS: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}) ?[cC](?!\w)")
+_BARE_CELSIUS: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:(?: ?[cC])?{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?[cC](?!\w)"
+)
+_DURATION: Final = re.compile(
+    r"(?<![\w.,])(?P<hours>\d{1,3}) ?(?:j|jam|h|hrs?) ?(?P<minutes>[0-5]?\d) ?m(?:ins?|nt)?(?![\w²³])"
+)
+_SECONDS: Final = re.compile(rf"{NUMBER_START}(?P<amount>\d++\.\d++)s(?!\w)")
+_MILESTONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?:KM|Km|km)\.? ?(?=\d{1,3}(?:\.\d)?(?![\w,/]|\.\d))")
 _TEMPERATURES: Final = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin", "℃": "Celsius", "℉": "Fahrenheit"}
 _PERCENT: Final = re.compile(
     rf"{NUMBER_START}{_MINUS}(?P<amount>{AMOUNT})(?: ?%)?(?:(?:{DASH}| hingga )(?P<upto>{NUMBER}))?"
     rf"{NUMBER_END} ?(?P<sign>[%‰])"
 )
 _HEIGHT: Final = re.compile(r"(?<![\w.,])(?P<feet>\d{1,2}) ?['’′] ?(?P<inches>\d{1,2}) ?(?:[\"”″]|''|’’)")
+_PLOT: Final = re.compile(r"(?<![\w.,])(?P<wide>\d{1,4}) ?['’′] ?[x×] ?(?P<deep>\d{1,4}) ?['’′](?!\w)")
 _FEET: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER})(?:′|['’](?= [x×] ))")
 _INCHES: Final = re.compile(rf"{NUMBER_START}(?P<amount>{AMOUNT})(?:″|\"(?= [A-Za-z]|[.,;)]|$))")
 _BY: Final = re.compile(r"(?<=\d)(?P<unit> ?(?:mm|cm|km|m|ft|kaki|inci|['’\"″′])?) ?[x×] ?(?=\d)")
@@ -276,7 +290,9 @@ def read_shares(text: TrackedText) -> TrackedText:
 
 def read(text: TrackedText) -> TrackedText:
     """Heights, temperatures, angles and measures."""
-    text = text.sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_BARE_CELSIUS, _celsius)
+    text = text.sub(_MILESTONE, "kilometer ").sub(_DURATION, _duration)
+    text = text.sub(_SECONDS, lambda match: f"{number(match['amount'])} saat")
+    text = text.sub(_PLOT, _plot).sub(_HEIGHT, _height).sub(_DEGREES, _degrees).sub(_BARE_CELSIUS, _celsius)
     text = text.sub(_FEET, lambda match: f"{number(match['amount'])} kaki").sub(_INCHES, _inches)
     text = text.sub(_BY, lambda match: f"{match['unit']} kali ").sub(_SAME_UNIT, "-")
     return text.sub(_MEASURE, _measure)
@@ -339,9 +355,17 @@ def _degrees(match: re.Match[str]) -> str:
 
 
 def _celsius(match: re.Match[str]) -> str | None:
-    """A bare C means a temperature only where a word says so."""
-    warm = last_words(match) & {"suhu", "demam", "temperature", "panas"} or word_before(match) == "suhu"
-    return f"{number(match['amount'])} darjah Celsius" if warm else None
+    """A bare C means a temperature where a word says so, or where the figure is a body's."""
+    warm = last_words(match) & _WARM or (_BODY.fullmatch(match["amount"]) and " " not in match.group())
+    return _quantity(match, "darjah Celsius") if warm else None
+
+
+def _duration(match: re.Match[str]) -> str:
+    return f"{cardinal(match['hours'])} jam {cardinal(str(int(match['minutes'])))} minit"
+
+
+def _plot(match: re.Match[str]) -> str:
+    return f"{cardinal(match['wide'])} kaki kali {cardinal(match['deep'])} kaki"
 
 
 def _height(match: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from polyvox.text.normalize.english.numbers import NUMBER, NUMBER_END, NUMBER_START
 from polyvox.text.normalize.malay.measures import PER, per
-from polyvox.text.normalize.malay.numbers import DASH, cardinal, number
+from polyvox.text.normalize.malay.numbers import DASH, cardinal, number, spelled
 from polyvox.text.tracked import TrackedText
 
 
@@ -30,6 +30,7 @@ _SIGNS: Final = {
     "rm": _RINGGIT,
     "$": _DOLLAR,
     "US$": _US_DOLLAR,
+    "AS$": _US_DOLLAR,
     "S$": _SINGAPORE_DOLLAR,
     "A$": _AUSTRALIAN_DOLLAR,
     "AU$": _AUSTRALIAN_DOLLAR,
@@ -46,7 +47,7 @@ _SIGNS: Final = {
     "Rp": MalayCurrency("rupiah"),
     "Rp.": MalayCurrency("rupiah"),
 }
-_CODES: Final = {
+CODES: Final = {
     "MYR": _RINGGIT,
     "USD": _US_DOLLAR,
     "SGD": _SINGAPORE_DOLLAR,
@@ -99,10 +100,10 @@ _SCALE: Final = (
     r"| ?(?:mill?|mn|jt|bil|bn|tn)\b\.?(?! ?\d)|[kKmMbBtT](?![A-Za-z0-9]))"
 )
 _SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
-_CODE: Final = "|".join(_CODES)
+_CODE: Final = "|".join(CODES)
 _BEFORE: Final = re.compile(
     rf"(?<![A-Za-z])(?P<minus>(?<!\w)-)?+(?P<sign>{_SIGN}|(?:{_CODE})(?=[ \d])) ?(?P<amount>{_SUM})"
-    rf"(?:(?P<low>{_SCALE})?(?:{DASH}| (?:hingga|sampai|ke|to) )(?:(?P=sign)) ?(?P<upto>{NUMBER})"
+    rf"(?:(?P<low>{_SCALE})?(?:{DASH}| (?:hingga|sampai|to) )(?:(?P=sign)) ?(?P<upto>{NUMBER})"
     rf"|(?P<low2>{_SCALE})?{DASH}(?P<upto2>{NUMBER}))?{NUMBER_END}"
     rf"(?P<scale>{_SCALE})?(?:/[-=](?!\w))?(?P<per>{PER})?"
 )
@@ -110,17 +111,21 @@ _BEHIND: Final = re.compile(
     rf"{NUMBER_START}(?P<minus>-)?+(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}(?P<scale>{_SCALE})?"
     rf" ?(?P<sign>[€£¥₹₩₱₫฿]|(?:RM|rm|{_CODE})(?![A-Za-z]))(?! ?\d)(?P<per>{PER})?"
 )
+_EXCHANGE_RATES: Final = re.compile(r"(?<![\w.,/])(?P<bid>\d\.\d{4})/(?P<ask>\d{4})(?![\w/.])")
+_PAIR: Final = re.compile(rf"(?<![\w/])(?P<base>{_CODE})/(?P<quote>{_CODE}) ?(?P<rate>{NUMBER}){NUMBER_END}(?!\w)")
 _SEN: Final = re.compile(rf"{NUMBER_START}(?P<amount>{NUMBER}){NUMBER_END}(?: ?¢|sen\b)")
 
 
 def read(text: TrackedText) -> TrackedText:
-    """Sums with a sign or a code in front or behind, and sen."""
+    """Sums with a sign or a code in front or behind, sen, and the two prices of a currency."""
+    text = text.sub(_PAIR, lambda match: f"{match['base']} {match['quote']} {number(match['rate'])}")
+    text = text.sub(_EXCHANGE_RATES, lambda match: f"{number(match['bid'])}, {spelled(match['ask'])}")
     return text.sub(_BEFORE, _sum).sub(_BEHIND, _sum).sub(_SEN, lambda match: f"{number(match['amount'])} sen")
 
 
 def _sum(match: re.Match[str]) -> str:
     sign = match["sign"]
-    currency = _SIGNS.get(sign) or _CODES[sign]
+    currency = _SIGNS.get(sign) or CODES[sign]
     groups = match.groupdict()
     amount, upto = match["amount"], groups.get("upto") or groups.get("upto2")
     scale = _scale(match["scale"])

@@ -1,18 +1,19 @@
-"""Runs that pass through unchanged: other scripts, emoji, and placeholders.
+"""Runs that pass through the Malay rules unchanged: other scripts, emoji, placeholders, and addresses once read.
 
 During normalisation each such run is masked by one private-use character, which every rule leaves in place.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from polyvox.text.characters import INVISIBLE
+from polyvox.text.characters import HAN, INVISIBLE
 from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
 
 EMOJI: Final = "\ue000"
 FOREIGN: Final = "\ue001"
+ASIDE: Final = "\ue002"
 
 # Scripts other than Latin and Greek; the letters of mathematics, which only decorate Latin ones, are left out.
 _SCRIPTS: Final = (
@@ -38,6 +39,10 @@ _EMOJI_RUN: Final = (
 )
 _RUN: Final = re.compile(f"(?P<foreign>{_FOREIGN})|{_EMOJI_RUN}")
 _MASK: Final = re.compile(f"[{EMOJI}{FOREIGN}]")
+_ASIDE: Final = re.compile(ASIDE)
+_MARKED: Final = re.compile(f"{ASIDE}(?P<words>[^{ASIDE}]*){ASIDE}")
+_HAN: Final = re.compile(f"[{HAN}]")
+_NOT_HAN: Final = re.compile(f"(?![{HAN}\u3000-\u303f\uff00-\uff65])[{_SCRIPTS}]")
 
 
 def mask_runs(text: TrackedText) -> tuple[TrackedText, tuple[TrackedText, ...]]:
@@ -52,12 +57,42 @@ def mask_runs(text: TrackedText) -> tuple[TrackedText, tuple[TrackedText, ...]]:
     return text.sub(_RUN, take), tuple(runs)
 
 
+def set_aside(text: TrackedText) -> tuple[TrackedText, tuple[TrackedText, ...]]:
+    """The text with one mask for everything that stands between two marks of `ASIDE`, and what stood there."""
+    found = list(_MARKED.finditer(text.text))
+    return text.sub(_MARKED, ASIDE), tuple(text[slice(*match.span("words"))] for match in found)
+
+
 def unmask_runs(text: TrackedText, runs: Iterable[TrackedText]) -> TrackedText:
     """The text with the runs where they were."""
+    return _unmasked(text, runs, _MASK)
+
+
+def put_back(text: TrackedText, words: Iterable[TrackedText]) -> TrackedText:
+    """The text with what `set_aside` took where it was."""
+    return _unmasked(text, words, _ASIDE)
+
+
+def masks(text: str) -> list[str]:
+    """The masks of `mask_runs` in a part of its text."""
+    return _MASK.findall(text)
+
+
+def foreign_runs(text: TrackedText, runs: Sequence[TrackedText]) -> list[TrackedText]:
+    """Those of a text's runs that are words of other scripts, in their order."""
+    return [run for mask, run in zip(masks(text.text), runs, strict=True) if mask == FOREIGN]
+
+
+def is_chinese(run: str) -> bool:
+    """Whether a run of another script is Chinese: has Chinese characters, and no kana or others among them."""
+    return _HAN.search(run) is not None and _NOT_HAN.search(run) is None
+
+
+def _unmasked(text: TrackedText, runs: Iterable[TrackedText], masks: re.Pattern[str]) -> TrackedText:
     waiting = iter(runs)
     parts: list[TrackedText] = []
     done = 0
-    for match in _MASK.finditer(text.text):
+    for match in masks.finditer(text.text):
         parts += (text[done : match.start()], next(waiting))
         done = match.end()
     return joined([*parts, text[done:]])

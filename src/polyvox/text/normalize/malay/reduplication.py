@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from polyvox.text.normalize.malay.acronyms import ACRONYMS
+from polyvox.text.normalize.malay.context import capitalised_like
 from polyvox.text.normalize.malay.shortforms import expanded
 from polyvox.text.tracked import TrackedText
 
@@ -10,6 +12,8 @@ _DOUBLED: Final = re.compile(
     r"(?<![^\W_])(?<!-)(?P<word>[A-Za-z]{3,20})(?P<mark>-?2|²)"
     r"(?P<end>nya|nye|an|kan|lah|la|ku|mu|i)?(?![^\W_]|[.,]\d|-\w)"
 )
+_TRIPLED: Final = re.compile(r"(?<![^\W_])(?<!-)(?P<word>[A-Za-z]{3,12})3(?![^\W_]|[.,]\d|-\w)")
+_EMPHASISED: Final = frozenset("baik banyak best betul cepat jangan jauh laju lama maaf sangat sedap tolong".split())
 _SHORTEST_IN_CAPITALS: Final = 4
 _VOWEL: Final = re.compile("[aeiou]")
 # What a two behind counts or names, instead of doubling it.
@@ -42,12 +46,14 @@ _NASAL_KEPT: Final = {"mengada": "ngada", "mengira": "ngira", "mengejut": "ngeju
 
 
 def read(text: TrackedText) -> TrackedText:
-    return text.sub(_DOUBLED, _doubled)
+    return text.sub(_DOUBLED, _doubled).sub(_TRIPLED, _tripled)
 
 
 def _doubled(match: re.Match[str]) -> str | None:
     word, mark, end = match["word"], match["mark"], (match["end"] or "").replace("nye", "nya")
     low = word.lower()
+    if low in ACRONYMS:
+        return word.upper() + "2" + end
     if low in _NUMBERED or (mark == "-2" and not word.islower()) or not _is_word(word):
         return None
     full = expanded(low) or low
@@ -56,6 +62,12 @@ def _doubled(match: re.Match[str]) -> str | None:
     stem = "ke" if full == "kedua" else ""
     doubled = f"{full}-{_repeated(full).removeprefix(stem)}{end}"
     return doubled[0].upper() + doubled[1:] if word[0].isupper() else doubled
+
+
+def _tripled(match: re.Match[str]) -> str | None:
+    """ "betul3" insists; behind other words a three counts."""
+    full = expanded(match["word"].lower()) or match["word"].lower()
+    return capitalised_like(match["word"], "-".join((full,) * 3)) if full in _EMPHASISED else None
 
 
 def _is_word(word: str) -> bool:

@@ -57,7 +57,7 @@ SHORT_FORMS: Final = _by_short_form(
         "tetap": "tttp",
         "kalau": "klu klau klo",
         "walaupun": "wlpn wlaupun walaupn",
-        "sampai": "smpi smpai",
+        "sampai": "smpi smpai smpe",
         "supaya": "spy spya",
         "sebelum": "sblm sblum",
         "selepas": "slps slpas",
@@ -94,7 +94,7 @@ SHORT_FORMS: Final = _by_short_form(
         "banyak": "byk bnyk bnyak",
         "sikit": "skit sket",
         "sedikit": "sdkt",
-        "berapa": "brp brpa",
+        "berapa": "brp brpa brapa brape",
         "lebih": "lbh lbih",
         "kurang": "krg",
         "lagi": "lg lgi",
@@ -105,10 +105,10 @@ SHORT_FORMS: Final = _by_short_form(
         "semalam": "smlm smalam",
         "tadi": "td tdi",
         "nanti": "nnt nnti nti",
-        "esok": "esk",
+        "esok": "esk sok",
         "hari": "hri hr",
         "malam": "mlm",
-        "petang": "ptg",
+        "petang": "ptg ptang",
         "tengah": "tgh",
         "tengah hari": "tghari tghhari",
         "tahun": "thn tahn",
@@ -132,7 +132,7 @@ SHORT_FORMS: Final = _by_short_form(
         "bayar": "byr byar",
         "jadi": "jd jdi",
         "jumpa": "jmpa",
-        "kerja": "krja kje krje",
+        "kerja": "krja kje krje keje kije",
         "balik": "blk blik",
         "datang": "dtg dtng",
         "hantar": "hntr hantr",
@@ -189,6 +189,41 @@ SHORT_FORMS: Final = _by_short_form(
         "hadapan": "hdpn",
         "belakang": "blkg",
         "depan": "dpn",
+        "dulu": "dlu",
+        "anak": "ank",
+        "hospital": "hosp",
+        "setiap": "stp stiap",
+        "sesiapa": "sspe",
+        "bagitahu": "bgtahu",
+        "selesai": "slsai",
+        "kedai": "kdai",
+        "sihat": "shat",
+        "suruh": "srh",
+        "tidur": "tdo tido",
+        "cari": "cri",
+        "pakai": "pki",
+        "maklum": "mklm",
+        "hujan": "hjn",
+        "susah": "ssh",
+        "mudah": "mdh",
+        "negeri": "ngri",
+        "lelaki": "llki",
+        "perempuan": "pmpn",
+        "simpan": "smpn",
+        "ambil": "ambik amik",
+        "kelas": "kls",
+        "alamat": "almt",
+        "nombor": "nmbr nmbor",
+        "minta": "mnta",
+        "kereta": "krta kreta",
+        "masuk": "msk msuk",
+        "jumlah": "jmlh",
+        "semoga": "smg smoga",
+        "akaun": "acc",
+        "gambar": "gmbr gbr",
+        "jalan": "jln",
+        "besok": "bsk",
+        "marah": "mrh mrah",
     }
 )
 # Short forms of English that Malay chat uses, read as their users say them.
@@ -210,12 +245,15 @@ ENGLISH_SHORT_FORMS: Final = _by_short_form(
         "birthday": "bday",
         "happy birthday": "hbd",
         "tomorrow": "tmr",
+        "homework": "hw",
+        "take care": "tc",
     }
 )
 # Written in capitals these are names of places, parties, brands or offices.
 _NAMES_IN_CAPITALS: Final = frozenset("BLK BSR LPS MLS MMG MST SDG SNG SPE SPT".split())
 _SHORTEST_IN_CAPITALS: Final = 3
 
+_BEFORE: Final = re.compile(r"(?<![\w'@#.-])[bB]4(?![\w'@.-])")
 _WORD: Final = re.compile(r"(?<![\w'@#.-])[A-Za-z]{2,12}(?![\w'@]|\.\w|-\w)")
 _SUFFIXED: Final = re.compile(r"(?P<base>[A-Za-z]{2,8}?)(?P<suffix>nya|nye|lah|la|kah|kan)")
 _NEGATED: Final = re.compile(r"(?<![\w'@#.-])(?P<x>[xX])(?P<word>[a-z]{2,10})(?![\w'@])")
@@ -237,9 +275,9 @@ _NEGATIONS: Final = {
 _NEGATABLE: Final = frozenset("best kisah larat mau payah perasan puas reti sempat tahan".split())
 _LETTER: Final = re.compile(
     r"(?<![\w'@#./=+*^²³-])(?<![=+*/<>^-] )"
-    r"(?:(?<!\d )[xX](?= (?P<next>[a-z]{1,12})|[?!,]|\.(?!\w)|$)|d(?= [a-z])|n(?= [A-Za-z\d]))"
+    r"(?:(?<!\d )[xX](?= (?P<next>[a-z]{1,12})|[?!,]|\.(?!\w)|$)|[dp](?= [a-z])|n(?= [A-Za-z\d]))"
 )
-_LETTERS: Final = {"d": "di", "n": "dan"}
+_LETTERS: Final = {"d": "di", "n": "dan", "p": "pergi"}
 # A lone letter behind one of these is a letter.
 _LABELS: Final = frozenset(
     "abjad faktor gen generasi gred huruf jawapan kelas kategori koordinat kumpulan model nilai paksi pelan "
@@ -247,8 +285,9 @@ _LABELS: Final = frozenset(
 )
 # "pg" is "pagi" behind a time, a day or a greeting, else "pergi".
 _BEFORE_MORNING: Final = frozenset(
-    "awal esk esok hari isnin jumaat khamis rabu sabtu selamat selasa semalam setiap tadi td tiap".split()
+    "awal esk esok hari isnin jumaat khamis rabu sabtu selamat selasa semalam setiap slmt tadi td tiap".split()
 )
+_GREETINGS: Final = frozenset("assalamualaikum askum salam waalaikumsalam waalaikumussalam".split())
 # Names that one comes from.
 _WHENCE: Final = frozenset(
     "Bandar Bangi Bukit China Hospital Indonesia Ipoh JB Jalan Johor KL Kajang Kampung Kedah Kelantan Klang Kota Kuala "
@@ -259,6 +298,7 @@ _WHENCE: Final = frozenset(
 
 def read(text: TrackedText) -> TrackedText:
     """Short forms, negations with x, and the lone letters of chat."""
+    text = text.sub(_BEFORE, lambda match: capitalised_like(match.group(), "before"))
     return text.sub(_WORD, _word).sub(_NEGATED, _negated).sub(_LETTER, _letter)
 
 
@@ -304,6 +344,8 @@ def _in_context(match: re.Match[str], word: str) -> str | None:
         return "pagi" if _after_figure(match) or word_before(match).lower() in _BEFORE_MORNING else "pergi"
     if word == "kn":
         return "kan" if match.string[match.end() : match.end() + 1] in ("", "?", "!", ".", ",", "\n") else None
+    if word in ("wbt", "wrwb"):
+        return "warahmatullahi wabarakatuh" if word_before(match).lower() in _GREETINGS else None
     if word in ("bg", "kt"):
         return {"bg": "bagi", "kt": "kat"}[word] if word_after(match) else None
     return None

@@ -58,7 +58,7 @@ _ABOUT: Final = re.compile(r"(?<![~∼\w])[~∼]++ ?(?=(?:RM|rm|[$€£])?\d)|±
 _LESS: Final = re.compile(rf" ?<{_SIGNED_FIGURE}|(?<=[\w)] )<(?= )")
 _GREATER: Final = re.compile(rf" ?>{_SIGNED_FIGURE}|(?<=[\w)] )>(?= )")
 _AT_PRICE: Final = re.compile(r" ?@ ?(?=(?:RM|rm) ?\d)")
-_AT_TIME: Final = re.compile(r" @ ?(?=\d)")
+_AT_TIME: Final = re.compile(r" @ ?(?=\d)(?!0\d{1,2}[ -]?\d{3})")
 _GRADE: Final = re.compile(r"(?<=\b[A-D])\+(?!\w)")
 _ALIAS: Final = re.compile(r"(?<=[a-z]) @ (?=[A-Z])")
 _AT_PLACE: Final = re.compile(r"(?<=[A-Za-z]) @ ?(?=[a-z])")

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from polyvox.text.normalize.malay.context import ends_sentence, word_before
+from polyvox.text.normalize.malay.context import ends_sentence, last_words, word_before
 from polyvox.text.normalize.malay.numbers import DASH, cardinal
 from polyvox.text.tracked import TrackedText
 
@@ -11,8 +11,8 @@ _PARTS: Final = {
     written: part
     for part, forms in {
         "pagi": "pg pgi pagi",
-        "tengah hari": "tghari tghhari tengahari tengahhari",
-        "tengah malam": "tghmlm tghmalam tengahmlm tengahmalam",
+        "tengah hari": "tghari tghhari tengahari tengahhari t/hari t/hri",
+        "tengah malam": "tghmlm tghmalam tengahmlm tengahmalam t/malam t/mlm",
         "petang": "ptg petang",
         "malam": "mlm malam",
         "subuh": "subuh",
@@ -20,9 +20,10 @@ _PARTS: Final = {
     for written in forms.split()
 }
 _PART: Final = (
-    r"(?i:pgi?|pagi|(?:tgh|tengah) ?(?:hari|malam|mlm)|tghari|tengahari|ptg|petang|mlm|malam|subuh"
-    r"|[ap](?:\.m\.?|m))(?![A-Za-z0-9])"
+    r"(?i:pgi?|pagi|(?:tgh|tengah) ?(?:hari|malam|mlm)|t/(?:hari|hri|malam|mlm)|tghari|tengahari|ptg|petang"
+    r"|mlm|malam|subuh|[ap](?:\.m\.?|m))(?![A-Za-z0-9])"
 )
+_ENGLISH_PART: Final = re.compile(r"[ap]\.?m\.?", re.IGNORECASE)
 _START: Final = r"(?<![\w:/-])(?<!\d[.,])"
 _TO: Final = rf"(?:{DASH}| (?:hingga|sampai|to) )"
 _CLOCK_WORD: Final = r"(?:(?<=pukul )|(?<=Pukul )|(?<=PUKUL )|(?<=jam )|(?<=Jam ))"
@@ -43,17 +44,35 @@ _MILITARY: Final = re.compile(
     r"|(?<![\w:.,])(?P<hour2>0\d)(?P<minute2>[0-5]\d)(?= ?(?:jam|hrs|hours)\b))"
     r"(?!\w|:\d|[.,]\d)(?: ?(?:jam|hrs|hours)\b)?"
 )
-_CLOCK_WORDS: Final = frozenset(("pukul", "jam"))
+_CLOCK_WORDS: Final = frozenset("jam pkl pukul".split())
+# Behind these a time goes on from one that was said to be one.
+_GOES_ON: Final = frozenset(("hingga", "sampai", "to"))
+_OR: Final = re.compile(rf"(?<=\d)(?P<part> ?{_PART}) ?/ ?(?=\d{{1,2}}(?:[.:][0-5]\d)? ?{_PART})")
+_CLOCK_SPAN: Final = re.compile(
+    rf"(?<![\w.,:/-])(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d){_TO}(?P<hour2>[01]\d|2[0-4])(?P<minute2>[0-5]\d)"
+    r"(?: ?(?:hrs|hours|jam)\b)?(?![\w/]|[.,:-]\d)"
+)
+_CLOCK_ALONE: Final = re.compile(r"(?<=[a-z] )(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)(?!\w|[.,:/-]\d)")
+# What runs by the clock; elsewhere four digits are a year or a count.
+_TIMED: Final = frozenset(
+    "boarding jam kuliah masa operasi pejabat pukul rehat shift sift syif waktu kaunter lawatan latihan".split()
+)
+_NUMBERED: Final = frozenset(
+    "akaun booking code invois invoice kod no nombor pesanan polisi ref resit ruj rujukan siri tempahan".split()
+)
+_HAPPENS: Final = frozenset("berlepas bertolak bermula keluar kick-off masuk tamat tiba".split())
+_SCHEDULED: Final = frozenset("bas daftar feri flight keretapi penerbangan perlawanan tren".split())
 
 
 def read(text: TrackedText) -> TrackedText:
     """Times with minutes, full hours with a part of the day, and what lies between two of them."""
-    text = text.sub(_NOON, r"\g<time> tengah hari")
+    text = text.sub(_NOON, r"\g<time> tengah hari").sub(_OR, r"\g<part> atau ")
     for pattern in (_STOP_BEFORE_PART, _STOP_BEHIND_WORD, _STOP_IN_SPAN):
         text = text.sub(pattern, r"\1:\2")
     text = text.sub(_STOP_BEHIND_SPAN, r"\1\2\3:\4")
     text = text.sub(_SPAN, lambda match: f"{match[1]}{match[2] or ''} hingga ").sub(_SPAN_OF_PARTS, _span_of_parts)
-    return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military)
+    text = text.sub(_CLOCK_SPAN, _clock_span)
+    return text.sub(_TIME, _time).sub(_HOUR, _hour).sub(_MILITARY, _military).sub(_CLOCK_ALONE, _clock_alone)
 
 
 def _span_of_parts(match: re.Match[str]) -> str:
@@ -66,9 +85,14 @@ def _time(match: re.Match[str]) -> str | None:
         return None
     words = _clock(hour, minute, second, _part(match["part"], hour))
     alone = not minute and not second and not match["part"] and 1 <= hour <= 12
-    if alone and word_before(match).lower() not in _CLOCK_WORDS:
-        words = f"pukul {words}"
-    return words + _stop(match)
+    return _at_clock(match, alone=alone) + words + _stop(match)
+
+
+def _at_clock(match: re.Match[str], *, alone: bool = False) -> str:
+    """ "pukul ", where a time stands alone or is written with the English a.m. or p.m., and no word says it yet."""
+    before = word_before(match).lower().rstrip(".")
+    english = match["part"] and _ENGLISH_PART.fullmatch(match["part"]) and before not in _GOES_ON
+    return "pukul " if (alone or english) and before not in _CLOCK_WORDS else ""
 
 
 def _clock(hour: int, minute: int, second: int, part: str) -> str:
@@ -107,11 +131,33 @@ def _hour(match: re.Match[str]) -> str | None:
     hour = int(match["hour"])
     if hour > 12:
         return None
-    return _clock(hour, 0, 0, _part(match["part"], hour)) + _stop(match)
+    return _at_clock(match) + _clock(hour, 0, 0, _part(match["part"], hour)) + _stop(match)
+
+
+def _clock_span(match: re.Match[str]) -> str | None:
+    """Two times of four digits; without a nought in front, only where the words before speak of the clock."""
+    before = last_words(match)
+    if before & _NUMBERED or not (match["hour"][0] == "0" or match["hour2"][0] == "0" or before & _TIMED):
+        return None
+    first = _full(int(match["hour"]), int(match["minute"]))
+    at = "" if word_before(match).lower() in _CLOCK_WORDS else "pukul "
+    return f"{at}{first} hingga {_full(int(match['hour2']), int(match['minute2']))}"
+
+
+def _clock_alone(match: re.Match[str]) -> str | None:
+    """Four digits behind what happens at a time, in a sentence of timetables."""
+    if word_before(match).lower() not in _HAPPENS or not last_words(match, reach=32) & _SCHEDULED:
+        return None
+    return f"pukul {_full(int(match['hour']), int(match['minute']))}"
+
+
+def _full(hour: int, minute: int) -> str:
+    """A time of the clock of 24 hours, with its part of the day."""
+    return _clock(hour, minute, 0, _part(None, hour) or ("pagi" if hour < 12 else "tengah hari"))
 
 
 def _military(match: re.Match[str]) -> str:
     """Four figures behind "jam" or "pukul", or before "jam", are hour and minute."""
     hour, minute = int(match["hour"] or match["hour2"]), int(match["minute"] or match["minute2"])
-    words = _clock(hour, minute, 0, _part(None, hour) or ("pagi" if hour < 12 else "tengah hari"))
+    words = _full(hour, minute)
     return words if match["hour"] else f"jam {words}"

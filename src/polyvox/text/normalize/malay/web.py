@@ -21,9 +21,16 @@ _DOMAIN: Final = re.compile(
     r"(?<![\w@./\\-])(?:[A-Za-z0-9-]++\.)+(?:com|org|net|edu|gov|mil|info|biz|io|ai|co|me|my|sg|id|bn|uk|asia|tv|app|dev|shop|store|ly|gl)"
     rf"(?![\w@-]|\.\w)(?:[:/?#](?=\w){_INSIDE}*{_LAST})?"
 )
+_LOCAL: Final = re.compile(rf"(?<![\w@./\\-])localhost(?![\w@-])(?:[:/](?=\w){_INSIDE}*{_LAST})?", re.IGNORECASE)
+_HANDLE: Final = re.compile(r"(?<![\w@.])@(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]{1,50})(?![\w@])")
+_HASHTAG: Final = re.compile(r"(?<![\w#&/])#(?=[A-Za-z_])(?P<name>[A-Za-z0-9_]++)")
+_FILE: Final = re.compile(r"(?<=\w)\.(aab|apk|heic|ipa|jfif|webm)(?!\w)", re.IGNORECASE)
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _SCHEME: Final = re.compile(r"(?:https?|ftp)://|mailto:", re.IGNORECASE)
 _PIECE: Final = re.compile(r"[A-Za-z]+|[0-9]+|[^\W\d_]+|.", re.DOTALL)
 _COUNTRIES: Final = frozenset("ai bn id io my sg tv uk".split())
+_SAID: Final = frozenset(("by", "ly"))
+_VOWEL: Final = re.compile("[aeiou]")
 _MARKS: Final = {
     ".": "dot",
     "/": "slash",
@@ -41,17 +48,32 @@ _MARKS: Final = {
 }
 
 
-def read(text: TrackedText, options: NormalizationOptions, digits: ReadDigits) -> TrackedText:
-    """Mail addresses, web addresses without their scheme, and bare domain names."""
+def read(text: TrackedText, options: NormalizationOptions, digits: ReadDigits, mark: str = "") -> TrackedText:
+    """Mail addresses, web addresses without their scheme, and bare domain names.
+
+    A `mark` of one character is put round every address, for `set_aside`: what an address says is no chat.
+    """
 
     def aloud(match: re.Match[str]) -> str:
-        return _aloud(match.group(), digits)
+        return f"{mark}{_aloud(match.group(), digits)}{mark}"
 
     if options.email_normalization:
         text = text.sub(_EMAIL, aloud)
     if options.url_normalization:
-        text = text.sub(_URL, aloud).sub(_DOMAIN, aloud)
+        text = text.sub(_URL, aloud).sub(_DOMAIN, aloud).sub(_LOCAL, aloud)
     return text
+
+
+def read_tags(text: TrackedText, digits: ReadDigits, mark: str) -> TrackedText:
+    """Handles, hashtags, and endings of file names that only telephones know."""
+
+    def tag(match: re.Match[str]) -> str:
+        sign = "at" if match.group()[0] == "@" else "hashtag"
+        parts = _CAMEL.sub(" ", match["name"].replace("_", " ")).split()
+        return f"{mark}{' '.join([sign, *(digits(part) if part.isdigit() else part for part in parts)])}{mark}"
+
+    text = text.sub(_HANDLE, tag).sub(_HASHTAG, tag)
+    return text.sub(_FILE, lambda match: " dot " + match[1].upper())
 
 
 def _aloud(address: str, digits: ReadDigits) -> str:
@@ -68,6 +90,9 @@ def _aloud(address: str, digits: ReadDigits) -> str:
 
 
 def _name(piece: str, *, after_dot: bool) -> str:
-    if piece.lower() == "www":
+    low = piece.lower()
+    if low == "www":
         return "W W W"
+    if len(piece) == 2 and "y" in low and not _VOWEL.search(low) and low not in _COUNTRIES | _SAID:
+        return piece.upper()
     return " ".join(piece.upper()) if after_dot and piece in _COUNTRIES else initials_as_capitals(piece)

@@ -1,0 +1,1 @@
+"""Rules of the Hindi normaliser, by kind of expression."""

@@ -1,0 +1,72 @@
+"""Dates and times of day."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.hindi.numbers import BELOW_HUNDRED, cardinal, year
+from polyvox.text.tracked import TrackedText
+
+_MONTHS: Final = "जनवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर".split()
+_ANY_MONTH: Final = "जनवरी|फ़रवरी|फरवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|सितम्बर|अक्टूबर|अक्तूबर|नवंबर|नवम्बर|दिसंबर|दिसम्बर"
+_DATE: Final = re.compile(
+    r"(?<![\d./-])(?P<day>\d{1,2})([-/.])(?P<month>\d{1,2})\2(?P<year>\d{4}|\d{2})(?![\d/-]|\.\d)"
+)
+_ISO: Final = re.compile(r"(?<![\d./-])(?P<year>\d{4})([-/])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d/-])")
+_SHORT: Final = re.compile(r"(?<![\d./-])(?P<day>\d{1,2})/(?P<month>\d{1,2})(?= (?:को|तक|से|के दिन)(?!\w))(?![\d/])")
+_NAMED: Final = re.compile(rf"(?:{_ANY_MONTH}),? (?P<year>[12]\d{{3}})(?![\d,]|\.\d)")
+_YEAR: Final = re.compile(
+    r"(?:(?<=सन )|(?<=सन् )|(?<=वर्ष ))(?P<year>1[1-9]\d\d)(?![\d,]|\.\d)"
+    r"|(?<![\d.,₹$])(?P<year2>1[1-9]\d\d)(?= (?:में|ई\.|ईस्वी))"
+)
+_TIME: Final = re.compile(
+    r"(?<![\d:.,])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?![\d:])(?: ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?(?: बजे)?"
+)
+_HOUR: Final = re.compile(r"(?<![\d:.,])(?P<hour>\d{1,2}) ?(?P<half>[AaPp])\.?[Mm](?![A-Za-z])\.?")
+_SPAN: Final = re.compile(r"(?<=:\d\d) ?[-–—] ?(?=\d{1,2}:\d\d)")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Dates in figures, the day first; years; times with minutes or with a.m. and p.m."""
+    text = text.sub(_ISO, _date).sub(_DATE, _date).sub(_SHORT, _date)
+    text = text.sub(_NAMED, lambda match: match.group()[:-4] + year(match["year"]))
+    text = text.sub(_YEAR, lambda match: year(match["year"] or match["year2"]))
+    return text.sub(_SPAN, " से ").sub(_TIME, _time).sub(_HOUR, _hour)
+
+
+def _date(match: re.Match[str]) -> str | None:
+    day, month = int(match["day"]), int(match["month"])
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    words = f"{cardinal(str(day))} {_MONTHS[month - 1]}"
+    figures = match.groupdict().get("year")
+    if not figures:
+        return words
+    full = figures if len(figures) == 4 else str(int(figures) + (2000 if int(figures) < 70 else 1900))
+    return f"{words} {year(full)}"
+
+
+def _time(match: re.Match[str]) -> str | None:
+    hour, minute = int(match["hour"]), int(match["minute"])
+    if hour > 24:
+        return None
+    part = _part(match)
+    if not minute:
+        return f"{part}{BELOW_HUNDRED[hour]} बजे"
+    return f"{part}{BELOW_HUNDRED[hour]} बजकर {BELOW_HUNDRED[minute]} मिनट"
+
+
+def _hour(match: re.Match[str]) -> str | None:
+    hour = int(match["hour"])
+    return f"{_part(match)}{BELOW_HUNDRED[hour]} बजे" if 1 <= hour <= 12 else None
+
+
+def _part(match: re.Match[str]) -> str:
+    """The part of the day that a.m. and p.m. stand for, unless the word before tells it already."""
+    half, before = match["half"], match.string[max(0, match.start() - 6) : match.start()]
+    if not half or before.endswith(("सुबह ", "दोपहर ", "शाम ", "रात ")):
+        return ""
+    of_day = int(match["hour"]) % 12 + (12 if half in "pP" else 0)
+    for end, part in ((4, "रात"), (12, "सुबह"), (16, "दोपहर"), (20, "शाम")):
+        if of_day < end:
+            return f"{part} "
+    return "रात "

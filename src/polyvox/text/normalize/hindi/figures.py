@@ -1,0 +1,121 @@
+"""Fractions, ranges, telephones, codes, abbreviations and signs."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.hindi.numbers import (
+    DASH,
+    NUMBER,
+    NUMBER_END,
+    NUMBER_START,
+    ORDINAL,
+    cardinal,
+    in_groups,
+    number,
+    ordinal,
+    spelled,
+)
+from polyvox.text.tracked import TrackedText
+
+ABBREVIATIONS: Final = {
+    "डॉ.": "डॉक्टर",
+    "डा.": "डॉक्टर",
+    "प्रो.": "प्रोफ़ेसर",
+    "पं.": "पंडित",
+    "कु.": "कुमारी",
+    "स्व.": "स्वर्गीय",
+    "नं.": "नंबर",
+    "सं.": "संख्या",
+    "मो.": "मोबाइल",
+    "पृ.": "पृष्ठ",
+    "कि.मी.": "किलोमीटर",
+    "कि.ग्रा.": "किलोग्राम",
+    "मि.ली.": "मिलीलीटर",
+    "से.मी.": "सेंटीमीटर",
+    "ई.पू.": "ईसा पूर्व",
+    "उ.प्र.": "उत्तर प्रदेश",
+    "म.प्र.": "मध्य प्रदेश",
+    "ई.": "ईस्वी",
+}
+_ABBREVIATION: Final = re.compile(
+    r"(?<![\w\u0900-\u097f.])(?:"
+    + "|".join(re.escape(short) for short in sorted(ABBREVIATIONS, key=len, reverse=True))
+    + r")(?=(?P<gap> ?))"
+)
+_PHONE: Final = re.compile(
+    r"(?<![\d.,-])(?P<country>\+91[ -]?)?(?P<first>[6-9]\d{4})[ -]?(?P<last>\d{5})(?![\d,-]|\.\d)"
+    r"|(?<![\d.,-])(?P<area>0\d{2,4})-(?P<local>\d{6,8})(?![\d-])"
+)
+_SERVICE: Final = re.compile(r"(?<![\d.,-])1800[ -]\d{3}[ -]\d{3,4}(?![\d-])")
+_LABELLED: Final = re.compile(
+    r"(?:(?<=पिन )|(?<=कोड )|(?<=ओटीपी )|(?<=OTP )|(?<=नंबर )|(?<=खाता )|(?<=संख्या )|(?<=डायल करें )|(?<=है )|(?<=: ))"
+    r"(?P<digits>\d{4,})(?![\d,%]|\.\d| (?:रुपये|लोग|साल|वर्ष))"
+)
+_EMERGENCY: Final = re.compile(r"(?<![\d.,])1(?:00|01|02|08|12|81|098)(?= (?:पर|नंबर|डायल))")
+_FIXED: Final = {"1/2": "आधा", "1/4": "एक चौथाई", "3/4": "तीन चौथाई", "½": "आधा", "¼": "एक चौथाई", "¾": "तीन चौथाई"}
+_MIXED: Final = {"1½": "डेढ़", "2½": "ढाई", "1 1/2": "डेढ़", "2 1/2": "ढाई"}
+_HALVES: Final = re.compile(r"(?<![\d./])(?:[12] ?½|[12] 1/2)(?![\d/])")
+_FRACTION: Final = re.compile(r"(?<![\d./])(?P<top>\d{1,4})/(?P<bottom>\d{1,4})(?![\d/]|\.\d)|[½¼¾]")
+_RATIO: Final = re.compile(rf"{NUMBER_START}(\d{{1,4}}):(\d{{1,6}}){NUMBER_END}")
+_SCORE: Final = re.compile(r"(?<![\d.,-])(\d{1,3})-(\d{1,3})(?= से (?:जीत|हार|हरा|मात|आगे|बढ़त))")
+_RANGE: Final = re.compile(rf"{NUMBER_START}({NUMBER}){DASH}({NUMBER}){NUMBER_END}")
+_NEGATIVE: Final = re.compile(r"(?<![\w)])-(?=\d)")
+_NUMBER: Final = re.compile(NUMBER)
+_SIGNS: Final = {
+    "+": "प्लस",
+    "=": "बराबर",
+    "×": "गुणा",
+    "÷": "भागा",
+    "±": "प्लस माइनस",
+    "&": "और",
+    "@": "एट",
+    "#": "हैश",
+    "%": "प्रतिशत",
+    "°": "डिग्री",
+    "<": "से कम",
+    ">": "से अधिक",
+}
+_SIGN: Final = re.compile(" ?([" + "".join(re.escape(sign) for sign in _SIGNS) + "]) ?")
+_SPACES: Final = re.compile(r"\d+")
+
+
+def read_abbreviations(text: TrackedText) -> TrackedText:
+    return text.sub(_ABBREVIATION, lambda match: ABBREVIATIONS[match.group()] + ("" if match["gap"] else " "))
+
+
+def read_phones(text: TrackedText) -> TrackedText:
+    """Mobile, fixed and toll-free numbers, and those of emergencies."""
+    text = text.sub(_PHONE, _phone).sub(_EMERGENCY, lambda match: spelled(match.group()))
+    return text.sub(_SERVICE, lambda match: ", ".join(spelled(group) for group in _SPACES.findall(match.group())))
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Every figure that is left."""
+    text = text.sub(_LABELLED, lambda match: in_groups(match["digits"], 4 if len(match["digits"]) > 6 else 6))
+    text = text.sub(ORDINAL, lambda match: ordinal(match["figure"], match["end"]))
+    text = text.sub(_HALVES, lambda match: _MIXED[match.group().replace(" ½", "½")]).sub(_FRACTION, _fraction)
+    text = text.sub(_RATIO, lambda match: f"{cardinal(match[1])} अनुपात {cardinal(match[2])}")
+    text = text.sub(_SCORE, lambda match: f"{cardinal(match[1])} {cardinal(match[2])}")
+    text = text.sub(_RANGE, lambda match: f"{number(match[1])} से {number(match[2])}").sub(_NEGATIVE, "माइनस ")
+    return text.sub(_NUMBER, _spaced)
+
+
+def read_signs(text: TrackedText) -> TrackedText:
+    """Signs of arithmetic and of the keyboard as words."""
+    return text.sub(_SIGN, lambda match: f" {_SIGNS[match[1]]} ")
+
+
+def _phone(match: re.Match[str]) -> str:
+    if match["area"]:
+        return f"{spelled(match['area'])}, {in_groups(match['local'], 4)}"
+    country = "प्लस नौ एक, " if match["country"] else ""
+    return f"{country}{spelled(match['first'])}, {spelled(match['last'])}"
+
+
+def _fraction(match: re.Match[str]) -> str:
+    return _FIXED.get(match.group()) or f"{cardinal(match['top'])} बटा {cardinal(match['bottom'])}"
+
+
+def _spaced(match: re.Match[str]) -> str:
+    before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
+    return (" " if before.isalnum() else "") + number(match.group()) + (" " if after.isalnum() else "")

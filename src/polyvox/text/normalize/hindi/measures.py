@@ -1,0 +1,111 @@
+"""Money, percentages, temperatures and measures."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.hindi.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, cardinal, number
+from polyvox.text.tracked import TrackedText
+
+_CURRENCIES: Final = {
+    "₹": ("रुपये", "पैसे"),
+    "Rs.": ("रुपये", "पैसे"),
+    "Rs": ("रुपये", "पैसे"),
+    "INR": ("रुपये", "पैसे"),
+    "रु.": ("रुपये", "पैसे"),
+    "रु": ("रुपये", "पैसे"),
+    "$": ("डॉलर", "सेंट"),
+    "US$": ("डॉलर", "सेंट"),
+    "€": ("यूरो", "सेंट"),
+    "£": ("पाउंड", "पेंस"),
+    "¥": ("येन", ""),
+}
+_UNITS: Final = {
+    "mm": "मिलीमीटर",
+    "cm": "सेंटीमीटर",
+    "m": "मीटर",
+    "km": "किलोमीटर",
+    "mg": "मिलीग्राम",
+    "g": "ग्राम",
+    "kg": "किलोग्राम",
+    "ml": "मिलीलीटर",
+    "l": "लीटर",
+    "L": "लीटर",
+    "ft": "फ़ुट",
+    "MB": "मेगाबाइट",
+    "GB": "गीगाबाइट",
+    "TB": "टेराबाइट",
+    "Hz": "हर्ट्ज़",
+    "W": "वॉट",
+    "kW": "किलोवॉट",
+    "kWh": "किलोवॉट घंटा",
+    "V": "वोल्ट",
+    "mAh": "मिलीएम्पियर घंटा",
+    "मिमी": "मिलीमीटर",
+    "सेमी": "सेंटीमीटर",
+    "किमी": "किलोमीटर",
+    "किग्रा": "किलोग्राम",
+    "मिली": "मिलीलीटर",
+}
+_EACH: Final = {"h": "प्रति घंटा", "hr": "प्रति घंटा", "s": "प्रति सेकंड", "घंटा": "प्रति घंटा", "kg": "प्रति किलोग्राम"}
+_POWERS: Final = {"²": "वर्ग ", "2": "वर्ग ", "³": "घन ", "3": "घन "}
+
+_SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
+_MINUS: Final = r"(?P<minus>(?<![\w])-)?"
+_MONEY: Final = re.compile(
+    rf"(?<![A-Za-z\u0900-\u097f]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})"
+    rf"(?:{DASH}(?:(?P=sign) ?)?(?P<upto>{NUMBER}))?{NUMBER_END}"
+    r"(?: (?P<scale>हज़ार|हजार|लाख|करोड़|करोड़|अरब))?(?:/-)?(?P<each>/[A-Za-z\u0900-\u097f]{1,12})?"
+)
+_PERCENT: Final = re.compile(rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?%")
+_DEGREES: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+    r" ?(?P<sign>° ?[CF](?![A-Za-z])|[℃℉]|°)"
+)
+_MEASURE: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?"
+    rf"(?P<unit>{'|'.join(sorted(_UNITS, key=len, reverse=True))})(?P<power>[²³]|[23](?!\d))?"
+    rf"(?:/(?P<each>{'|'.join(sorted(_EACH, key=len, reverse=True))}))?(?![A-Za-z0-9\u0900-\u097f])"
+)
+
+
+def read_money(text: TrackedText) -> TrackedText:
+    return text.sub(_MONEY, _money)
+
+
+def read_shares(text: TrackedText) -> TrackedText:
+    return text.sub(_PERCENT, lambda match: f"{_amounts(match)} प्रतिशत")
+
+
+def read_units(text: TrackedText) -> TrackedText:
+    """Temperatures, angles, and measures with a unit symbol."""
+    return text.sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+
+
+def _amounts(match: re.Match[str]) -> str:
+    words = ("माइनस " if match["minus"] else "") + number(match["amount"])
+    return f"{words} से {number(match['upto'])}" if match["upto"] else words
+
+
+def _money(match: re.Match[str]) -> str:
+    name, part = _CURRENCIES[match["sign"]]
+    whole, _, decimals = match["amount"].replace(",", "").partition(".")
+    each = f" प्रति {_UNITS.get(match['each'][1:], match['each'][1:])}" if match["each"] else ""
+    if match["scale"] or match["upto"] or len(decimals) > 2 or (decimals and not part):
+        scale = f" {match['scale']}" if match["scale"] else ""
+        return f"{_amounts(match)}{scale} {name}{each}"
+    words = [cardinal(whole), "रुपया" if whole == "1" and name == "रुपये" else name]
+    if decimals.strip("0") and not int(whole):
+        words = []
+    if decimals.strip("0"):
+        words += (cardinal(decimals.ljust(2, "0").lstrip("0")), part)
+    return ("माइनस " if match["minus"] else "") + " ".join(words) + each
+
+
+def _degrees(match: re.Match[str]) -> str:
+    kind = " सेल्सियस" if "C" in match["sign"] or match["sign"] == "℃" else " फ़ारेनहाइट" if match["sign"] != "°" else ""
+    return f"{_amounts(match)} डिग्री{kind}"
+
+
+def _measure(match: re.Match[str]) -> str:
+    unit = _POWERS.get(match["power"] or "", "") + _UNITS[match["unit"]]
+    return f"{_amounts(match)} {unit}" + (f" {_EACH[match['each']]}" if match["each"] else "")

@@ -1,0 +1,1 @@
+"""Rules of the Japanese normaliser, by kind of expression."""

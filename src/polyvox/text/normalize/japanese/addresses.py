@@ -1,0 +1,75 @@
+"""URLs, e-mail addresses, telephone numbers, postcodes and rooms."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.japanese.numbers import room, spelled
+from polyvox.text.tracked import TrackedText
+
+_EMAIL: Final = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]*[A-Za-z0-9])++")
+_PATH: Final = r"[A-Za-z0-9._~:/?#@!$&'*+,;=%-]*"
+_URL: Final = re.compile(rf"(?<![A-Za-z0-9])(?:https?://|www\.)(?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-])", re.IGNORECASE)
+_DOMAIN: Final = re.compile(
+    r"(?<![A-Za-z0-9@./-])(?:[A-Za-z0-9-]++\.)+(?:com|jp|org|net|io|info|dev|app)(?![A-Za-z0-9@-]|\.[A-Za-z])"
+    rf"(?:[:/?#](?=[A-Za-z0-9]){_PATH}(?<![.,;:!?'*&-]))?"
+)
+_SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
+_PIECE: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
+_MARKS: Final = {
+    ".": "ドット",
+    "/": "スラッシュ",
+    "-": "ハイフン",
+    "_": "アンダーバー",
+    "@": "アットマーク",
+    ":": "コロン",
+    "?": "クエスチョンマーク",
+    "=": "イコール",
+    "&": "アンド",
+    "#": "シャープ",
+    "%": "パーセント",
+    "+": "プラス",
+    "~": "チルダ",
+}
+_PHONE: Final = re.compile(
+    r"(?<![\dA-Za-z.-])(?:\+81[ -]?\d{1,4}|\(?0\d{1,4}\)?)[ -]?\d{1,4}-\d{3,4}(?![\d-])"
+    r"|(?<![\dA-Za-z.-])0[5789]0\d{8}(?!\d)"
+)
+_FREE: Final = re.compile(r"(?<![\dA-Za-z.-])0120-\d{2,3}-\d{3,4}(?![\d-])")
+_POLICE: Final = re.compile(r"(?<![\d.,])110(?=番(?![地目線号]))")
+_POSTCODE: Final = re.compile(r"〒 ?(?P<first>\d{3})-?(?P<last>\d{4})(?!\d)")
+_ROOM: Final = re.compile(r"(?<![\d.,-])\d{3,4}(?=号室|便)")
+_GROUP: Final = re.compile(r"\d+")
+_LANDMARK: Final = re.compile(
+    r"(?<=[\u3040-\u30ff\u4e00-\u9fff])(\d{1,3})-(\d{1,3})(?:-(\d{1,4}))?(?![\d-]|[%人円年回個名本])"
+)
+
+
+def read(text: TrackedText, *, emails: bool, urls: bool, phones: bool) -> TrackedText:
+    """Everything that one writes to, calls, or goes to."""
+    if emails:
+        text = text.sub(_EMAIL, lambda match: _aloud(match.group()))
+    if urls:
+        text = text.sub(_URL, lambda match: _aloud(match.group())).sub(_DOMAIN, lambda match: _aloud(match.group()))
+    text = text.sub(_POSTCODE, lambda match: f"郵便番号{spelled(match['first'])}の、{spelled(match['last'])}")
+    if phones:
+        for pattern in (_FREE, _PHONE):
+            text = text.sub(pattern, _phone)
+        text = text.sub(_POLICE, "ヒャクトー")
+    text = text.sub(_ROOM, lambda match: room(match.group()))
+    return text.sub(_LANDMARK, lambda match: "の".join(part for part in match.groups() if part))
+
+
+def _phone(match: re.Match[str]) -> str:
+    groups = _GROUP.findall(match.group())
+    if len(groups) == 1:
+        groups = [groups[0][:3], groups[0][3:7], groups[0][7:]]
+    return ("プラス" if match.group()[0] == "+" else "") + "の、".join(spelled(group) for group in groups)
+
+
+def _aloud(address: str) -> str:
+    pieces = _PIECE.findall(_SCHEME.sub("", address, count=1).rstrip("/"))
+    return " ".join(spelled(piece) if piece.isdigit() else _MARKS.get(piece) or _word(piece) for piece in pieces)
+
+
+def _word(piece: str) -> str:
+    return "W W W" if piece.lower() == "www" else piece

@@ -1,0 +1,47 @@
+"""Dates and times of day."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.japanese.numbers import DASH
+from polyvox.text.tracked import TrackedText
+
+_WEEKDAY: Final = "月火水木金土日祝"
+_DATE: Final = re.compile(r"(?<![\d.-])(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d-]|\.\d)")
+# A month and a day, where a weekday or the grammar around asks for a date and not for a fraction.
+_SHORT_DATE: Final = re.compile(
+    rf"(?<![\d./-])(?P<month>1[0-2]|0?[1-9])/(?P<day>3[01]|[12]\d|0?[1-9])"
+    rf"(?=\([{_WEEKDAY}]|[にまはかの~〜～]|、|,|締|開|発売|より)(?![\d/.])"
+)
+_NAMED_DAY: Final = re.compile(rf"(?<=日)\((?P<day>[{_WEEKDAY}])(?:・祝)?\)")
+_SPAN: Final = re.compile(rf"(?<=\d:\d\d){DASH}(?=\d{{1,2}}:\d\d(?!\d))")
+_TIME: Final = re.compile(
+    r"(?<![\d:.,])(?:(?P<before>[AaPp]\.?[Mm]\.?) ?)?(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?"
+    r"(?![\d:])(?: ?(?P<behind>[AaPp]\.?[Mm])(?![A-Za-z])\.?)?"
+)
+_UNTIL: Final = re.compile(r"(?<=[年月日時分秒歳円人])[~～〜–—-](?=\d)")
+
+
+def read(text: TrackedText) -> TrackedText:
+    """Dates in figures, weekdays in brackets behind them, times with minutes, and what lies between two of them."""
+    text = text.sub(_DATE, _date).sub(_SHORT_DATE, lambda match: f"{int(match['month'])}月{int(match['day'])}日")
+    text = text.sub(_NAMED_DAY, lambda match: "祝日" if match["day"] == "祝" else f"{match['day']}曜")
+    return text.sub(_SPAN, "から").sub(_TIME, _time).sub(_UNTIL, "から")
+
+
+def _date(match: re.Match[str]) -> str | None:
+    month, day = int(match["month"]), int(match["day"])
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    return f"{match['year']}年{month}月{day}日"
+
+
+def _time(match: re.Match[str]) -> str | None:
+    hour, minute, second = int(match["hour"]), int(match["minute"]), int(match["second"] or 0)
+    if hour > 29:
+        return None
+    half = (match["before"] or match["behind"] or "")[:1].lower()
+    words = {"a": "午前", "p": "午後"}.get(half, "") + f"{hour}時"
+    if minute or second:
+        words += f"{minute}分"
+    return words + (f"{second}秒" if second else "")

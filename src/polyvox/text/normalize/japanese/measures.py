@@ -1,0 +1,126 @@
+"""Money, percentages, temperatures and measures."""
+
+import re
+from typing import Final
+
+from polyvox.text.normalize.japanese.numbers import DASH, NUMBER, NUMBER_END, NUMBER_START, number
+from polyvox.text.tracked import TrackedText
+
+_CURRENCIES: Final = {
+    "¥": "円",
+    "￥": "円",
+    "JPY": "円",
+    "$": "ドル",
+    "US$": "ドル",
+    "USD": "ドル",
+    "€": "ユーロ",
+    "EUR": "ユーロ",
+    "£": "ポンド",
+    "GBP": "ポンド",
+    "₩": "ウォン",
+    "元": "元",
+    "CNY": "元",
+}
+_UNITS: Final = {
+    "mm": "ミリメートル",
+    "cm": "センチメートル",
+    "m": "メートル",
+    "km": "キロメートル",
+    "nm": "ナノメートル",
+    "mg": "ミリグラム",
+    "g": "グラム",
+    "kg": "キログラム",
+    "t": "トン",
+    "ml": "ミリリットル",
+    "mL": "ミリリットル",
+    "dl": "デシリットル",
+    "l": "リットル",
+    "L": "リットル",
+    "cc": "シーシー",
+    "ms": "ミリ秒",
+    "s": "秒",
+    "sec": "秒",
+    "min": "分",
+    "h": "時間",
+    "Hz": "ヘルツ",
+    "kHz": "キロヘルツ",
+    "MHz": "メガヘルツ",
+    "GHz": "ギガヘルツ",
+    "KB": "キロバイト",
+    "MB": "メガバイト",
+    "GB": "ギガバイト",
+    "TB": "テラバイト",
+    "Mbps": "メガビーピーエス",
+    "Gbps": "ギガビーピーエス",
+    "W": "ワット",
+    "kW": "キロワット",
+    "kWh": "キロワット時",
+    "V": "ボルト",
+    "A": "アンペア",
+    "mAh": "ミリアンペアアワー",
+    "dB": "デシベル",
+    "hPa": "ヘクトパスカル",
+    "kcal": "キロカロリー",
+    "cal": "カロリー",
+    "ha": "ヘクタール",
+    "px": "ピクセル",
+    "rpm": "回転毎分",
+}
+_POWERS: Final = {"²": "平方", "2": "平方", "^2": "平方", "³": "立方", "3": "立方", "^3": "立方"}
+_POWERED: Final = frozenset(("mm", "cm", "m", "km"))
+_EACH: Final = {"h": "毎時", "s": "毎秒", "min": "毎分"}
+
+_MINUS: Final = r"(?P<minus>(?<![\dA-Za-z])-)?"
+_SIGN: Final = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
+_SCALE: Final = "(?P<scale>[千万億兆]{0,3})"
+_MONEY: Final = re.compile(
+    rf"(?<![A-Za-z]){_MINUS}(?P<sign>{_SIGN}) ?(?P<amount>{NUMBER})(?:{DASH}(?:(?P=sign))?(?P<upto>{NUMBER}))?"
+    rf"{NUMBER_END} ?{_SCALE}円?"
+)
+_PERCENT: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?%)?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?(?P<sign>[%‰])"
+)
+_DISCOUNT: Final = re.compile("(?<=[%割円])引き(?![きくけ出上])")
+_DEGREES: Final = re.compile(
+    rf"{NUMBER_START}{_MINUS}(?P<amount>{NUMBER})(?: ?(?:°C?|℃))?(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END}"
+    r" ?(?P<sign>℃|℉|° ?[CF](?![A-Za-z])|°)"
+)
+_SYMBOL: Final = r"(?P<{0}>[A-Za-z]{{1,4}}+)(?P<{0}_power>[²³]|\^?[23](?!\d))?"
+_MEASURE: Final = re.compile(
+    rf"{NUMBER_START}(?<![A-Za-z]){_MINUS}(?P<amount>{NUMBER})(?:{DASH}(?P<upto>{NUMBER}))?{NUMBER_END} ?{_SCALE}"
+    rf"{_SYMBOL.format('unit')}(?:/(?P<each>h|s|min))?(?![A-Za-z0-9])"
+)
+
+
+def read_money(text: TrackedText) -> TrackedText:
+    return text.sub(_MONEY, lambda match: _amounts(match) + match["scale"] + _CURRENCIES[match["sign"]])
+
+
+def read_shares(text: TrackedText) -> TrackedText:
+    """Percentages and parts per thousand, and what is taken off a price."""
+    text = text.sub(_DISCOUNT, "びき")
+    return text.sub(_PERCENT, lambda match: _amounts(match) + ("パーセント" if match["sign"] == "%" else "パーミル"))
+
+
+def read_units(text: TrackedText) -> TrackedText:
+    """Temperatures, angles, and measures with a unit symbol."""
+    return text.sub(_DEGREES, _degrees).sub(_MEASURE, _measure)
+
+
+def _amounts(match: re.Match[str]) -> str:
+    words = ("マイナス" if match["minus"] else "") + number(match["amount"])
+    return f"{words}から{number(match['upto'])}" if match["upto"] else words
+
+
+def _degrees(match: re.Match[str]) -> str:
+    return ("華氏" if "F" in match["sign"] or match["sign"] == "℉" else "") + _amounts(match) + "度"
+
+
+def _measure(match: re.Match[str]) -> str | None:
+    unit = _UNITS.get(match["unit"])
+    if unit is None or (match["unit_power"] and match["unit"] not in _POWERED):
+        return None
+    unit = _POWERS.get(match["unit_power"] or "", "") + unit
+    if match["each"]:
+        unit += _EACH[match["each"]]
+    return _amounts(match) + match["scale"] + unit

@@ -1,0 +1,170 @@
+"""How Japanese numbers sound, alone and before a counter, as katakana with long vowels marked."""
+
+import re
+from typing import Final
+
+_ONES: Final = ("ゼロ", "イチ", "ニ", "サン", "ヨン", "ゴ", "ロク", "ナナ", "ハチ", "キュー")
+_HUNDREDS: Final = {1: "ヒャク", 3: "サンビャク", 6: "ロッピャク", 8: "ハッピャク"}
+_THOUSANDS: Final = {1: "セン", 3: "サンゼン", 8: "ハッセン"}
+_MYRIADS: Final = ("", "マン", "オク", "チョー")
+LONGEST_NUMBER: Final = 16
+
+
+def _table(pairs: str) -> dict[str, str]:
+    """Counters and their sounds, written "回:カイ 個:コ"."""
+    return {counter: sound for counter, _, sound in (pair.partition(":") for pair in pairs.split())}
+
+
+# The sounds that a counter gives to the last word of the number, by the consonant that it begins with.
+_BEFORE_K: Final = {"イチ": "イッ", "ロク": "ロッ", "ハチ": "ハッ", "ジュー": "ジュッ", "ヒャク": "ヒャッ"}
+_BEFORE_S: Final = {"イチ": "イッ", "ハチ": "ハッ", "ジュー": "ジュッ"}
+_BEFORE_H: Final = {**_BEFORE_K, "ハチ": "ハッ"}
+_TEN_ONLY: Final = {"ジュー": "ジュッ"}
+_FOUR_AND_NINE: Final = {"ヨン": "ヨ", "キュー": "ク", "ナナ": "シチ"}
+
+_K: Final = _table(
+    "回:カイ 個:コ 箇所:カショ か所:カショ ヶ所:カショ カ所:カショ か月:カゲツ ヶ月:カゲツ "
+    "カ月:カゲツ ケ月:カゲツ か国:カコク カ国:カコク ヶ国:カコク 件:ケン 缶:カン 巻:カン 曲:キョク "
+    "機:キ 期:キ 区:ク 階:カイ 軒:ケン 回目:カイメ 個目:コメ 階建て:カイダテ か月間:カゲツカン "
+    "ヶ月間:カゲツカン カ月間:カゲツカン 回戦:カイセン 校:コー"
+)
+_S: Final = _table(
+    "冊:サツ 歳:サイ 才:サイ 足:ソク 社:シャ 週間:シューカン 種類:シュルイ 周:シュー 周年:シューネン "
+    "食:ショク 章:ショー 世紀:セイキ 席:セキ 隻:セキ センチ:センチ センチメートル:センチメートル "
+    "世帯:セタイ 勝:ショー セット:セット 頭:トー 点:テン 通:ツー 丁目:チョーメ 着:チャク 体:タイ "
+    "店:テン 店舗:テンポ 等:トー トン:トン 等分:トーブン"
+)
+# Usual sound, sound behind a doubled consonant, and sound behind three.
+_H: Final = {
+    "本": ("ホン", "ポン", "ボン"),
+    "匹": ("ヒキ", "ピキ", "ビキ"),
+    "杯": ("ハイ", "パイ", "バイ"),
+    "分": ("フン", "プン", "プン"),
+    "分間": ("フンカン", "プンカン", "プンカン"),
+    "泊": ("ハク", "パク", "パク"),
+    "票": ("ヒョー", "ピョー", "ビョー"),
+    "発": ("ハツ", "パツ", "パツ"),
+    "歩": ("ホ", "ポ", "ポ"),
+    "本目": ("ホンメ", "ポンメ", "ボンメ"),
+    "敗": ("ハイ", "パイ", "パイ"),
+}
+_FOURTH_AS_P: Final = frozenset(("分", "分間", "泊"))
+_KILO: Final = {"キロ": "キロ", "キロメートル": "キロメートル", "キログラム": "キログラム"}
+_PLAIN: Final = _table(
+    "円:エン 年:ネン 年間:ネンカン 年生:ネンセイ 年前:ネンマエ 時:ジ 時間:ジカン 時間目:ジカンメ "
+    "月:ガツ 度:ド 番:バン 枚:マイ 台:ダイ 倍:バイ 秒:ビョー 名:メイ 号:ゴー 号室:ゴーシツ "
+    "番地:バンチ 番線:バンセン 番目:バンメ 位:イ ドル:ドル メートル:メートル グラム:グラム 割:ワリ "
+    "問:モン 万:マン 代:ダイ 両:リョー 車線:シャセン 号車:ゴーシャ リットル:リットル ページ:ページ "
+    "パーセント:パーセント 行:ギョー 列:レツ"
+)
+_DAYS: Final = dict(
+    zip(
+        (*range(2, 11), 14, 20, 24),
+        "フツカ ミッカ ヨッカ イツカ ムイカ ナノカ ヨーカ ココノカ トーカ ジューヨッカ ハツカ ニジューヨッカ".split(),
+        strict=True,
+    )
+)
+_DAY_COUNTERS: Final = {"日": "", "日間": "カン", "日目": "メ", "日前": "マエ", "日後": "ゴ"}
+_PEOPLE: Final = {"人": "", "人目": "メ", "人組": "グミ"}
+_THINGS: Final = dict(
+    enumerate("ヒトツ フタツ ミッツ ヨッツ イツツ ムッツ ナナツ ヤッツ ココノツ トー".split(), start=1)
+)
+_FOUR_AS_YO: Final = frozenset(("円", "年", "年間", "年生", "年前", "時", "時間", "時間目"))
+COUNTERS: Final = frozenset((*_K, *_S, *_H, *_KILO, *_PLAIN, *_DAY_COUNTERS, *_PEOPLE, "つ"))
+# Between two numbers: the line of a fraction, and a score.
+_BETWEEN: Final = {"分の": "ブンノ", "対": "タイ"}
+_ANY: Final = "|".join(sorted(COUNTERS, key=len, reverse=True))
+NUMBER_AND_COUNTER: Final = re.compile(rf"(?P<number>[0-9]+)(?P<counter>(?:{'|'.join(_BETWEEN)})(?=[0-9])|{_ANY})?")
+
+
+def number_kana(value: int) -> str:
+    """A whole number of up to sixteen digits: "センニヒャクサンジューヨン"."""
+    if value == 0:
+        return _ONES[0]
+    words = ""
+    for power, name in reversed(list(enumerate(_MYRIADS))):
+        group = value // 10_000**power % 10_000
+        if group:
+            words += _joined(_below_myriad(group, lone_thousand="イッセン" if power else "セン"), name)
+    return words
+
+
+def _joined(number: str, name: str) -> str:
+    """Only 兆 changes the number before it."""
+    return _changed(number, _BEFORE_S) + name if name == "チョー" else number + name
+
+
+def _below_myriad(number: int, *, lone_thousand: str) -> str:
+    thousands, hundreds, tens, ones = number // 1000, number // 100 % 10, number // 10 % 10, number % 10
+    words = ""
+    if thousands:
+        words += lone_thousand if thousands == 1 else _THOUSANDS.get(thousands) or _ONES[thousands] + "セン"
+    if hundreds:
+        words += _HUNDREDS.get(hundreds) or _ONES[hundreds] + "ヒャク"
+    if tens:
+        words += ("" if tens == 1 else _ONES[tens]) + "ジュー"
+    return words + (_ONES[ones] if ones else "")
+
+
+def counted_kana(digits: str, counter: str, *, in_month: bool = False) -> str:
+    """A number with its counter; `in_month` where a month stands before, so that 1日 is the first."""
+    value = int(digits)
+    number = number_kana(value)
+    if counter in _BETWEEN:
+        return number + _BETWEEN[counter]
+    if counter in _DAY_COUNTERS:
+        return _day(value, number, first=in_month and counter == "日") + _DAY_COUNTERS[counter]
+    if counter in _PEOPLE:
+        people = {1: "ヒトリ", 2: "フタリ"}.get(value) or _changed(number, {"ヨン": "ヨ"}) + "ニン"
+        return people + _PEOPLE[counter]
+    if counter == "つ":
+        return _THINGS.get(value) or number + "ツ"
+    if counter in ("歳", "才") and value == 20:
+        return "ハタチ"
+    if counter in _H:
+        return _with_h(number, counter)
+    if counter == "月":
+        return _changed(number, {"ヨン": "シ", "ナナ": "シチ", "キュー": "ク"}) + "ガツ"
+    if counter in ("時", "時間", "時間目"):
+        return ("レイ" if value == 0 else _changed(number, _FOUR_AND_NINE)) + _PLAIN[counter]
+    return _plain(number, counter)
+
+
+def _plain(number: str, counter: str) -> str:
+    if counter in _K:
+        voiced = {"階": "ガイ", "軒": "ゲン", "階建て": "ガイダテ"}.get(counter) if number.endswith("サン") else None
+        return _changed(number, _BEFORE_K) + (voiced or _K[counter])
+    if counter in _S:
+        voiced = "ゾク" if counter == "足" and number.endswith("サン") else None
+        return _changed(number, _BEFORE_S) + (voiced or _S[counter])
+    if counter in _KILO:
+        return _changed(number, {"ロク": "ロッ", "ジュー": "ジュッ", "ヒャク": "ヒャッ"}) + _KILO[counter]
+    if counter in ("パーセント", "ページ"):
+        return _changed(number, _TEN_ONLY) + counter
+    return (_changed(number, {"ヨン": "ヨ"}) if counter in _FOUR_AS_YO else number) + _PLAIN[counter]
+
+
+def _with_h(number: str, counter: str) -> str:
+    usual, doubled, behind_three = _H[counter]
+    changed = _changed(number, _BEFORE_H)
+    if changed != number:
+        return changed + doubled
+    if number.endswith(("サン", "セン", "マン")):
+        return number + behind_three
+    return number + (doubled if counter in _FOURTH_AS_P and number.endswith("ヨン") else usual)
+
+
+def _day(value: int, number: str, *, first: bool) -> str:
+    return (
+        "ツイタチ"
+        if first and value == 1
+        else _DAYS.get(value) or _changed(number, {"キュー": "ク", "ナナ": "シチ"}) + "ニチ"
+    )
+
+
+def _changed(number: str, ends: dict[str, str]) -> str:
+    """The number with its last word in the form that the counter asks for."""
+    for end, form in ends.items():
+        if number.endswith(end):
+            return number.removesuffix(end) + form
+    return number
