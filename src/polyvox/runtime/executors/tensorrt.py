@@ -13,6 +13,8 @@ import structlog
 import torch
 from torch import Tensor
 
+from polyvox.errors import install_hint
+
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 Lengths = Mapping[str, tuple[int, int, int]]
@@ -55,7 +57,7 @@ def import_tensorrt() -> Untyped:
     try:
         return importlib.import_module("tensorrt")
     except ImportError as error:
-        raise RuntimeError("TensorRT is not installed; install it with: pip install 'polyvox[tensorrt]'") from error
+        raise RuntimeError(f"TensorRT is not installed; install it with: {install_hint('tensorrt')}") from error
 
 
 class TensorRtGraph:
