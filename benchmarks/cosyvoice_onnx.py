@@ -118,9 +118,7 @@ class OnnxBench:
             costs = [mine.seconds / other.seconds for mine, other in zip(ours, theirs, strict=True)]
             checks += [
                 Check.of(f"{self._name}, {stage}: {name} / PyTorch, CPU", "", costs),
-                Check.of(
-                    f"{self._name}, {stage}: deviation of {name}", "", [deviation(ours[0].result, theirs[0].result)]
-                ),
+                self._deviation(f", {stage}: deviation of {name}", ours[0].result, theirs[0].result),
             ]
         return checks
 
