@@ -112,6 +112,12 @@ def random_networks(recipe: CosyVoiceConfig, placement: Placement) -> RandomNetw
     assert isinstance(recipe.lm, CosyVoiceLmConfig)
     with torch.device(placement.device):
         lm = randomize(CosyVoiceLm(recipe.lm), placement.dtype)
+    return RandomNetworks(lm, random_token2wav(recipe, placement))
+
+
+def random_token2wav(recipe: CosyVoiceConfig, placement: Placement) -> Token2Wav:
+    """The audio decoder alone."""
+    with torch.device(placement.device):
         flow = _flow(recipe)
         parts = HiftParts(
             randomize(F0Predictor(recipe.hift.source, causal=recipe.version == 3), torch.float64),
@@ -119,7 +125,7 @@ def random_networks(recipe: CosyVoiceConfig, placement: Placement) -> RandomNetw
             randomize(HiftFilter(recipe.hift.filter, causal=recipe.version == 3), torch.float32),
         )
     vocoder = Hift(recipe.hift, parts) if recipe.version == 2 else CausalHift(recipe.hift, parts)
-    return RandomNetworks(lm, Token2Wav(randomize(flow, placement.dtype), vocoder, placement))
+    return Token2Wav(randomize(flow, placement.dtype), vocoder, placement)
 
 
 def _flow(recipe: CosyVoiceConfig) -> Flow:

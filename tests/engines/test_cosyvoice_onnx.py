@@ -1,8 +1,11 @@
 """CosyVoice's exported graphs stream as the networks do, are told from stale ones, and give way to PyTorch."""
 
 import json
+import re
 import shutil
 from contextlib import aclosing
+from copy import copy as copy_module
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -12,23 +15,28 @@ from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from helpers.tiny_cosyvoice import tiny_model
+from polyvox.bundles.onnx_graphs.builder import shape_of
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice import executors
 from polyvox.engines.cosyvoice.bundle import open_model
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.executors import GraphOpener, Token2WavExecutors
+from polyvox.engines.cosyvoice.folder_check import check_folder
 from polyvox.engines.cosyvoice.graph_files import ESTIMATOR, MANIFEST, TOKEN_ENCODER, VOCODER, open_graphs
 from polyvox.engines.cosyvoice.graph_networks import GraphFilter, GraphSolver, graph_flow, graph_vocoder
 from polyvox.engines.cosyvoice.hops import hop_lengths
 from polyvox.engines.cosyvoice.loading import load_model
 from polyvox.engines.cosyvoice.onnx_export import export as exporting
+from polyvox.engines.cosyvoice.onnx_export.estimator import estimator_graph
 from polyvox.engines.cosyvoice.onnx_export.export import export
+from polyvox.engines.cosyvoice.released_estimator import RELEASED, released_deviation
 from polyvox.engines.cosyvoice.self_test import deviation, stream_mel
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.errors import BundleError, InvalidRequestError, UnavailableError
 from polyvox.installation import load_settings
 from polyvox.models.cosyvoice.flow import FlowPrompt
 from polyvox.models.cosyvoice.noise import flow_noise
+from polyvox.models.cosyvoice.ode_solver import cosine_schedule
 from polyvox.types import ChunkPolicy, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -221,6 +229,61 @@ def test_a_graph_that_deviates_is_not_written(folders, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def released_graph(flow, path):
+    """A graph with the published interface: no caches, no block mask, and the time as a number."""
+    blocks = replace(flow.config, block=10**6)
+    given = copy_module(flow)
+    given.config = blocks
+    model = estimator_graph(given)
+    graph, sizes = model.graph, {each.name: shape_of(each) for each in model.graph.input}
+    names = {"mel": "x", "mu": "mu", "speaker": "spks", "condition": "cond"}
+    for node in graph.node:
+        node.input[:] = [names.get(name, name) for name in node.input]
+    times = cosine_schedule(flow.config.steps).times.numpy()
+    kv = [0 if side == "past" else side for side in sizes["kv"]]
+    constants = {
+        "contexts": np.zeros(sizes["contexts"], np.float32),
+        "kv": np.zeros(kv, np.float32),
+        "end": np.array([1000]),
+        "times": times,
+        "axis": np.array([0]),
+    }
+    graph.initializer.extend(onnx.numpy_helper.from_array(each, name) for name, each in constants.items())
+    nearest = [
+        onnx.helper.make_node("ReduceMin", ["t"], ["moment"], axes=[0]),
+        onnx.helper.make_node("Sub", ["times", "moment"], ["differences"]),
+        onnx.helper.make_node("Abs", ["differences"], ["distances"]),
+        onnx.helper.make_node("ArgMin", ["distances"], ["step"], axis=0),
+    ]
+    nodes = [*nearest, *graph.node]
+    for node in nodes:
+        node.output[:] = ["estimator_out" if name == "velocity" else name for name in node.output]
+    rows, speaker = ("B", 80, "T"), ("B", 80)
+    inputs = {"x": rows, "mask": ("B", 1, "T"), "mu": rows, "t": ("B",), "spks": speaker, "cond": rows}
+    float32 = onnx.TensorProto.FLOAT
+    del graph.node[:], graph.input[:], graph.output[:]
+    graph.node.extend(nodes)
+    graph.input.extend(onnx.helper.make_tensor_value_info(name, float32, shape) for name, shape in inputs.items())
+    graph.output.append(onnx.helper.make_tensor_value_info("estimator_out", float32, rows))
+    onnx.save(model, path)
+
+
+@VERSIONS
+def test_the_check_compares_the_estimator_with_the_published_graph(folders, models, tmp_path, version):
+    flow = models[version].networks.token2wav.flow
+    folder = shutil.copytree(folders[version], tmp_path / "copy", symlinks=True)
+    released_graph(flow, folder / RELEASED)
+    assert released_deviation(folder / RELEASED, flow) < 1e-5
+    (line,) = (line for line in check_folder(folder, "llm") if line.startswith(RELEASED))
+    assert re.search(r"deviates from it by \de-0[67] of the spread", line)
+    other = copy_module(flow)
+    other.time = flow.time.roll(1, 0)
+    assert released_deviation(folder / RELEASED, other) > 1e-3
+    shutil.copyfile(folder / "onnx" / "vocoder.onnx", folder / RELEASED)
+    with pytest.raises(BundleError, match="takes mel, source"):
+        released_deviation(folder / RELEASED, flow)
+
+
 def test_version_1_is_not_exported(tmp_path):
     with pytest.raises(UnavailableError, match="CosyVoice 1 has no ONNX export"):
         export(tiny_model(tmp_path / "model", 1), tmp_path / "graphs", int8=False)
@@ -301,7 +364,7 @@ def test_a_stage_that_fails_its_self_test_stays_in_pytorch(models, token2wav, mo
     ("settings", "reason"),
     [
         ({"flow_executor": "cuda_graphs"}, "flow does not run by CUDA graphs (CosyVoice does not run on a GPU)"),
-        ({"flow_executor": "tensorrt"}, "pip install 'polyvox[tensorrt]'"),
+        ({"flow_executor": "tensorrt"}, "TensorRT is not installed; install it with: pip install -e '.[tensorrt]'"),
         ({"vocoder_executor": "onnxruntime", "onnx_provider": "cuda"}, "has no CUDAExecutionProvider"),
     ],
 )

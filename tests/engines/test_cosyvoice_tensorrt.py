@@ -78,7 +78,7 @@ def test_engines_are_kept_apart_by_precision_release_and_graph(model, tmp_path, 
     assert all(name.startswith(graph[:32]) and name.endswith(".plan") and "/" not in name for name in names)
 
 
-def test_a_damaged_engine_is_built_again(model, tmp_path, tensorrt):
+def test_an_engine_that_is_damaged_or_that_others_may_write_is_built_again(model, tmp_path, tensorrt):
     opened(model, tmp_path)
     (path,) = tmp_path.iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -87,9 +87,12 @@ def test_a_damaged_engine_is_built_again(model, tmp_path, tensorrt):
         path.write_bytes(damaged)
         with capture_logs() as logs:
             opened(model, tmp_path)
-        assert "is damaged and is built again" in logs[0]["event"]
+        assert "is damaged, or others may write it" in logs[0]["event"]
         assert path.read_bytes() == whole
-    assert len(tensorrt.Builder.made) == 4
+    path.chmod(0o622)
+    opened(model, tmp_path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(tensorrt.Builder.made) == 5
 
 
 def test_an_engine_that_cannot_be_read_is_an_error_with_a_reason(model, tmp_path, tensorrt, monkeypatch):

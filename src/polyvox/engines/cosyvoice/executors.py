@@ -26,7 +26,7 @@ from polyvox.runtime.executors.tensorrt import TensorRtGraph, TensorRtOptions, T
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-EXACT, HALF, QUANTIZED = 1e-3, 5e-2, 0.5
+EXACT, HALF, QUANTIZED = 1e-3, 5e-2, 0.3
 """The largest deviations from PyTorch that a start accepts, as shares of the result's spread: of graphs in single
 precision, where either side computes in half precision, and of int8 graphs."""
 
@@ -124,6 +124,7 @@ class Token2WavExecutors:
         self._token2wav, self._bundle, self._settings = token2wav, bundle, settings
         self._flows: FlowStreams | None = None
         self._vocoders: VocoderStreams | None = None
+        self._files: GraphFiles | None = None
 
     def prepare(self, hops: HopLengths, streams: int, *, gpu: bool) -> str:
         """Prepare both stages; returns what the operator should know of those that run otherwise than asked.
@@ -199,8 +200,10 @@ class Token2WavExecutors:
         return _fallen_back(stage, executor, reason)
 
     def _opener(self, executor: Executor) -> GraphOpener:
-        folder = self._settings.graphs_folder(self._bundle.folder, self._bundle.version)
-        return GraphOpener(open_graphs(folder, self._bundle), self._settings, self._device, executor)
+        if self._files is None:
+            folder = self._settings.graphs_folder(self._bundle.folder, self._bundle.version)
+            self._files = open_graphs(folder, self._bundle)
+        return GraphOpener(self._files, self._settings, self._device, executor)
 
     @property
     def _device(self) -> torch.device:

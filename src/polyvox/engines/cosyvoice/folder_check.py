@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle, open_model
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
+from polyvox.engines.cosyvoice.released_estimator import RELEASED, released_deviation
 from polyvox.engines.cosyvoice.tags import Tags
+from polyvox.models.cosyvoice.flow import Flow
 
 
 def check_folder(folder: Path, lm: str) -> Sequence[str]:
@@ -16,9 +18,20 @@ def check_folder(folder: Path, lm: str) -> Sequence[str]:
     lines.append(f"{bundle.speaker_network.name} and {bundle.speech_tokenizer.name}: can be opened, inputs fit")
     tokenizer = bundle.tokenizer(Tags(bundle.version))
     lines.append(f"{tokenizer.source.name}: text ids up to {tokenizer.largest}")
+    lines += _released_estimator(bundle)
     voices = sorted(bundle.voices("check"))
     lines.append(f"voices: {', '.join(voices) or 'none built in; the model speaks with cloned ones'}")
     lines.append(
         f"CosyVoice {bundle.version} in {folder} can be used: set POLYVOX_COSYVOICE{bundle.version}_DIR to it."
     )
     return lines
+
+
+def _released_estimator(bundle: CosyVoiceBundle) -> list[str]:
+    """What the published graph of the estimator says of our network with the same weights, where it is there."""
+    path = bundle.folder / RELEASED
+    if not path.is_file() or bundle.version == 1:
+        return []
+    flow = bundle.build("flow", bundle.weights("flow"))
+    assert isinstance(flow, Flow)
+    return [f"{RELEASED}: flow's estimator deviates from it by {released_deviation(path, flow):.1g} of the spread"]

@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 import structlog
 import torch
 from torch import Tensor
+
+from polyvox.errors import install_hint
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -55,7 +58,7 @@ def import_tensorrt() -> Untyped:
     try:
         return importlib.import_module("tensorrt")
     except ImportError as error:
-        raise RuntimeError("TensorRT is not installed; install it with: pip install 'polyvox[tensorrt]'") from error
+        raise RuntimeError(f"TensorRT is not installed; install it with: {install_hint('tensorrt')}") from error
 
 
 class TensorRtGraph:
@@ -160,21 +163,25 @@ class TensorRtGraph:
 
 
 def read_plan(path: Path) -> bytes | None:
-    """An engine from the disk; None where there is none, or where it is not as it was written."""
+    """An engine from the disk; None where there is none, or where it may not be as this user wrote it."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as stream:
+            status = os.fstat(stream.fileno())
+            content = stream.read()
     except FileNotFoundError:
         return None
     digest, plan = content[:_DIGEST], content[_DIGEST:]
-    if hashlib.sha256(plan).digest() == digest:
+    # An engine is code: one that others could have written is not loaded.
+    own = status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if own and hashlib.sha256(plan).digest() == digest:
         return plan
-    log.warning("A TensorRT engine on the disk is damaged and is built again.", file=str(path))
+    log.warning("A TensorRT engine on the disk is damaged, or others may write it; it is built again.", file=str(path))
     return None
 
 
 def write_plan(path: Path, plan: bytes) -> None:
     """Write an engine with its hash before it, atomically, for this user only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)

@@ -38,7 +38,7 @@ TOLERANCE = 1e-3
 """The largest deviation of a graph from its network, as a share of the result's spread."""
 
 _QUANTIZED = (ESTIMATOR, TOKEN_ENCODER)
-"""Graphs of matrix products; the vocoder is all convolutions, which 8-bit arithmetic does not make faster here."""
+"""Graphs of matrix products. The vocoder is all convolutions, which in 8 bits deviate too much to be of use."""
 
 
 def export(folder: Path, to: Path, *, int8: bool) -> list[Path]:
