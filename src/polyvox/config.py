@@ -143,6 +143,9 @@ class Settings(BaseModel):
     modelscope_url: str = Field("https://modelscope.cn", description="ModelScope's hub, or a mirror of it.")
 
     # Text
+    allow_voice_tags: bool = Field(
+        False, description="Whether `[voice:...]` and `[rate:...]` in texts are obeyed where a request does not say."
+    )
     espeak: str = Field("espeak-ng", description="espeak-ng program, used where it is installed.")
 
     # Sessions

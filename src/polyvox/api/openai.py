@@ -103,6 +103,8 @@ async def list_voices(
 
 def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
     known = None if info.capabilities is None else asdict(info.capabilities)
+    if known is not None:
+        known |= {"languages": sorted(known["languages"]), "tags": sorted(known["tags"] or ())}
     return {
         "id": model_id,
         "object": "model",
@@ -111,7 +113,7 @@ def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
         "root": info.id,
         "available": info.available,
         "reason": info.reason,
-        "capabilities": known and known | {"languages": sorted(known["languages"])},
+        "capabilities": known,
     }
 
 

@@ -2,14 +2,25 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    StrictBool,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
+from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, NormalizationOptions, Utterance
 
@@ -193,6 +204,23 @@ def _name_or_reference(voice: object) -> object:
 VoiceName = Annotated[str | VoiceReference, BeforeValidator(_name_or_reference)]
 
 
+class AliasBody(RequestBody):
+    """A voice that a short name stands for, and its pace."""
+
+    voice: str
+    rate: Speed = 1.0
+
+
+_MAX_ALIASES = 64
+_MAX_ALIAS_CHARS = 200
+
+
+def _short_aliases(aliases: dict[str, object]) -> dict[str, object]:
+    if len(aliases) > _MAX_ALIASES or any(len(name) > _MAX_ALIAS_CHARS for name in aliases):
+        raise PydanticCustomError("aliases", f"may hold {_MAX_ALIASES} names of {_MAX_ALIAS_CHARS} characters")
+    return aliases
+
+
 class SpeechBody(AudioBody):
     """A request for speech: a text and a voice."""
 
@@ -221,13 +249,44 @@ class SpeechBody(AudioBody):
         None, description="Transcript of the recording that `voice` names or carries; recognised from it if absent."
     )
 
+    allow_voice_tags: StrictBool | None = Field(
+        None,
+        description="Whether `[voice:am_adam]` and `[rate:1.2]` in the text are obeyed; else they are dropped.",
+    )
+    voice_aliases: Annotated[dict[str, str | AliasBody], AfterValidator(_short_aliases)] | None = Field(
+        None,
+        description='Names for `voice` and for tags: `{"anna": "af_heart(2)+bf_emma", "bert": {"voice": "am_adam", '
+        '"rate": 0.9}}`.',
+    )
+
     @property
     def voice_name(self) -> str | None:
+        """The voice that is asked for, by the name that an alias stands for."""
+        alias = self._alias
+        return self._given_voice if alias is None else alias.voice
+
+    @property
+    def _given_voice(self) -> str | None:
         return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
+
+    @property
+    def _alias(self) -> VoiceAlias | None:
+        return self.aliases.get((self._given_voice or "").casefold()) if self.voice_aliases else None
+
+    @property
+    def aliases(self) -> dict[str, VoiceAlias]:
+        """`voice_aliases` by their names in lower case."""
+        given = (self.voice_aliases or {}).items()
+        return {
+            name.strip().casefold(): VoiceAlias(one) if isinstance(one, str) else VoiceAlias(one.voice, one.rate)
+            for name, one in given
+        }
 
     def speech_request(self, door: str) -> SpeechRequest:
         """The same as a request of the service."""
-        return self.request_for(self.input, self.voice_name or "", door)
+        request = self.request_for(self.input, self.voice_name or "", door)
+        rate = 1.0 if self._alias is None else self._alias.rate
+        return replace(request, markup=MarkupRequest(self.allow_voice_tags, self.aliases, rate=rate))
 
 
 class CaptionedBody(SpeechBody):
@@ -254,12 +313,30 @@ class WordTimestamp(BaseModel):
     end_time: float
 
 
+class VoicedTimestamp(WordTimestamp):
+    """A word of a text with several voices."""
+
+    voice: str
+
+
+class MarkTimestamp(BaseModel):
+    """A place that the text marks, in seconds from the start of the audio."""
+
+    name: str
+    time: float
+
+
 class Captioned(BaseModel):
     """Audio with word timings."""
 
     audio: str = Field(description="The audio file, or a part of it, in base64.")
     audio_format: str = Field(description="Its media type.")
-    timestamps: list[WordTimestamp] | None = Field(description="The words spoken in it.")
+    timestamps: list[SerializeAsAny[WordTimestamp]] | None = Field(
+        description="The words spoken in it, each with its `voice` where the text has several."
+    )
+    marks: list[MarkTimestamp] | None = Field(
+        None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
+    )
 
 
 class Phonemes(BaseModel):

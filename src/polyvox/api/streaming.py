@@ -20,6 +20,7 @@ from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.text.warnings import one_line
 
 SAMPLE_RATE_HEADER = "X-Audio-Sample-Rate"
 CHANNELS_HEADER = "X-Audio-Channels"
@@ -221,8 +222,7 @@ class SpeechResponse(Response):
         if self._body_format.media_type.startswith(_LINEAR):
             headers[BIT_DEPTH_HEADER] = "16"
         if session.warnings:
-            text = " ".join(" ".join(session.warnings).split())
-            headers[WARNING_HEADER] = text.encode("ascii", "replace").decode()
+            headers[WARNING_HEADER] = one_line(session.warnings)
         return headers
 
 

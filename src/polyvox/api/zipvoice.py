@@ -150,8 +150,11 @@ async def create_speech(
         raise InvalidRequestError("'prompt_text' is required with auto_transcribe=false.", field="prompt_text")
     asked = body.zipvoice_request(service.settings)
     resolve_voice = partial(_resolve_voice, voices, reference, owner, asked.model, body.prompt_text)
+    markup = replace(asked.markup, resolve_voice=voices.resolver.by_name(owner, asked.model))
     return SpeechResponse(
-        service, replace(asked, resolve_voice=resolve_voice), audio_body(body.audio_format, stream=body.stream)
+        service,
+        replace(asked, resolve_voice=resolve_voice, markup=markup),
+        audio_body(body.audio_format, stream=body.stream),
     )
 
 

@@ -2,14 +2,16 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from polyvox.engines.base import Engine
+from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Utterance
 
 
 class RequestKind(Protocol):
-    """A way to get audio from an engine: `SpeakText`, `SpeakStream`, `SpeakDialogue` or `ConvertRecording`.
+    """A way to get audio from an engine: `SpeakText`, `SpeakScript`, `SpeakStream`, `SpeakDialogue` or
+    `ConvertRecording`.
 
     The utterance holds what is common to all of them: voice, speed, seed.
     """
@@ -27,6 +29,14 @@ class RequestKind(Protocol):
 
     def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         """Stream the audio at the engine's own sample rate; closing the iterator frees all it holds."""
+
+
+@runtime_checkable
+class CollectsWarnings(Protocol):
+    """A kind that reads its own text, and warns of what it does not obey in it."""
+
+    @property
+    def warnings(self) -> Warnings: ...
 
 
 # A spoken character rarely takes half a second; the shortest mark for a pause of ten seconds has ten characters.

@@ -30,13 +30,17 @@ from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
-from polyvox.service.request_kind import RequestKind, SpeakText
+from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakText
+from polyvox.service.script_reader import MarkupRequest, ScriptReader, tag_rules
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.side_work import SideWork
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job
 from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.text.inline_tags import cleaned
+from polyvox.text.tracked import TrackedText
+from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, AudioChunk, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -54,7 +58,8 @@ class SpeechRequest:
     `resolve_voice` looks up a voice that is not the engine's own; it is prepared once the request is admitted. `kind`
     replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up. `client` is
     whom the request is counted for, a key or an address. `max_wait` is the longest wait for its turn, in seconds; None
-    leaves it to the server. A `whole` answer is sent when all of it is spoken.
+    leaves it to the server. A `whole` answer is sent when all of it is spoken. `markup` says which markup of the text
+    is obeyed.
     """
 
     utterance: Utterance
@@ -70,6 +75,7 @@ class SpeechRequest:
     client: str = ""
     max_wait: float | None = None
     whole: bool = False
+    markup: MarkupRequest = field(default_factory=MarkupRequest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +162,15 @@ class SpeechService:
             model = self.registry.resolve(request.model)
             if request.resolve_kind is not None:
                 request = replace(request, kind=await request.resolve_kind())
+            warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
             if request.kind is None:
                 self._check_text(request, model)
+                request = await self._read_markup(request, model, warnings)
             if not request.utterance.voice:
                 default = replace(request.utterance, voice=self.registry.default_voice(model))
                 request = replace(request, utterance=default)
             voice = None if request.resolve_voice is None else await request.resolve_voice()
-            return self._open(request, model, voice, session_id)
+            return self._open(request, model, voice, session_id, warnings)
         except PolyvoxError as error:
             self.metrics.failed(error)
             _log_refusal(request, model, session_id, error)
@@ -191,10 +199,19 @@ class SpeechService:
             raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
         return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
-    def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str) -> Session:
+    async def _read_markup(self, request: SpeechRequest, model: str, warnings: Warnings) -> SpeechRequest:
+        """The request with the kind that its text's markup asks for, if it has any."""
+        engine = self._engine(model)
+        reader = ScriptReader(engine, self.settings, self._limits, self._executor)
+        kind = await reader.kind(request.utterance, request.markup, warnings)
+        return request if kind is None else replace(request, kind=kind)
+
+    def _open(
+        self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str, warnings: Warnings
+    ) -> Session:
         _check_numbers(request)
         engine = self._engine(model)
-        utterance, warnings = _adapted(request.utterance, engine)
+        utterance = _adapted(request.utterance, engine, warnings)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
             _check_with(engine, utterance, kind, session_id)
@@ -330,15 +347,17 @@ async def _with_voice(
             yield chunk
 
 
-def _adapted(utterance: Utterance, engine: Engine) -> tuple[Utterance, tuple[str, ...]]:
-    """The utterance without what the engine does not support, and warnings about what was dropped."""
-    warnings: tuple[str, ...] = ()
+def _adapted(utterance: Utterance, engine: Engine, warnings: Warnings) -> Utterance:
+    """The utterance without what the engine does not support, each with a warning."""
     if utterance.instructions and not engine.capabilities.instructions:
-        warnings = (f"The model {engine.name!r} cannot follow instructions; they were ignored.",)
+        warnings.add(f"The model {engine.name!r} cannot follow instructions; they were ignored.")
         utterance = replace(utterance, instructions=None)
+    if utterance.instructions:
+        words = cleaned(TrackedText.of(utterance.instructions), tag_rules(engine), warnings)
+        utterance = replace(utterance, instructions=words.text)
     if not engine.capabilities.native_speed:
         utterance = replace(utterance, speed=1.0)
-    return utterance, warnings
+    return utterance
 
 
 def _delivery(request: SpeechRequest, engine: Engine) -> Delivery:
