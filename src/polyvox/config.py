@@ -146,6 +146,7 @@ class Settings(BaseModel):
     allow_voice_tags: bool = Field(
         False, description="Whether `[voice:...]` and `[rate:...]` in texts are obeyed where a request does not say."
     )
+    allow_ssml: bool = Field(True, description="Whether texts in SSML are obeyed; else their tags are dropped.")
     espeak: str = Field("espeak-ng", description="espeak-ng program, used where it is installed.")
 
     # Sessions

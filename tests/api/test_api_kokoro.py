@@ -149,3 +149,56 @@ async def test_a_file_name_holds_nothing_that_a_shell_or_a_header_minds():
         response = await client.post(COMBINE, json='a"; rm -rf ../x\r\nSet-Cookie: y=1')
     assert response.headers["content-disposition"] == 'attachment; filename="arm-rf..xSet-Cookiey1.pt"'
     assert "set-cookie" not in response.headers
+
+
+SSML = "<speak>One <mark name='m'/>two.<break time='1s'/><voice name='high'>Three.</voice></speak>"
+
+
+async def test_ssml_is_spoken_with_the_times_of_its_marks():
+    async with called(tone_service()) as client:
+        whole = await client.post(CAPTIONED, json=WISH | {"input": SSML, "ssml": True, "stream": False})
+        lines = await client.post(CAPTIONED, json=WISH | {"input": SSML})
+    body = whole.json()
+    assert body["marks"] == [{"name": "m", "time": body["timestamps"][1]["start_time"]}]
+    assert [(word["word"], word["voice"]) for word in body["timestamps"]] == [
+        ("One", "low"),
+        ("two.", "low"),
+        ("Three.", "high"),
+    ]
+    streamed = [json.loads(line) for line in lines.text.splitlines()]
+    assert [mark for line in streamed for mark in line.get("marks", [])] == body["marks"]
+
+
+async def test_bad_ssml_is_a_400_with_its_place():
+    async with called(tone_service()) as client:
+        refused = await client.post("/v1/audio/speech", json={"input": "<speak>\nOne & two</speak>", "ssml": True})
+        translated = await client.post("/dev/ssml", json={"text": "<speak><p></speak>"})
+        bomb = {"input": "<!DOCTYPE s [<!ENTITY a 'b'>]><speak>&a;</speak>", "ssml": True}
+        bombed = await client.post("/v1/audio/speech", json=bomb)
+    assert (refused.status_code, error_of(refused)["code"]) == (400, "invalid_markup")
+    assert "line 2, column 6" in error_of(refused)["message"]
+    assert (translated.status_code, error_of(translated)["param"]) == (400, "text")
+    assert bombed.status_code == 400
+    assert "document type" in error_of(bombed)["message"]
+
+
+async def test_ssml_is_translated_to_tags_and_described():
+    async with called(tone_service()) as client:
+        slow, other = "<prosody rate='slow'>two</prosody>", "<voice name='high'>x</voice>"
+        text = f"<speak>One<break time='500ms'/>{slow}{other}y<hr/></speak>"
+        translated = await client.post("/dev/ssml", json={"text": text, "voice": "low"})
+        support = (await client.get("/dev/ssml")).json()
+    tagged = "One [pause:0.5s] [rate:0.75] two [voice:high] x [voice:low] y"
+    assert translated.json() == {"text": tagged}
+    assert translated.headers["x-polyvox-warning"] == "dropped-markup: <hr>"
+    assert {"speak", "break", "prosody", "say-as"} <= set(support["elements"])
+    assert support["break_strengths"]["none"] == 0.0
+
+
+async def test_ssml_can_be_switched_off():
+    async with called(tone_service(allow_ssml=False)) as client:
+        answers = [await client.get("/dev/ssml"), await client.post("/dev/ssml", json={"text": SSML})]
+        spoken = await client.post("/v1/audio/speech", json={"input": SSML, "ssml": True})
+    assert [answer.status_code for answer in answers] == [403, 403]
+    assert spoken.status_code == 200
+    assert spoken.headers["x-polyvox-warning"].startswith("dropped-markup: <speak>, <mark name='m'/>")

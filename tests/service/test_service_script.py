@@ -1,5 +1,6 @@
 """Texts with markup as sessions: several voices and paces in one stream, and spans of what the caller wrote."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -182,3 +183,68 @@ async def test_markup_in_a_text_that_is_still_arriving_is_dropped_and_reported_a
     whole = "One <b>two</b>. Three <|x|> four."
     spans = [word.span for chunk in chunks for word in chunk.words]
     assert [whole[span.start : span.end] for span in spans] == ["One", "two</b>.", "Three", "four."]
+
+
+class TestSsml:
+    async def said(self, text, engine=None, ssml=True, **settings):
+        engine = engine or ToneEngine()
+        chunks, warnings = await spoken(engine, request(text, MarkupRequest(ssml=ssml)), **settings)
+        return engine, chunks, warnings
+
+    async def test_elements_change_voice_pace_volume_and_time(self):
+        engine, chunks, warnings = await self.said(
+            "<speak>One two.<break time='3s'/><voice name='high'>Three.</voice>"
+            "<prosody rate='200%' volume='-6dB'>Four.</prosody></speak>"
+        )
+        assert heard(engine) == [("One two.", "low", 1.0), ("Three.", "high", 1.0), ("Four.", "low", 2.0)]
+        assert warnings == ()
+        pcm = np.concatenate([chunk.pcm for chunk in chunks])
+        assert len(pcm) / 24_000 == pytest.approx(0.3 + 3 + 0.3 + 0.15)
+        loud, soft = np.abs(pcm[:7_200]).max(), np.abs(pcm[-3_000:]).max()
+        assert soft == pytest.approx(loud / 2, rel=0.02)
+
+    async def test_a_pitch_is_raised_without_a_change_of_pace(self):
+        _, chunks, _ = await self.said(
+            "<prosody pitch='+12st'>One two three.</prosody>", ToneEngine(chunks=2, chunk_seconds=1.0)
+        )
+        pcm = np.concatenate([chunk.pcm for chunk in chunks])
+        assert len(pcm) / 24_000 == pytest.approx(2.0, abs=0.1)
+        middle = pcm[12_000:36_000]
+        hertz = np.argmax(np.abs(np.fft.rfft(middle * np.hanning(len(middle))))) * 24_000 / len(middle)
+        assert hertz == pytest.approx(440, abs=8)
+        words = [word for chunk in chunks for word in chunk.words]
+        assert words[-1].end == pytest.approx(2.0, abs=0.1)
+
+    @pytest.mark.parametrize("timed", [True, False])
+    async def test_marks_have_their_times(self, timed):
+        engine = ToneEngine()
+        if not timed:
+            engine._capabilities = replace(engine.capabilities, word_timings=False)
+        _, chunks, _ = await self.said(
+            "<speak><mark name='a'/>One two <mark name='b'/>three.<break time='1s'/><mark name='c'/></speak>", engine
+        )
+        marks = [(mark.name, round(mark.time, 3)) for chunk in chunks for mark in chunk.marks]
+        assert marks == ([("a", 0.0), ("b", 0.2), ("c", 1.3)] if timed else [("a", 0.0), ("b", 0.3), ("c", 1.6)])
+
+    async def test_a_document_is_known_by_its_first_element_unless_it_is_denied(self):
+        text = "<speak>One <break time='1s'/> two.</speak>"
+        for ssml, allowed, parts in ((None, True, 2), (True, True, 2), (False, True, 1), (None, False, 1)):
+            engine, _, warnings = await self.said(text, ssml=ssml, allow_ssml=allowed)
+            assert len(engine.heard) == parts
+            assert bool(warnings) is (parts == 1)
+
+    async def test_what_only_looks_like_ssml_is_spoken_without_its_tags(self):
+        engine, _, warnings = await self.said("<speak>One & two <p>three.", ssml=None)
+        assert [one.text.split() for one in engine.heard] == [["One", "&", "two", "three."]]
+        assert "begins like SSML" in warnings[0]
+        assert warnings[1] == "dropped-markup: <speak>, <p>"
+
+    async def test_bad_ssml_and_too_much_silence_are_refused(self):
+        with pytest.raises(MarkupError, match="line 1, column"):
+            await self.said("<speak>One <p>two.</speak>")
+        with pytest.raises(MarkupError, match="pauses last 360 s"):
+            await self.said("<speak>One" + "<break time='60s'/>" * 6 + "</speak>")
+
+    async def test_silence_alone_is_an_answer(self):
+        _, chunks, _ = await self.said("<speak><break time='1s'/></speak>")
+        assert sum(len(chunk.pcm) for chunk in chunks) == 24_000

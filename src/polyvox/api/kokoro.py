@@ -14,11 +14,25 @@ from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.languages import language_tag
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import AUDIO_FIELD_NAMES, Captioned, CaptionedBody, ErrorBody, Phonemes, PhonemizeBody
+from polyvox.api.schemas import (
+    AUDIO_FIELD_NAMES,
+    Captioned,
+    CaptionedBody,
+    ErrorBody,
+    Phonemes,
+    PhonemizeBody,
+    SsmlBody,
+    SsmlSupport,
+    TaggedText,
+)
 from polyvox.api.side_response import SideResponse
 from polyvox.api.speech_requests import speech_request
-from polyvox.api.streaming import BodyFormat, SpeechResponse
+from polyvox.api.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
 from polyvox.errors import ForbiddenError
+from polyvox.service.speech import SpeechService
+from polyvox.text import say_as, ssml, ssml_values
+from polyvox.text.warnings import one_line
+from polyvox.types import SPEED_RANGE
 from polyvox.voices.torch_file import torch_file
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
@@ -65,6 +79,45 @@ async def phonemize(body: PhonemizeBody, service: Service) -> Response:
 
 def _phonemes_json(phonemes: str, tokens: list[int]) -> bytes:
     return Phonemes(phonemes=phonemes, tokens=tokens).model_dump_json().encode()
+
+
+@router.get("/dev/ssml", responses={403: {"model": ErrorBody, "description": "The setting allow_ssml is off."}})
+async def ssml_support(service: Service) -> SsmlSupport:
+    """What of SSML is obeyed; the text of every other element is spoken."""
+    _check_ssml(service)
+    return SsmlSupport(
+        elements=dict(ssml.ELEMENTS),
+        ignored=["audio"],
+        break_strengths=dict(ssml_values.BREAK_SECONDS),
+        prosody_rates=dict(ssml_values.RATES),
+        rate_range=[SPEED_RANGE.lowest, SPEED_RANGE.highest],
+        say_as=list(say_as.KINDS),
+        max_depth=ssml.MAX_DEPTH,
+        max_elements=ssml.MAX_ELEMENTS,
+        max_break_seconds=ssml_values.MAX_BREAK_SECONDS,
+    )
+
+
+@router.post(
+    "/dev/ssml",
+    responses={code: SPEECH_ERRORS[code] for code in (400, 429)}
+    | {403: {"model": ErrorBody, "description": "The setting allow_ssml is off."}},
+)
+async def translate_ssml(body: SsmlBody, service: Service, response: Response) -> TaggedText:
+    """Translate a text in SSML to one with inline tags, without speaking it.
+
+    The tags say nothing of volume and pitch; send the SSML itself to `/v1/audio/speech` to have them.
+    """
+    _check_ssml(service)
+    text, warnings = await service.translate_ssml(body.text, body.voice, body.model)
+    if warnings:
+        response.headers[WARNING_HEADER] = one_line(warnings.sentences)
+    return TaggedText(text=text)
+
+
+def _check_ssml(service: SpeechService) -> None:
+    if not service.settings.allow_ssml:
+        raise ForbiddenError("SSML is off on this server; its setting allow_ssml turns it on.")
 
 
 @router.post(

@@ -253,6 +253,9 @@ class SpeechBody(AudioBody):
         None,
         description="Whether `[voice:am_adam]` and `[rate:1.2]` in the text are obeyed; else they are dropped.",
     )
+    ssml: StrictBool | None = Field(
+        None, description="true: the text is SSML. false: it is none. If absent, one that begins with `<speak` is."
+    )
     voice_aliases: Annotated[dict[str, str | AliasBody], AfterValidator(_short_aliases)] | None = Field(
         None,
         description='Names for `voice` and for tags: `{"anna": "af_heart(2)+bf_emma", "bert": {"voice": "am_adam", '
@@ -286,7 +289,7 @@ class SpeechBody(AudioBody):
         """The same as a request of the service."""
         request = self.request_for(self.input, self.voice_name or "", door)
         rate = 1.0 if self._alias is None else self._alias.rate
-        return replace(request, markup=MarkupRequest(self.allow_voice_tags, self.aliases, rate=rate))
+        return replace(request, markup=MarkupRequest(self.allow_voice_tags, self.aliases, rate=rate, ssml=self.ssml))
 
 
 class CaptionedBody(SpeechBody):
@@ -303,6 +306,34 @@ class PhonemizeBody(RequestBody):
     text: Text = Field(description="The text to convert.")
     language: str = Field("a", description="Kokoro's a b e f h i j p z, or a tag such as en-gb.")
     model: str | None = Field(None, description="The model whose phonemes are wanted; the default model if absent.")
+
+
+class SsmlBody(RequestBody):
+    """A text in SSML to translate to inline tags."""
+
+    text: Text = Field(description="The text in SSML.")
+    voice: str | None = Field(None, description="The voice of what no `<voice>` surrounds; tags go back to it.")
+    model: str | None = Field(None, description="The model that is to speak it; the default model if absent.")
+
+
+class TaggedText(BaseModel):
+    """A text with inline tags."""
+
+    text: str = Field(description="For `input`, with `allow_voice_tags`.")
+
+
+class SsmlSupport(BaseModel):
+    """What of SSML is obeyed."""
+
+    elements: dict[str, str]
+    ignored: list[str]
+    break_strengths: dict[str, float]
+    prosody_rates: dict[str, float]
+    rate_range: list[float]
+    say_as: list[str]
+    max_depth: int
+    max_elements: int
+    max_break_seconds: float
 
 
 class WordTimestamp(BaseModel):

@@ -64,11 +64,12 @@ class SpeakScript:
                 if spoken.prepared is not None and part.style.voice is not None:
                     engine.check(spoken)  # the engine's own voices were checked before
                 index += 1
-                stream.begin()
+                stream.begin(part)
                 speech = self._styled(engine, spoken, part.style)
                 async with closing(speech):
                     async for chunk in speech:
                         yield stream.append(replace(chunk, voice=spoken.voice if several else ""), part)
+                stream.end()
         if (rest := stream.finish()) is not None:
             yield rest
 
@@ -140,12 +141,24 @@ class _Stream:
         self._stretch = 1.0 if self._can.native_speed else speed
         self._joiner = UtteranceJoiner()
         self._marks: list[MarkTiming] = []
+        self._inside: list[tuple[int, str]] = []
 
-    def begin(self) -> None:
+    def begin(self, passage: Passage) -> None:
         self._joiner.begin()
+        self._inside = list(passage.marks)
 
     def append(self, chunk: AudioChunk, passage: Passage) -> AudioChunk:
-        return self._marked(self._joiner.append(chunk, passage.in_whole))
+        """The next chunk of a passage, with the marks before its words."""
+        joined = self._joiner.append(chunk, passage.in_whole)
+        for word in joined.words:
+            while self._inside and self._inside[0][0] <= word.span.start:
+                self._marks.append(MarkTiming(self._inside.pop(0)[1], word.start))
+        return self._marked(joined)
+
+    def end(self) -> None:
+        """End a passage; marks behind its last word are at its end."""
+        for _, name in self._inside:
+            self.mark(name)
 
     def mark(self, name: str) -> None:
         self._marks.append(MarkTiming(name, self._joiner.samples / self._can.sample_rate))

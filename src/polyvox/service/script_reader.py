@@ -7,15 +7,16 @@ from types import MappingProxyType
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.errors import InvalidRequestError
+from polyvox.errors import InvalidRequestError, MarkupError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.request_kind import RequestKind
 from polyvox.service.script import SpeakScript
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.text import inline_tags
+from polyvox.text import inline_tags, ssml
 from polyvox.text.inline_tags import TagRules
 from polyvox.text.script import Passage, Script, Style
+from polyvox.text.ssml import SsmlRules
 from polyvox.text.warnings import IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Utterance
 
@@ -39,19 +40,28 @@ class MarkupRequest:
     """Which markup of a text is obeyed; None leaves it to the server's settings.
 
     `resolve_voice` looks up a voice that the markup names and that is not the engine's own. `rate` is the pace of the
-    request's voice, where an alias gives it one; another voice of the text has its own.
+    request's voice, where an alias gives it one; another voice of the text has its own. `ssml` says that the text is
+    SSML or that it is none; None takes one for it that begins with `<speak`.
     """
 
     voice_tags: bool | None = None
     aliases: Mapping[str, VoiceAlias] = field(default_factory=lambda: MappingProxyType({}))
     resolve_voice: ResolveVoice | None = None
     rate: float = 1.0
+    ssml: bool | None = None
 
 
 def tag_rules(engine: Engine, *, voice_tags: bool = False) -> TagRules:
     """What of a text's markup is obeyed with this engine."""
     can = engine.capabilities
     return TagRules(can.tags, can.reads_markup, voice_tags)
+
+
+def ssml_rules(engine: Engine) -> SsmlRules:
+    """What of SSML is obeyed with this engine."""
+    can = engine.capabilities
+    phonemes = can.phonemes and can.reads_markup
+    return SsmlRules(tag_rules(engine), can.languages, phonemes, can.word_timings)
 
 
 class ScriptReader:
@@ -73,11 +83,25 @@ class ScriptReader:
         return SpeakScript(script, resolved, utterance.speed, self._executor)
 
     async def _script(self, text: str, markup: MarkupRequest, warnings: Warnings) -> Script:
-        voice_tags = self._settings.allow_voice_tags if markup.voice_tags is None else markup.voice_tags
-        rules = tag_rules(self._engine, voice_tags=voice_tags)
         if len(text) < _LONG_TEXT:
-            return inline_tags.parse(text, rules, warnings, markup.rate)
-        return await asyncio.to_thread(inline_tags.parse, text, rules, warnings, markup.rate)
+            return self._parsed(text, markup, warnings)
+        return await asyncio.to_thread(self._parsed, text, markup, warnings)
+
+    def _parsed(self, text: str, markup: MarkupRequest, warnings: Warnings) -> Script:
+        allowed = self._settings.allow_ssml
+        if allowed and markup.ssml:
+            return ssml.parse(text, ssml_rules(self._engine), warnings, markup.rate)
+        if allowed and markup.ssml is None and ssml.is_ssml(text):
+            found = Warnings()
+            try:
+                script = ssml.parse(text, ssml_rules(self._engine), found, markup.rate)
+            except MarkupError as error:  # nobody said that it is SSML
+                warnings.add(f"The text begins like SSML, but its tags were dropped. {error.message}")
+            else:
+                warnings.extend(found)
+                return script
+        voice_tags = self._settings.allow_voice_tags if markup.voice_tags is None else markup.voice_tags
+        return inline_tags.parse(text, tag_rules(self._engine, voice_tags=voice_tags), warnings, markup.rate)
 
     async def _cast(
         self, script: Script, utterance: Utterance, markup: MarkupRequest, warnings: Warnings

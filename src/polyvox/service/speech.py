@@ -16,6 +16,7 @@ from polyvox.engines.base import Engine, SupportsMixing, SupportsPhonemes
 from polyvox.errors import (
     EngineError,
     InvalidRequestError,
+    MarkupError,
     OverloadedError,
     PolyvoxError,
     TextError,
@@ -31,13 +32,14 @@ from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
 from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakText
-from polyvox.service.script_reader import MarkupRequest, ScriptReader, tag_rules
+from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules, tag_rules
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.side_work import SideWork
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job
 from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.text import ssml
 from polyvox.text.inline_tags import cleaned
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
@@ -189,6 +191,18 @@ class SpeechService:
         if not isinstance(engine, SupportsPhonemes):
             raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
         return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
+
+    async def translate_ssml(self, text: str, voice: str | None, model: str | None) -> tuple[str, Warnings]:
+        """A text in SSML as one with inline tags, and warnings of what the tags cannot say."""
+        self.side_work.check_text(text, "text")
+        rules, warnings = ssml_rules(self._engine(model)), Warnings()
+        try:
+            script = await self.side_work.run(lambda: ssml.parse(text, rules, warnings))
+        except MarkupError as error:
+            error.field = "text"
+            raise
+        self._limits.check_pauses(script.silence_seconds, "text")
+        return script.tagged(voice), warnings
 
     async def mixed_voice(
         self, expression: str, model: str | None, answer: Callable[[npt.NDArray[np.float32]], Answer]

@@ -26,10 +26,14 @@ PLAIN = Style()
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Text that is spoken in one manner; its spans are those of the caller's text."""
+    """Text that is spoken in one manner; its spans are those of the caller's text.
+
+    `marks` are places in it, as characters of the caller's text, with their names.
+    """
 
     text: TrackedText
     style: Style = PLAIN
+    marks: tuple[tuple[int, str], ...] = ()
 
     @property
     def speakable(self) -> bool:
@@ -91,6 +95,21 @@ class Script:
     @property
     def silence_seconds(self) -> float:
         return sum(part.seconds for part in self.parts if isinstance(part, Silence))
+
+    def tagged(self, voice: str | None) -> str:
+        """The same in inline tags, without volume and pitch; `voice` is the request's own, to go back to."""
+        text, style = "", PLAIN
+        for part in self.parts:
+            if isinstance(part, Silence):
+                text += f" [pause:{part.seconds:g}s] "
+            elif isinstance(part, Passage):
+                wanted = part.style
+                if wanted.voice != style.voice and (wanted.voice or voice):
+                    text, style = f"{text} [voice:{wanted.voice or voice}] ", PLAIN
+                if wanted.rate != style.rate:
+                    text += f" [rate:{wanted.rate:g}] "
+                text, style = text + part.text.text, wanted
+        return " ".join(text.split())
 
     @property
     def text(self) -> str:

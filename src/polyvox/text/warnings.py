@@ -41,6 +41,13 @@ class Warnings:
         else:
             counts[""] += 1
 
+    def extend(self, others: "Warnings") -> None:
+        """Take over those of another part of the request."""
+        for sentence in others._sentences:
+            self.add(sentence)
+        for kind, counts in others._markup.items():
+            self._markup.setdefault(kind, Counter()).update(counts)
+
     def __bool__(self) -> bool:
         return bool(self._sentences or self._markup)
 
