@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
-from polyvox.api.schemas import Captioned, MarkTimestamp, VoicedTimestamp, WordTimestamp
+from polyvox.api.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded
@@ -64,6 +64,24 @@ class CaptionFile:
             yield base64.b64encode(data[start : start + _SLICE_BYTES])
             await asyncio.sleep(0)  # one long file is no reason to keep others waiting
         yield tail
+
+    def error_tail(self, error: PolyvoxError) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampsFile:
+    """One JSON object with all words, without the audio."""
+
+    media_type = "application/json"
+    buffered = True
+
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
+        timings = _Timings()
+        async for chunk in session:
+            timings.add(chunk)
+        found = Timestamps(timestamps=timings.words, marks=timings.marks or None)
+        yield (await session.executor.run(found.model_dump_json)).encode()
 
     def error_tail(self, error: PolyvoxError) -> None:
         return None

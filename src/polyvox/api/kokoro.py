@@ -2,12 +2,13 @@
 
 import re
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+from polyvox.api import debug, downloads, kokoro_dev
 from polyvox.api.body import JsonRoute
 from polyvox.api.captions import CaptionFile, CaptionStream
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -39,6 +40,11 @@ router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 
 _NAME = "kokoro"
 _MAX_EXPRESSION_CHARS = 1_000
+_SSML_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: SPEECH_ERRORS[400],
+    403: {"model": ErrorBody, "description": "The setting allow_ssml is off."},
+    429: SPEECH_ERRORS[429],
+}
 _UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.()+-]")
 
 
@@ -67,7 +73,9 @@ async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices
         body_format = CaptionStream(body.audio_format, body.return_timestamps)
     else:
         body_format = CaptionFile(body.audio_format, body.return_timestamps)
-    return SpeechResponse(service, await speech_request(body, _NAME, service, voices, owner), body_format)
+    headers = {"Content-Disposition": f"attachment; filename=speech.{body.audio_format}"}
+    request = await speech_request(body, _NAME, service, voices, owner)
+    return SpeechResponse(service, request, body_format, headers=headers)
 
 
 @router.post("/dev/phonemize", response_model=Phonemes, responses={code: SPEECH_ERRORS[code] for code in (400, 429)})
@@ -98,11 +106,7 @@ async def ssml_support(service: Service) -> SsmlSupport:
     )
 
 
-@router.post(
-    "/dev/ssml",
-    responses={code: SPEECH_ERRORS[code] for code in (400, 429)}
-    | {403: {"model": ErrorBody, "description": "The setting allow_ssml is off."}},
-)
+@router.post("/dev/ssml", responses=_SSML_ERRORS)
 async def translate_ssml(body: SsmlBody, service: Service, response: Response) -> TaggedText:
     """Translate a text in SSML to one with inline tags, without speaking it.
 
@@ -150,11 +154,16 @@ async def combine_voices(
     return SideResponse(work, "application/octet-stream", headers)
 
 
+router.include_router(kokoro_dev.router)
+router.include_router(downloads.router)
+router.include_router(debug.router)
+
 DOOR = Door(
     _NAME,
     router,
     tags={
         "Kokoro-FastAPI": "Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."
     },
-    field_names={"/dev/captioned_speech": AUDIO_FIELD_NAMES},
+    field_names=dict.fromkeys(("/dev/captioned_speech", "/dev/timestamp", "/dev/dialogue"), AUDIO_FIELD_NAMES)
+    | {"/dev/generate_from_phonemes": {"input": "phonemes"}},
 )

@@ -13,7 +13,6 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializeAsAny,
-    StrictBool,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -24,8 +23,29 @@ from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, NormalizationOptions, Utterance
 
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Integer = Annotated[int, Field(strict=True)]
+_DECIMAL = re.compile(r"\s*[+-]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})\s*", re.ASCII)
+_WHOLE = re.compile(r"\s*[+-]?\d{1,19}\s*", re.ASCII)
+_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+
+
+def _number(value: object) -> object:
+    """A number that was written as text, as clients of Kokoro-FastAPI do."""
+    return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
+
+
+def _integer(value: object) -> object:
+    return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
+
+
+def _boolean(value: object) -> object:
+    if isinstance(value, str):
+        return _BOOLEANS.get(value.strip().lower(), value)
+    return bool(value) if type(value) is int and value in (0, 1) else value
+
+
+Number = Annotated[float, BeforeValidator(_number), Field(strict=True, allow_inf_nan=False)]
+Integer = Annotated[int, BeforeValidator(_integer), Field(strict=True)]
+Boolean = Annotated[bool, BeforeValidator(_boolean), Field(strict=True)]
 Speed = Annotated[Number, Field(ge=SPEED_RANGE.lowest, le=SPEED_RANGE.highest)]
 NarrowSpeed = Annotated[Number, Field(ge=NARROW_SPEED_RANGE.lowest, le=NARROW_SPEED_RANGE.highest)]
 
@@ -68,13 +88,13 @@ class VoiceReference(BaseModel):
 class NormalizationBody(RequestBody):
     """Which rules the text normaliser may apply."""
 
-    normalize: StrictBool = Field(True, description="Whether the text is normalised at all.")
-    unit_normalization: StrictBool = Field(True, description="10KB is read as ten kilobytes.")
-    url_normalization: StrictBool = Field(True, description="Web addresses are read part by part.")
-    email_normalization: StrictBool = Field(True, description="E-mail addresses are read part by part.")
-    optional_pluralization_normalization: StrictBool = Field(True, description="word(s) is read as words.")
-    phone_normalization: StrictBool = Field(True, description="Telephone numbers are read digit by digit.")
-    replace_remaining_symbols: StrictBool = Field(True, description="Symbols left over are read by their names.")
+    normalize: Boolean = Field(True, description="Whether the text is normalised at all.")
+    unit_normalization: Boolean = Field(True, description="10KB is read as ten kilobytes.")
+    url_normalization: Boolean = Field(True, description="Web addresses are read part by part.")
+    email_normalization: Boolean = Field(True, description="E-mail addresses are read part by part.")
+    optional_pluralization_normalization: Boolean = Field(True, description="word(s) is read as words.")
+    phone_normalization: Boolean = Field(True, description="Telephone numbers are read digit by digit.")
+    replace_remaining_symbols: Boolean = Field(True, description="Symbols left over are read by their names.")
 
 
 _TUNING = "temperature top_p top_k repetition_penalty max_tokens playback_speed playback_overlap_speed".split()
@@ -96,7 +116,7 @@ class TokenFields(RequestBody):
     playback_overlap_speed: Number | None = Field(
         None, description="Seconds on both sides of a chunk that are decoded with it, up to 5 times its length."
     )
-    normalize_malaysian: StrictBool | None = Field(
+    normalize_malaysian: Boolean | None = Field(
         None, description="Whether numbers, money, dates and the like are read as words, in Malay or English."
     )
     speaking_rate: NarrowSpeed | None = Field(None, description="How fast to speak; in place of `speed`.")
@@ -119,7 +139,7 @@ class FlowFields(RequestBody):
         None, ge=0, le=10, description="Classifier-free guidance: higher keeps closer to text and voice."
     )
     t_shift: Number | None = Field(None, ge=0.05, le=1, description="Time shift: below 1, more of the steps are early.")
-    remove_long_silence: StrictBool | None = Field(None, description="Whether long silences are cut.")
+    remove_long_silence: Boolean | None = Field(None, description="Whether long silences are cut.")
     max_duration: Number | None = Field(None, gt=0.0, description="Longest audio that is made at once, in seconds.")
     target_rms: Number | None = Field(
         None, ge=0.001, le=0.5, description="RMS level that a quieter recording is raised to before it is cloned."
@@ -147,7 +167,7 @@ class AudioBody(TokenFields, FlowFields):
         "audio", description="`audio`: bytes as they are ready. `sse`: server-sent events with base64 audio."
     )
 
-    stream: StrictBool = Field(True, description="false: answer once, with Content-Length, when all is spoken.")
+    stream: Boolean = Field(True, description="false: answer once, with Content-Length, when all is spoken.")
     lang_code: str | None = Field(
         None, description="How to read the text: Kokoro's a b e f h i j p z, or a tag such as en-gb."
     )
@@ -249,17 +269,24 @@ class SpeechBody(AudioBody):
         None, description="Transcript of the recording that `voice` names or carries; recognised from it if absent."
     )
 
-    allow_voice_tags: StrictBool | None = Field(
+    allow_voice_tags: Boolean | None = Field(
         None,
         description="Whether `[voice:am_adam]` and `[rate:1.2]` in the text are obeyed; else they are dropped.",
     )
-    ssml: StrictBool | None = Field(
+    ssml: Boolean | None = Field(
         None, description="true: the text is SSML. false: it is none. If absent, one that begins with `<speak` is."
     )
     voice_aliases: Annotated[dict[str, str | AliasBody], AfterValidator(_short_aliases)] | None = Field(
         None,
         description='Names for `voice` and for tags: `{"anna": "af_heart(2)+bf_emma", "bert": {"voice": "am_adam", '
         '"rate": 0.9}}`.',
+    )
+
+    return_download_link: Boolean = Field(
+        False, description="true: the header X-Download-Path names the finished file, below `/v1`, for a while."
+    )
+    return_timing: Boolean = Field(
+        False, description="true, with `return_download_link`: X-Timing-Path names a file with the times of its text."
     )
 
     @property
@@ -295,7 +322,7 @@ class SpeechBody(AudioBody):
 class CaptionedBody(SpeechBody):
     """A request for speech with word timings."""
 
-    return_timestamps: StrictBool = Field(True, description="false: `timestamps` is null.")
+    return_timestamps: Boolean = Field(True, description="false: `timestamps` is null.")
 
 
 class PhonemizeBody(RequestBody):
@@ -368,6 +395,29 @@ class Captioned(BaseModel):
     marks: list[MarkTimestamp] | None = Field(
         None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
     )
+
+
+class Timestamps(BaseModel):
+    """The words of a text and when they are spoken."""
+
+    timestamps: list[SerializeAsAny[WordTimestamp]]
+    marks: list[MarkTimestamp] | None = Field(
+        None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
+    )
+
+
+class PhonemeSpeechBody(RequestBody):
+    """Phonemes to speak."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"phonemes": "həlˈO, wˈɜɹld.", "voice": "af_heart"}]})
+
+    phonemes: Text = Field(
+        min_length=1, description="In the model's phoneme alphabet or in IPA, words parted by spaces."
+    )
+    voice: str | None = Field(None, description="A voice or a mix; the model's default voice if absent.")
+    model: str | None = Field(None, description="A model that works with phonemes; the default model if absent.")
+    speed: Speed = Field(1.0, description="1 is the voice's own pace.")
+    response_format: str = Field("wav", description=f"One of {', '.join(AudioFormat)}.")
 
 
 class Phonemes(BaseModel):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import Field, StrictBool
+from pydantic import Field
 
 from polyvox.api.body import off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -15,7 +15,7 @@ from polyvox.api.door import Door
 from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import plain_detail
-from polyvox.api.schemas import AUDIO_FIELD_NAMES, RequestBody, SpeechBody
+from polyvox.api.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
 from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
@@ -126,7 +126,7 @@ class RegistrationBody(RequestBody):
 
     name: str
     transcription: str | None = Field(None, description="Transcript of the recording; recognised from it if absent.")
-    auto_transcribe: StrictBool = Field(True, description="false: a transcription is required.")
+    auto_transcribe: Boolean = Field(True, description="false: a transcription is required.")
 
 
 @router.post(

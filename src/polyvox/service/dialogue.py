@@ -123,7 +123,8 @@ class SpeakDialogue:
     @property
     def max_audio_seconds(self) -> float:
         pauses = len(self.script.turns) * (PAUSE_SECONDS if self.script.pause is None else self.script.pause)
-        return max_speech_seconds(self.chars, self.speed) + pauses
+        marked = sum(markup.pause_seconds(turn.spoken_text) for turn in self.script.turns)
+        return max_speech_seconds(self.chars, self.speed) + pauses + marked
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         for index, turn in enumerate(self.script.turns):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from polyvox.engines.base import Engine
+from polyvox.text.markup import pause_seconds
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Utterance
 
@@ -39,7 +40,7 @@ class CollectsWarnings(Protocol):
     def warnings(self) -> Warnings: ...
 
 
-# A spoken character rarely takes half a second; the shortest mark for a pause of ten seconds has ten characters.
+# A spoken character rarely takes half a second.
 _MAX_SECONDS_PER_CHAR = 2.0
 _MAX_EXTRA_SECONDS = 60.0
 
@@ -62,7 +63,7 @@ class SpeakText:
 
     @property
     def max_audio_seconds(self) -> float:
-        return max_speech_seconds(len(self.text), self.speed)
+        return max_speech_seconds(len(self.text), self.speed) + pause_seconds(self.text)
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         engine.check(utterance)

@@ -12,6 +12,7 @@ from polyvox.service.delivery import Delivery, closing
 from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.text.markup import pause_seconds
 from polyvox.text.script import Bookmark, Passage, Script, Silence, Style
 from polyvox.types import SPEED_RANGE, AudioChunk, MarkTiming, PreparedVoice, Utterance
 
@@ -38,7 +39,7 @@ class SpeakScript:
     @property
     def max_audio_seconds(self) -> float:
         slowest = min((passage.style.rate for passage in self.script.passages), default=1.0) * self.speed
-        silence = self.script.silence_seconds
+        silence = self.script.silence_seconds + pause_seconds(self.script.text)
         return max_speech_seconds(len(self.script.raw), max(slowest, SPEED_RANGE.lowest)) + silence
 
     def check(self, engine: Engine, utterance: Utterance) -> None:

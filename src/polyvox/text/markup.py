@@ -19,7 +19,7 @@ from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
 
-MAX_PAUSE_SECONDS: Final = 10.0
+MAX_PAUSE_SECONDS: Final = 60.0
 MAX_SILENCE_SECONDS: Final = 600.0
 MAX_PHONEME_CHARS: Final = 200
 
