@@ -15,7 +15,7 @@ from polyvox.service.dialogue_segments import DialogueTurn
 from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.stream_in import SpeakStream
-from polyvox.types import Utterance
+from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails
 from polyvox.voices.references import InlineVoice
 
@@ -103,6 +103,26 @@ async def test_pauses_are_silence_between_the_words_and_bounded():
     async with running(service):
         with pytest.raises(MarkupError, match="pauses last 15 s"):
             await service.open(request("One [pause:5s] [pause:5s] [pause:5s] two."))
+
+
+class TrailingEngine(PlainToneEngine):
+    """A tone engine that ends every utterance with half a second of silence."""
+
+    async def speak(self, utterance):
+        async for chunk in super().speak(utterance):
+            yield chunk
+        end = chunk.end
+        yield AudioChunk(np.zeros(12_000, np.float32), 24_000, chunk.index + 1, end)
+
+
+@pytest.mark.parametrize(("mark", "gap"), [("", 0.04), (",", 0.18), (".", 0.5), ('."', 0.5)])
+async def test_a_change_within_a_sentence_leaves_no_gap_in_it(mark, gap):
+    text = f"This is{mark} [rate:0.5]very [rate:1]good."
+    chunks, _ = await spoken(TrailingEngine(), request(text))
+    seconds = sum(len(chunk.pcm) for chunk in chunks) / 24_000
+    assert seconds == pytest.approx(0.3 + gap + 0.6 + 0.04 + 0.3 + 0.5, abs=0.01)
+    words = [word for chunk in chunks for word in chunk.words]
+    assert words[2].start == pytest.approx(0.3 + gap + 0.4, abs=0.01)
 
 
 async def test_a_seed_makes_the_same_text_twice_sound_different_but_the_whole_repeatable():

@@ -14,10 +14,16 @@ from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.text.markup import pause_seconds
 from polyvox.text.script import Bookmark, Passage, Script, Silence, Style
-from polyvox.types import SPEED_RANGE, AudioChunk, MarkTiming, PreparedVoice, Utterance
+from polyvox.types import SPEED_RANGE, AudioChunk, MarkTiming, Pcm, PreparedVoice, Utterance
 
 _SEMITONES = 12.0
 _SILENCE_CHUNK_SECONDS = 2.0
+_QUIET = 2e-3
+_WORD_GAP_SECONDS = 0.04
+_CLAUSE_GAP_SECONDS = 0.18
+_SENTENCE_ENDS = (*".!?…。！？", "\n")
+_CLAUSE_ENDS = tuple(",;:—，、；：")
+_CLOSING = " \"'”’)]»』」"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ class SpeakScript:
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         prepared = await self._prepared(engine)
         stream = _Stream(engine, self.speed)
-        index, several = 0, bool(self.script.voices)
+        index, last = 0, len(self.script.passages) - 1
         for part in self.script.parts:
             if isinstance(part, Bookmark):
                 stream.mark(part.name)
@@ -62,17 +68,28 @@ class SpeakScript:
                     yield silence
             elif part.speakable:
                 spoken = self._utterance(engine, utterance, part, index, prepared)
-                if spoken.prepared is not None and part.style.voice is not None:
-                    engine.check(spoken)  # the engine's own voices were checked before
+                stream.begin(part, last=index == last)
+                passage = self._speak_passage(engine, spoken, part, stream)
+                async with closing(passage):
+                    async for chunk in passage:
+                        yield chunk
                 index += 1
-                stream.begin(part)
-                speech = self._styled(engine, spoken, part.style)
-                async with closing(speech):
-                    async for chunk in speech:
-                        yield stream.append(replace(chunk, voice=spoken.voice if several else ""), part)
-                stream.end()
         if (rest := stream.finish()) is not None:
             yield rest
+
+    async def _speak_passage(
+        self, engine: Engine, utterance: Utterance, passage: Passage, stream: "_Stream"
+    ) -> AsyncIterator[AudioChunk]:
+        if utterance.prepared is not None and passage.style.voice is not None:
+            engine.check(utterance)  # the engine's own voices were checked before
+        voice = utterance.voice if self.script.voices else ""
+        speech = self._styled(engine, utterance, passage.style)
+        async with closing(speech):
+            async for chunk in speech:
+                if (joined := stream.append(replace(chunk, voice=voice), passage)) is not None:
+                    yield joined
+        if (tail := stream.end()) is not None:
+            yield tail
 
     async def _prepared(self, engine: Engine) -> dict[str, PreparedVoice]:
         """Prepare all voices before the first word, so that one that cannot be used is refused in time."""
@@ -134,8 +151,20 @@ async def _raised(speech: AsyncIterator[AudioChunk], pitch: float) -> AsyncItera
             yield replace(chunk, words=words)
 
 
+def _gap_seconds(passage: Passage) -> float | None:
+    """The silence behind a passage that ends within a sentence; None at the end of one, where it is the engine's."""
+    text = passage.text.text.rstrip(_CLOSING)
+    if text.endswith(_SENTENCE_ENDS):
+        return None
+    return _CLAUSE_GAP_SECONDS if text.endswith(_CLAUSE_ENDS) else _WORD_GAP_SECONDS
+
+
 class _Stream:
-    """The chunks of all passages, with the silences and marks between them."""
+    """The chunks of all passages, with the silences and marks between them.
+
+    An engine ends every utterance with the silence that follows a sentence. Where a passage ends within one, that is
+    held back and cut short.
+    """
 
     def __init__(self, engine: Engine, speed: float) -> None:
         self._can = engine.capabilities
@@ -143,23 +172,37 @@ class _Stream:
         self._joiner = UtteranceJoiner()
         self._marks: list[MarkTiming] = []
         self._inside: list[tuple[int, str]] = []
+        self._held = self._zeros(0)
+        self._gap: float | None = None
 
-    def begin(self, passage: Passage) -> None:
+    def begin(self, passage: Passage, *, last: bool) -> None:
+        """Start a passage; the silence behind the last one is the engine's own."""
         self._joiner.begin()
+        self._gap = None if last else _gap_seconds(passage)
         self._inside = list(passage.marks)
 
-    def append(self, chunk: AudioChunk, passage: Passage) -> AudioChunk:
-        """The next chunk of a passage, with the marks before its words."""
+    def append(self, chunk: AudioChunk, passage: Passage) -> AudioChunk | None:
+        """The next chunk of a passage, with the marks before its words; None while all of it is held back."""
+        if self._gap is not None:
+            pcm = np.concatenate((self._held, chunk.pcm))
+            loud = np.flatnonzero(np.abs(pcm if pcm.ndim == 1 else pcm.max(axis=1)) > _QUIET)
+            end = int(loud[-1]) + 1 if len(loud) else 0
+            chunk, self._held = replace(chunk, pcm=pcm[:end]), pcm[end:]
+            if not end and not chunk.words:
+                return None
         joined = self._joiner.append(chunk, passage.in_whole)
         for word in joined.words:
             while self._inside and self._inside[0][0] <= word.span.start:
                 self._marks.append(MarkTiming(self._inside.pop(0)[1], word.start))
         return self._marked(joined)
 
-    def end(self) -> None:
-        """End a passage; marks behind its last word are at its end."""
+    def end(self) -> AudioChunk | None:
+        """End a passage; marks behind its last word are at its end. Returns what is left of its last silence."""
+        tail = self._held[: round((self._gap or 0.0) * self._can.sample_rate)]
+        self._held = self._zeros(0)
         for _, name in self._inside:
             self.mark(name)
+        return self._quiet(tail) if len(tail) else None
 
     def mark(self, name: str) -> None:
         self._marks.append(MarkTiming(name, self._joiner.samples / self._can.sample_rate))
@@ -169,17 +212,18 @@ class _Stream:
         samples = round(seconds * self._stretch * self._can.sample_rate)
         most = round(_SILENCE_CHUNK_SECONDS * self._can.sample_rate)
         for start in range(0, samples, most):
-            yield self._quiet(min(most, samples - start))
+            yield self._quiet(self._zeros(min(most, samples - start)))
 
     def finish(self) -> AudioChunk | None:
         """What carries the marks behind the last word."""
-        return self._quiet(0) if self._marks else None
+        return self._quiet(self._zeros(0)) if self._marks else None
 
-    def _quiet(self, samples: int) -> AudioChunk:
-        shape = samples if self._can.channels == 1 else (samples, self._can.channels)
+    def _zeros(self, samples: int) -> Pcm:
+        return np.zeros(samples if self._can.channels == 1 else (samples, self._can.channels), np.float32)
+
+    def _quiet(self, pcm: Pcm) -> AudioChunk:
         joiner = self._joiner
-        chunk = AudioChunk(np.zeros(shape, np.float32), self._can.sample_rate, joiner.chunks, joiner.samples)
-        return self._marked(joiner.append_joined(chunk))
+        return self._marked(joiner.append_joined(AudioChunk(pcm, self._can.sample_rate, joiner.chunks, joiner.samples)))
 
     def _marked(self, chunk: AudioChunk) -> AudioChunk:
         marks, self._marks = tuple(self._marks), []

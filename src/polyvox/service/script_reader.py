@@ -19,6 +19,7 @@ from polyvox.text.script import Passage, Script, Style
 from polyvox.text.ssml import SsmlRules
 from polyvox.text.warnings import IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Utterance
+from polyvox.voices.mixing import parse_mix
 
 _PROBE = "a"
 _LONG_TEXT = 5_000
@@ -132,13 +133,19 @@ class ScriptReader:
             found = None if markup.resolve_voice is None else await markup.resolve_voice(voice)
             if found is None:
                 self._engine.check(replace(utterance, text=_PROBE, voice=voice, prepared=None))
-            else:
-                resolved[voice] = found
+                return self._is_listed(voice)
+            resolved[voice] = found
         except InvalidRequestError as error:
             if error.field not in ("voice", "model"):
                 raise
             return False
         return True
+
+    def _is_listed(self, voice: str) -> bool:
+        """Whether the engine lists a voice, or all of a mix; one in another process cannot check before it speaks."""
+        known = {listed.id for listed in self._engine.voices} | self._settings.aliases.keys()
+        mixed = parse_mix(voice) if self._engine.capabilities.voice_mixing and voice not in known else ()
+        return all(term.voice in known for term in mixed) if mixed else not self._engine.voices or voice in known
 
 
 def _with_voice(style: Style, found: Mapping[str, VoiceAlias]) -> Style:
