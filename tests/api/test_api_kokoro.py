@@ -297,8 +297,10 @@ class TestDownloads:
         async with called(tone_service()) as client:
             spoken = await client.post(self.SPEECH, json=wish)
             path, timing = (spoken.headers[name] for name in ("x-download-path", "x-timing-path"))
-            again = await client.get(f"/v1{path}", params={"name": "../../my tide\r\n<x>.mp3"})
+            again = await client.get(f"/v1{path}", params={"name": '../../my tide<x>".mp3'})
+            odd = await client.get(f"/v1{path}", params={"name": "a\r\nX-Evil: 1"})
             times = (await client.get(f"/v1{timing}")).json()
+        assert odd.status_code == 400
         assert again.content == spoken.content
         assert again.headers["content-type"] == "audio/mpeg"
         assert again.headers["content-disposition"] == 'attachment; filename="my tidex.mp3"'

@@ -24,6 +24,7 @@ router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 DOWNLOAD_HEADER = "X-Download-Path"
 TIMING_HEADER = "X-Timing-Path"
 _UNSAFE = re.compile(r"[^A-Za-z0-9 _.()+-]")
+_PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$"
 _MAX_TIMED_CHUNKS = 20_000
 
 
@@ -103,13 +104,19 @@ class RecordedAudio:
 @router.get(
     "/v1/download/{file}",
     response_class=Response,
-    responses={200: {"content": {"audio/*": {}}}, 404: {"model": ErrorBody, "description": "No such file."}},
+    responses={
+        200: {"content": {"audio/*": {}}},
+        400: {"model": ErrorBody, "description": "The name holds characters that no file name has."},
+        404: {"model": ErrorBody, "description": "No such file."},
+    },
 )
 async def download(
     file: str,
     downloads: DownloadStore,
     owner: Owner,
-    name: str = Query("", max_length=200, description="The name that the browser is to save the file by."),
+    name: str = Query(
+        "", max_length=200, pattern=_PRINTABLE, description="The name that the browser is to save the file by."
+    ),
 ) -> Response:
     """A file that `return_download_link` announced, with the same key."""
     found = downloads.find(file, owner)
