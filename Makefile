@@ -1,5 +1,6 @@
 # One command sets up and serves, one sets up and tests. Everything lives in .venv and the models folder.
 PYTHON ?= python3
+WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
@@ -47,7 +48,8 @@ lint: setup-dev  ## Style, types, direction of imports.
 test: lint  ## Set up and run everything, with the real models.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone"; side_by_side=$$?; \
+	$(BIN)/python -m pytest -m alone && exit $$side_by_side
 
 quick: lint  ## The tests that need no model.
 	$(BIN)/python -m pytest -m "not slow"

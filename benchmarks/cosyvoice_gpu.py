@@ -16,20 +16,15 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.random_weights import randomize
-from polyvox.engines.cosyvoice.execution import capture_token2wav, start_lm
+from polyvox.engines.cosyvoice.batching import batch_flow, batch_vocoder, captures, triton_kernels
+from polyvox.engines.cosyvoice.decoder_stages import FlowHop, FlowStageState, VocoderHop
+from polyvox.engines.cosyvoice.execution import start_lm
 from polyvox.engines.cosyvoice.hops import HopLengths, Hops, hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt, PromptMode
 from polyvox.engines.cosyvoice.model_config import SAMPLE_RATE, CosyVoiceConfig
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState
-from polyvox.engines.cosyvoice.synthesis import (
-    Hop,
-    HopResult,
-    SegmentContext,
-    SegmentSynthesizer,
-    decode_hops,
-    default_sampling,
-)
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, Token2WavResult
+from polyvox.engines.cosyvoice.synthesis import SegmentContext, SegmentSynthesizer, default_sampling
 from polyvox.engines.cosyvoice.token2wav import Token2Wav, Token2WavState
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.dit import DiT, DiTTime
@@ -54,6 +49,7 @@ from polyvox.runtime.tokens import GenerationLimits
 from polyvox.types import ChunkPolicy, PreparedVoice
 
 TOKENS_PER_SECOND = 25
+_CACHE_BYTES = 16 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +151,7 @@ class _SetLength(SegmentSynthesizer):
         recipe: CosyVoiceConfig,
         decoder: CosyVoiceLmAdapter,
         source: LmScheduler,
-        stage: Stage[Hop, HopResult],
+        stage: Stage[Hop, Token2WavResult],
         tokens: int,
     ) -> None:
         super().__init__(recipe, decoder, source, stage)
@@ -178,10 +174,10 @@ async def streams(
     source, _ = await start_lm(
         decoder, LmSchedulerConfig(slots=1, capacity=4096), default_sampling(recipe), lm_device, recorder
     )
-    stage = Stage[Hop, HopResult]("sound", lambda hops: decode_hops(networks.token2wav, hops), executor=device)
+    stage = Stage[Hop, Token2WavResult]("sound", networks.token2wav.step_batch, executor=device)
     for load in loads:
         maker = _SetLength(recipe, decoder, source, stage, int(load.seconds * TOKENS_PER_SECOND))
-        yield await _stream(maker, networks.token2wav, _voice(recipe, load), load, device)
+        yield await _stream(maker, networks.token2wav, seeded_voice(recipe, load), load, device)
     await source.close()
     await stage.close()
     for executor in (lm_device, device):
@@ -194,7 +190,7 @@ async def _stream(
     speech = tuple(voice.arrays["tokens"].tolist())
     role = LmPrompt(PromptMode.ZERO_SHOT, tuple(range(100, 130)), speech, voice)
     began = time.perf_counter()
-    base: asyncio.Task[DecoderState] = asyncio.create_task(device.run(lambda: sound.start(voice)))
+    base: asyncio.Task[DecoderState] = asyncio.create_task(device.run(lambda: _prompted(sound, voice)))
     piece, ids = SegmentContext(role, base, 0), range(200, 200 + load.text_ids)
     hops = Hops(load.policy, len(speech), maker.block, maker.ahead)
     chunks = []
@@ -205,7 +201,11 @@ async def _stream(
     return CosyVoiceFigures(tuple(chunks))
 
 
-def _voice(recipe: CosyVoiceConfig, load: StreamLoad) -> PreparedVoice:
+def _prompted(sound: Token2Wav, voice: PreparedVoice) -> DecoderState:
+    return sound.step((), sound.start(voice), final=False).state
+
+
+def seeded_voice(recipe: CosyVoiceConfig, load: StreamLoad) -> PreparedVoice:
     draws = np.random.Generator(np.random.Philox(1))
     tokens = int(load.prompt_seconds * TOKENS_PER_SECOND)
     return PreparedVoice(
@@ -225,11 +225,11 @@ def deviation(recipe: CosyVoiceConfig, placement: Placement, load: StreamLoad) -
     mels = []
     for dtype in (torch.float32, placement.dtype):
         sound = random_networks(recipe, replace(placement, dtype=dtype)).token2wav
-        state = sound.start(_voice(recipe, load))
+        state = sound.start(seeded_voice(recipe, load))
         with sound.stream():
-            tokens = torch.arange(50, device=placement.device)[None]
-            mel, _ = sound.flow.step(tokens, state.flow, final=True)
-            mels.append(mel.float().cpu())
+            (result,) = sound.flow_stage.step([FlowHop(range(50), _flow_state(state), final=True)])
+            assert result.mel is not None
+            mels.append(result.mel.float().cpu())
     return ((mels[0] - mels[1]).square().mean().sqrt() / mels[0].std()).item()
 
 
@@ -248,43 +248,47 @@ class Agreement:
 @torch.inference_mode()
 def agreement(networks: RandomNetworks, recipe: CosyVoiceConfig, load: StreamLoad) -> Agreement:
     """Over a stream as the load has it, chunk by chunk both ways."""
-    sound, voice = networks.token2wav, _voice(recipe, load)
+    sound, voice = networks.token2wav, seeded_voice(recipe, load)
     plain = Token2Wav(sound.flow, sound.vocoder, Placement(str(networks.lm.marks.device), networks.lm.marks.dtype))
     hops = Hops(load.policy, len(voice.arrays["tokens"]), recipe.flow.flow.block, recipe.flow.flow.ahead)
-    tokens = torch.arange(int(load.seconds * TOKENS_PER_SECOND), device=networks.lm.marks.device)[None]
+    tokens = range(int(load.seconds * TOKENS_PER_SECOND))
     ours, theirs = sound.start(voice), plain.start(voice)
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     with sound.stream():
         mels, samples = zip(*_both_ways((sound, ours), (plain, theirs), tokens, hops), strict=True)
-        mel, plain_mel = torch.cat(mels, dim=3)
+        mel, plain_mel = torch.cat(mels, dim=2)
         apart = mel - plain_mel
         spread = apart.square().mean().sqrt() / plain_mel.std()
         return Agreement((apart.abs().max() / plain_mel.abs().max()).item(), spread.item(), max(samples))
 
 
 def _both_ways(
-    one: tuple[Token2Wav, Token2WavState], other: tuple[Token2Wav, Token2WavState], tokens: Tensor, hops: Hops
+    one: tuple[Token2Wav, Token2WavState], other: tuple[Token2Wav, Token2WavState], tokens: Sequence[int], hops: Hops
 ) -> Iterator[tuple[Tensor, float]]:
     """For each chunk the mel frames of both, and how far their vocoders are apart on those of the other."""
     given, final = 0, False
     while not final:
-        final = tokens.shape[1] < hops.needed
-        frames, flows, rendered = [], [], []
-        for sound, state in (one, other):
-            mel, flow = sound.flow.step(
-                tokens[:, given : hops.needed], state.flow, final=final, runner=sound.flow_runner
-            )
-            frames.append(mel.float())
-            flows.append(flow)
-        for sound, state in (one, other):
-            rendered.append(sound.vocode(frames[1], state, final=final))
-        yield torch.stack(frames), (rendered[0][0] - rendered[1][0]).abs().max().item()
+        final = len(tokens) < hops.needed
+        flows = [
+            sound.flow_stage.step([FlowHop(tokens[given : hops.needed], _flow_state(state), final)])[0]
+            for sound, state in (one, other)
+        ]
+        mels = [result.mel.float() for result in flows if result.mel is not None]
+        vocoded = [
+            sound.vocoder_stage.step([VocoderHop(mels[1], state.vocoder, final)])[0] for sound, state in (one, other)
+        ]
+        yield torch.stack(mels), (vocoded[0].samples - vocoded[1].samples).abs().max().item()
         one, other = (
-            (sound, replace(state, flow=flow, vocoder=vocoder))
-            for (sound, state), flow, (_, vocoder) in zip((one, other), flows, rendered, strict=True)
+            (sound, replace(state, flow=flow.state, vocoder=vocoder.state))
+            for (sound, state), flow, vocoder in zip((one, other), flows, vocoded, strict=True)
         )
         given, hops = hops.needed, hops.after()
+
+
+def _flow_state(state: Token2WavState) -> FlowStageState:
+    assert state.flow is not None
+    return state.flow
 
 
 def report(figures: CosyVoiceFigures, title: str) -> str:
@@ -305,8 +309,16 @@ def record(networks: RandomNetworks, recipe: CosyVoiceConfig, loads: Iterable[St
     none = frozenset[int]()
     usual = HopLengths(none.union(*(each.first for each in hops)), none.union(*(each.later for each in hops)))
     began = time.perf_counter()
-    warning = capture_token2wav(networks.token2wav, usual, CudaGraphs)
-    return warning or f"flow and vocoder recorded in {time.perf_counter() - began:.1f} s"
+    sound = networks.token2wav
+    with torch.inference_mode(), sound.stream():
+        stages = (
+            batch_flow(sound.flow, sound.flow_noise, _CACHE_BYTES, triton_kernels()),
+            batch_vocoder(sound, 1, usual),
+        )
+        sound.use(flow_stage=stages[0], vocoder_stage=stages[1])
+        for capture in captures(*stages, CudaGraphs()):
+            capture.run()
+    return f"flow and vocoder recorded in {time.perf_counter() - began:.1f} s"
 
 
 async def _measured(

@@ -6,6 +6,8 @@ tokens to samples, a short chunk first and longer ones after it; requests share 
 
 import argparse
 import asyncio
+import copy
+import math
 import statistics
 import time
 from dataclasses import dataclass
@@ -13,14 +15,21 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE
+from polyvox.engines.zipvoice.batch_synthesizer import BatchSynthesizer
 from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, SAMPLE_RATE, TARGET_RMS
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
-from polyvox.engines.zipvoice.synthesizer import ChunkRequest, ZipVoiceSynthesizer
+from polyvox.engines.zipvoice.settings import ZipVoiceSettings
+from polyvox.engines.zipvoice.synthesizer import ChunkRequest, ChunkSynthesizer, ZipVoiceSynthesizer
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt
+from polyvox.installation import load_settings
+from polyvox.models.zipvoice.flow import SolverOptions, ZipVoiceInput
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs
+from polyvox.runtime.placement import PRECISIONS
 from polyvox.text.tokenizers.vocabulary import TokenVocabulary
 
 TOKENS = 360
@@ -48,11 +57,18 @@ class ZipVoiceFigures:
         )
 
 
-def random_networks(device: torch.device, *, distilled: bool) -> ZipVoiceNetworks:
-    """Networks of the released sizes with seeded weights."""
+def released(*, distilled: bool) -> ZipVoiceConfig:
+    """The sizes of the published model."""
+    return ZipVoiceConfig(TOKENS, BINS, TEXT, DECODER, distilled=distilled)
+
+
+def random_networks(
+    device: torch.device, *, distilled: bool, sizes: ZipVoiceConfig | None = None, vocoder: VocosConfig | None = None
+) -> ZipVoiceNetworks:
+    """Networks with seeded weights, of the released sizes if no others are given."""
     torch.manual_seed(0)
-    zipvoice = ZipVoice(ZipVoiceConfig(TOKENS, BINS, TEXT, DECODER, distilled=distilled))
-    vocos = Vocos(VocosConfig())
+    zipvoice = ZipVoice(sizes or released(distilled=distilled))
+    vocos = Vocos(vocoder or VocosConfig())
     for module in (zipvoice, vocos):
         for parameter in module.requires_grad_(False).parameters():
             parameter.normal_(std=parameter[0].numel() ** -0.5 if parameter.dim() > 1 else 0.1)
@@ -60,7 +76,7 @@ def random_networks(device: torch.device, *, distilled: bool) -> ZipVoiceNetwork
 
 
 async def figures(
-    synthesis: ZipVoiceSynthesizer, requests: int, manner: ZipVoiceOptions, prompt_seconds: float
+    synthesis: ChunkSynthesizer, requests: int, manner: ZipVoiceOptions, prompt_seconds: float
 ) -> ZipVoiceFigures:
     """Start so many requests at once and speak all their chunks."""
     began, cpu = time.perf_counter(), time.process_time()
@@ -87,17 +103,73 @@ def cloned_voice(seconds: float) -> ZipVoicePrompt:
     return ZipVoicePrompt(tuple(range(1, 1 + round(seconds * TOKENS_PER_SECOND))), mel, TARGET_RMS)
 
 
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """RMS errors of a chunk in less than float32, as shares of the spread: of its mel, and of its samples."""
+
+    mel: float
+    samples: float
+
+    def __str__(self) -> str:
+        return f"mel differs by {self.mel:.2%} of its spread, samples by {20 * math.log10(self.samples):.1f} dB"
+
+
+@torch.inference_mode()
+def deviation(
+    networks: ZipVoiceNetworks, dtype: torch.dtype, manner: ZipVoiceOptions, prompt_seconds: float
+) -> Deviation:
+    """One chunk of three seconds with the acoustic model in `dtype`, against the same in float32."""
+    model = networks.acoustic_model
+    assert isinstance(model, ZipVoice)
+    voice, device = cloned_voice(prompt_seconds), model.embed.weight.device
+    tokens = range(1, 1 + round(CHUNK_SECONDS[0] * TOKENS_PER_SECOND))
+    given = ZipVoiceInput(tokens, voice.tokens, torch.from_numpy(voice.mel).to(device) * FEATURE_SCALE)
+    noise = torch.randn(given.frames, BINS, generator=torch.Generator().manual_seed(0)).to(device)
+    mels = []
+    for network in (model, copy.deepcopy(model).to(dtype)):
+        (state,) = network.start([given], [noise], [SolverOptions(manner.steps, manner.guidance, manner.shift)])
+        while not state.done:
+            (state,) = network.step([state])
+        mels.append(state.generated)
+    samples = [networks.vocos([mel / FEATURE_SCALE])[0] for mel in mels]
+    return Deviation(*(((one - other).square().mean().sqrt() / one.std()).item() for one, other in (mels, samples)))
+
+
 async def measure(
-    device: torch.device, *, distilled: bool, steps: int, requests: list[int], prompt_seconds: float
+    device: torch.device,
+    *,
+    distilled: bool,
+    steps: int,
+    requests: list[int],
+    prompt_seconds: float,
+    precision: str = "float32",
 ) -> None:
     manner = ZipVoiceOptions(steps, 3.0 if distilled else 1.0, 0.5, False, 25.0, TARGET_RMS)
-    synthesis = ZipVoiceSynthesizer(random_networks(device, distilled=distilled), device, None)
+    networks = random_networks(device, distilled=distilled)
     print(f"{'distilled' if distilled else 'base'}, {steps} steps, {device}, {prompt_seconds:g} s of prompt")
+    if precision != "float32":
+        found = deviation(networks, PRECISIONS[precision], manner, prompt_seconds)
+        print(f"{precision} against float32: {found}", flush=True)
+        assert isinstance(networks.acoustic_model, ZipVoice)
+        networks.acoustic_model.to(PRECISIONS[precision])
+    synthesis: ChunkSynthesizer = ZipVoiceSynthesizer(networks, device, None)
+    if device.type == "cuda":
+        synthesis = await _captured(networks, device)
     for count in requests:
         # A GPU loads what a batch of a new shape needs when it first meets one; the second time counts.
         await figures(synthesis, count, manner, prompt_seconds)
         print(await figures(synthesis, count, manner, prompt_seconds), flush=True)
     await synthesis.close()
+
+
+async def _captured(networks: ZipVoiceNetworks, device: torch.device) -> BatchSynthesizer:
+    """As the engine runs on a GPU, with all shapes captured."""
+    synthesis, began = BatchSynthesizer(networks, device, None, CudaGraphs), time.perf_counter()
+    await synthesis.fuse()
+    await synthesis.capture(int(load_settings().section(ZipVoiceSettings).graph_seconds * FRAMES_PER_SECOND))
+    took, memory = time.perf_counter() - began, torch.cuda.max_memory_allocated() / 2**30
+    print(synthesis.warning or f"captured in {took:.1f} s, {memory:.2f} GiB at most", flush=True)
+    return synthesis
 
 
 def main() -> None:
@@ -107,6 +179,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--requests", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--prompt-seconds", type=float, default=3.0)
+    parser.add_argument("--precision", choices=sorted(PRECISIONS), default="float32")
     parser.add_argument("--threads", type=int, default=0, help="Threads of PyTorch; 0 leaves them as they are.")
     given = parser.parse_args()
     if given.threads:
@@ -118,6 +191,7 @@ def main() -> None:
             steps=given.steps,
             requests=given.requests,
             prompt_seconds=given.prompt_seconds,
+            precision=given.precision,
         )
     )
 

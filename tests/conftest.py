@@ -21,6 +21,9 @@ settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
+# Folders of trials that time a server or weigh its memory.
+ALONE = {"faults", "load"}
+
 # Kernels for GPUs are interpreted, wherever the tests run. Triton reads this once, when it is imported.
 os.environ["TRITON_INTERPRET"] = "1"
 
@@ -31,10 +34,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        # A worker has one core for itself and the programs that it starts. PyTorch reads this when it is imported.
+        os.environ["OMP_NUM_THREADS"] = "1"
     if config.getoption("--attack") or config.getoption("--attack-report"):
         config.pluginmanager.register(AttackReport(config.getoption("--attack-report")))
     if config.getoption("--attack"):
         os.environ[STRICT] = "1"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    tests = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(tests).parts[0] in ALONE:
+            item.add_marker(pytest.mark.alone)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,9 @@ from pydantic import SecretStr
 from polyvox import config
 from polyvox.api.streamable import StreamableSettings
 from polyvox.api.zipvoice import ZipVoiceApiSettings
+from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.engines.zipvoice.settings import ZipVoiceSettings
 from polyvox.errors import InvalidRequestError
 from polyvox.installation import load_settings, settings_loader
 
@@ -160,3 +162,67 @@ def test_a_misspelt_name_in_the_env_file_is_refused(bare_environment):
 def test_every_knob_is_described():
     for section in (config.Settings, *settings_loader().sections):
         assert all(info.description for info in section.model_fields.values())
+
+
+STREAMABLE = {"TTS_API": "http://tts-engine:9093", "MODEL_NAME": "TTS-model", "DEFAULT_SPEAKER": "husein"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "models", "default"),
+    [
+        (STREAMABLE, ["speechlm"], "speechlm"),
+        ({"MODEL_NAME": "TTS-model"}, ["speechlm"], "speechlm"),
+        ({"MODEL_NAME": "mine", "SPEAKERS": "ann"}, ["speechlm"], "speechlm"),
+        ({"MODEL_NAME": "of-another-program"}, ["kokoro"], "kokoro"),
+        ({"DEFAULT_MODEL": "TTS-model"}, ["speechlm"], "speechlm"),
+        ({"POLYVOX_DEFAULT_MODEL": "TTS-model"}, ["kokoro", "speechlm"], "speechlm"),
+        ({"DEFAULT_MODEL": "of-another-program"}, ["kokoro"], "kokoro"),
+        ({**STREAMABLE, "POLYVOX_MODELS": "kokoro"}, ["kokoro"], "kokoro"),
+        ({"ENABLE_KOKORO": "true", "ENABLE_ZIPVOICE": "true"}, ["kokoro", "zipvoice"], "kokoro"),
+        ({"ENABLE_ZIPVOICE": "false"}, ["kokoro"], "kokoro"),
+        ({"ENABLE_KOKORO": "False", "ZIPVOICE_MODEL": "zipvoice_distill"}, ["zipvoice_distill"], "zipvoice_distill"),
+        ({"ENABLE_KOKORO": "1", "DEFAULT_BACKEND": "zipvoice"}, ["kokoro", "zipvoice"], "zipvoice"),
+        (
+            {"DEFAULT_BACKEND": "zipvoice", "ZIPVOICE_MODEL": "zipvoice_distill"},
+            ["kokoro", "zipvoice_distill"],
+            "zipvoice_distill",
+        ),
+        ({"DEFAULT_BACKEND": "kokoro"}, ["kokoro"], "kokoro"),
+        ({"DEFAULT_BACKEND": "zipvoice", "POLYVOX_MODELS": "zipvoice"}, ["zipvoice"], "zipvoice"),
+    ],
+)
+def test_variables_of_other_servers_decide_which_models_load(monkeypatch, variables, models, default):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    assert (settings.models, settings.default_model) == (models, default)
+
+
+def test_the_default_model_may_be_named_as_the_dialect_names_it(bare_environment):
+    (bare_environment / "polyvox.yaml").write_text("streamable_model: mine\ndefault_model: mine\nmodels: [kokoro]\n")
+    settings = load_settings()
+    assert (settings.models, settings.default_model) == (["kokoro", "speechlm"], "speechlm")
+
+
+@pytest.mark.parametrize(
+    ("variables", "device"),
+    [
+        ({"USE_GPU": "false"}, "cpu"),
+        ({"DEVICE_TYPE": "cpu"}, "cpu"),
+        ({"USE_GPU": "true", "DEVICE_TYPE": "cuda"}, "auto"),
+    ],
+)
+def test_the_switch_for_the_gpu_is_understood(monkeypatch, variables, device):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    assert [settings.section(kind).device for kind in (KokoroSettings, ZipVoiceSettings)] == [device, device]
+
+
+def test_what_means_nothing_here_is_named(monkeypatch, caplog):
+    monkeypatch.setenv("SENTRY_DSN", "https://errors.example/1")
+    load_settings()
+    assert "SENTRY_DSN" not in caplog.text, "it may be any program's"
+    monkeypatch.setenv("TTS_API", "http://tts-engine:9093")
+    load_settings()
+    assert "SENTRY_DSN, one of the Streamable TTS API's variables, has no effect here" in caplog.text

@@ -297,6 +297,11 @@ class Settings(BaseModel):
     log_file: Path | None = Field(None, description="Also log here, rotated and compressed.")
     log_file_bytes: int = Field(10_485_760, ge=4096, description="Size at which the log file rotates.")
     log_file_keep: int = Field(10, ge=1, description="Rotated log files to keep.")
+    chunk_log: Path | None = Field(
+        None, description="File for one JSON line per chunk of audio: its ranges, the hash of its samples, its times."
+    )
+    chunk_log_bytes: int = Field(10_485_760, ge=4096, description="Size at which the log of chunks rotates.")
+    chunk_log_keep: int = Field(4, ge=1, le=1_000, description="Rotated logs of chunks to keep.")
 
     _sections: dict[str, SettingsSection] = PrivateAttr(default_factory=dict)
 

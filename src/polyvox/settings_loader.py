@@ -34,17 +34,24 @@ class ForeignVariables:
     """Environment variables as another server names them, and the settings that they mean.
 
     `variables` leads from the full name of a setting to the variable, in lower case. `derive` adds what takes more than
-    a change of name; it is given all variables and has the last word.
+    a change of name; it is given all variables and has the last word. `settle` is given the values of all sources and
+    returns those that mean something else in the server's own words. `ignored` are variables that mean nothing here.
     """
 
     server: str
     variables: Mapping[str, str]
     derive: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
+    settle: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    ignored: frozenset[str] = frozenset()
 
     def values(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The settings that an environment gives under these names."""
         found = {name: environment[variable] for name, variable in self.variables.items() if variable in environment}
         return found if self.derive is None else found | dict(self.derive(environment))
+
+    def without_effect(self, environment: Mapping[str, str]) -> list[str]:
+        """Variables of the server's that are set in vain; none where nothing else says that they are the server's."""
+        return sorted(self.ignored & environment.keys()) if self.values(environment) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,7 @@ class Loader:
         """Read the settings, and warn about unknown variables; arguments that are None count as not given."""
         if self.complete:
             self._warn_of_unknown(_environment())
+            self._warn_of_ignored({**_dotenv(), **_environment()})
         return self._read(arguments)
 
     def _read(self, arguments: Mapping[str, object]) -> Settings:
@@ -83,6 +91,8 @@ class Loader:
         values: dict[str, Any] = {}
         for layer in reversed(layers):
             values |= layer.values
+        for each in self.foreign:
+            values |= {} if each.settle is None else each.settle(values)
         return self._validated(values)
 
     def given(self, **values: object) -> Settings:
@@ -149,6 +159,11 @@ class Loader:
             remedy = _nearest(name, known, _variable)
             log.warning("%s has no effect: there is no such setting%s", _variable(name), remedy)
 
+    def _warn_of_ignored(self, variables: Mapping[str, str]) -> None:
+        for each in self.foreign:
+            for name in each.without_effect(variables):
+                log.warning("%s, one of %s variables, has no effect here", name.upper(), each.server)
+
     def _validated(self, values: Mapping[str, Any]) -> Settings:
         own = {name: values[name] for name in Settings.model_fields if name in values}
         settings = _valid(Settings, own, {})
@@ -181,6 +196,11 @@ def _environment() -> dict[str, str]:
 
 def _dotenv() -> dict[str, str]:
     return {name.lower(): value for name, value in dotenv_values(".env").items() if value}
+
+
+def is_on(value: str) -> bool:
+    """Whether a variable's text means yes."""
+    return value.strip().lower() in ("1", "true", "yes", "on")
 
 
 def _ours(variables: Mapping[str, str]) -> dict[str, str]:

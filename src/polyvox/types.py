@@ -83,6 +83,42 @@ class ChunkPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class Seconds:
+    """Time that a chunk took in one stage of a model.
+
+    `wall` is how long the chunk waited for the stage, `device` its share of the device's time, where that is known.
+    """
+
+    wall: float
+    device: float | None = None
+
+    def __add__(self, other: "Seconds") -> "Seconds":
+        known = self.device is not None and other.device is not None
+        return Seconds(self.wall + other.wall, (self.device or 0.0) + (other.device or 0.0) if known else None)
+
+
+@dataclass(frozen=True, slots=True)
+class StageSeconds:
+    """Time that a chunk took in the language model, the flow and the vocoder; None for a stage the model lacks."""
+
+    lm: Seconds | None = None
+    flow: Seconds | None = None
+    vocoder: Seconds | None = None
+
+    def __add__(self, other: "StageSeconds") -> "StageSeconds":
+        return StageSeconds(_sum(self.lm, other.lm), _sum(self.flow, other.flow), _sum(self.vocoder, other.vocoder))
+
+
+def _sum(one: Seconds | None, other: Seconds | None) -> Seconds | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
+
+
+NO_STAGES = StageSeconds()
+
+
+@dataclass(frozen=True, slots=True)
 class AudioChunk:
     """A chunk of synthesised audio and its position in the utterance.
 
@@ -105,6 +141,7 @@ class AudioChunk:
     policy: ChunkPolicy | None = None
     voice: str = ""
     marks: tuple[MarkTiming, ...] = ()
+    stages: StageSeconds = NO_STAGES
 
     @property
     def end(self) -> int:

@@ -7,6 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, served
 from polyvox.api.app import create_app
+from polyvox.runtime.gpu_usage import GpuUsage
 from polyvox.service.voices import VoiceService
 
 pytestmark = pytest.mark.anyio
@@ -52,6 +53,24 @@ async def test_ready_with_a_warning_while_the_voice_store_is_broken(tmp_path):
     assert "polyvox_voice_store_available 0.0" in broken
     assert "warnings" not in mended.json()
     assert "polyvox_voice_store_available 1.0" in whole
+
+
+async def test_gpus_are_in_probe_and_metrics(monkeypatch):
+    service = tone_service()
+    usage = GpuUsage(0, "NVIDIA H200", 30, 141, 0.25)
+    monkeypatch.setattr(service.metrics.gpus, "_make_reader", lambda: lambda: [usage])
+    async with called(service) as client:
+        ready = await client.get("/ready")
+        metrics = (await client.get("/metrics")).text
+    assert ready.json()["gpus"] == [{"index": 0, "memory_used": 30, "memory_total": 141, "utilization": 0.25}]
+    for name, value in (("memory_used_bytes", "30.0"), ("memory_total_bytes", "141.0"), ("utilization_ratio", "0.25")):
+        assert f'polyvox_gpu_{name}{{gpu="0",name="NVIDIA H200"}} {value}' in metrics
+
+
+async def test_without_a_gpu_nothing_is_said_of_one():
+    async with called(tone_service()) as client:
+        assert "gpus" not in (await client.get("/ready")).json()
+        assert "polyvox_gpu" not in (await client.get("/metrics")).text
 
 
 async def test_metrics_are_what_prometheus_reads():

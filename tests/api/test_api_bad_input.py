@@ -171,6 +171,7 @@ async def test_no_json_at_all_makes_the_server_fail(body):
     ],
     ids=["turns", "turns of a wrong type", "tags", "tags of a wrong type"],
 )
+@pytest.mark.alone
 async def test_a_long_list_does_not_hold_others_up(path, body, field):
     gaps, done = [], asyncio.Event()
 

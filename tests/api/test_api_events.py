@@ -94,3 +94,25 @@ async def test_a_failure_before_the_first_event_has_a_status():
     assert response.status_code == 500
     assert response.json()["error"]["code"] == "engine_failed"
     assert response.headers["x-session-id"] in response.json()["error"]["message"]
+
+
+async def test_with_the_header_each_delta_gives_tokens_frames_and_text():
+    async with called(tone_service()) as client:
+        response = await client.post(SPEECH, json=WISH, headers={"X-Polyvox-Chunks": "1"})
+    *deltas, _ = events_of(response.text)
+    assert [delta["chunk"]["samples"] for delta in deltas] == [[0, 2_400], [2_400, 4_800], [4_800, 7_200]]
+    assert [delta["chunk"]["tokens"] for delta in deltas] == [[0, 1], [1, 2], [2, 3]]
+    assert [delta["chunk"]["frames"] for delta in deltas] == [None, None, None]
+    assert [delta["chunk"]["span"] for delta in deltas] == [[0, 3], [4, 7], [8, 14]]
+
+
+async def test_captions_give_the_chunks_of_each_line():
+    wish = {"input": "One two three.", "response_format": "pcm", "voice": "low"}
+    async with called(tone_service()) as client:
+        asked = await client.post("/dev/captioned_speech", json=wish, headers={"X-Polyvox-Chunks": "1"})
+        plain = await client.post("/dev/captioned_speech", json=wish)
+    lines = [json.loads(line) for line in asked.text.splitlines()]
+    for line in lines:
+        (chunk,) = line.pop("chunks")
+        assert chunk["sha256"] == hashlib.sha256(base64.b64decode(line["audio"])).hexdigest()
+    assert lines == [json.loads(line) for line in plain.text.splitlines()]

@@ -157,7 +157,8 @@ async def test_samples_are_those_of_the_original_server(codec_only, tmp_path, na
     assert np.abs(pcm - expected["pcm"]).max() <= 1
 
 
-async def test_its_defaults_apply_to_its_own_name_only(codec_only, tmp_path):
+async def test_its_defaults_apply_to_its_own_name_and_to_none(codec_only, tmp_path):
+    """Where its model is the default one, clients need no name: the original takes requests without one, too."""
     async with (
         faulty_server(says(speech(range(100)))) as server,
         door(codec_only, tmp_path, speechlm_url=server.url) as client,
@@ -166,8 +167,8 @@ async def test_its_defaults_apply_to_its_own_name_only(codec_only, tmp_path):
         ours = await client.post(SPEECH, json={"input": "RM5", "model": "speechlm", "voice": "idayu"})
         default = await client.post(SPEECH, json={"input": "RM5", "normalize_malaysian": False})
     assert [answer.status_code for answer in (theirs, ours, default)] == [200] * 3
-    assert theirs.headers["content-type"] == "audio/pcm"
-    assert ours.headers["content-type"] == default.headers["content-type"] == "audio/mpeg"
+    assert theirs.headers["content-type"] == default.headers["content-type"] == "audio/pcm"
+    assert ours.headers["content-type"] == "audio/mpeg"
     assert [client.body["prompt"].removesuffix("<|speech_start|>") for client in server.asked] == [
         "<|im_start|>husein: lima ringgit.",
         "<|im_start|>idayu: lima ringgit.",

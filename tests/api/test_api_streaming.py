@@ -31,6 +31,7 @@ def read_into(pieces: list[bytes], url: str) -> None:
             pieces.append(piece)  # one by one: what came before a broken connection counts
 
 
+@pytest.mark.alone
 def test_audio_leaves_before_the_next_chunk_is_made(served):
     engine = ToneEngine(chunks=3, delay=0.3)
     with served(tone_service(engine)) as url, httpx.stream("POST", url + SPEECH, json=PCM) as response:

@@ -1,5 +1,7 @@
 """CosyVoice's gRPC service, called by a client that was compiled from its original definition."""
 
+import hashlib
+
 import grpc
 import pytest
 
@@ -198,3 +200,29 @@ async def test_a_format_and_a_seed_may_be_asked_for(studio):
         audio = b"".join([part.tts_audio async for part in call(asked)])
     assert audio.startswith(b"fLaC")
     assert studio.engine.heard[-1].seed == 7
+
+
+async def test_chunks_are_told_to_those_who_ask_and_nobody_else(studio):
+    """A client compiled from the original definition does not see the field; its samples are the same."""
+    wish = request_of(sft_request={"spk_id": "high", "tts_text": "One two three."})
+    ask = [("x-polyvox-chunks", "1")]
+    async with grpc_channel(studio) as channel:
+        original = original_client().stubs.CosyVoiceStub(channel).Inference(wish, metadata=ask)
+        audio = b"".join([each.tts_audio async for each in original])
+        call = channel.unary_stream(
+            "/cosyvoice.CosyVoice/Inference", response_deserializer=message_type("cosyvoice.Response").FromString
+        )
+        told = [each async for each in call(wish.SerializeToString(), metadata=ask)]
+        plain = [each async for each in call(wish.SerializeToString())]
+    assert b"".join(each.tts_audio for each in told) == audio
+    chunks = [each.chunk for each in told if each.HasField("chunk")]
+    assert [(each.index, each.first_sample, each.end_sample) for each in chunks] == [
+        (0, 0, 2_400),
+        (1, 2_400, 4_800),
+        (2, 4_800, 7_200),
+    ]
+    assert [each.sha256 for each in chunks] == [
+        hashlib.sha256(audio[start : start + CHUNK_BYTES]).hexdigest() for start in range(0, len(audio), CHUNK_BYTES)
+    ]
+    assert (chunks[0].first_token, chunks[0].end_token, chunks[0].HasField("first_frame")) == (0, 1, False)
+    assert not any(each.HasField("chunk") for each in plain)

@@ -11,7 +11,7 @@ from polyvox.errors import InvalidRequestError
 SLACK = 0.6
 """How late a shared machine may be with a timer, in seconds."""
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.alone]
 
 
 def load(*texts: str, requests: int, **options: object) -> Load:
@@ -142,3 +142,9 @@ async def test_dialects_go_by_name() -> None:
     assert dialect_named("openai").name == "openai"
     with pytest.raises(InvalidRequestError, match="openai"):
         dialect_named("morse")
+
+
+async def test_an_open_loop_may_be_evenly_spaced(scripted_server) -> None:
+    scripted_server.pieces["hello"] = [(0.0, 0.1)]
+    samples = (await run(scripted_server, load("hello", requests=4, rate=20.0, poisson=False))).samples
+    assert [sample.due for sample in samples] == pytest.approx([0.05, 0.1, 0.15, 0.2])

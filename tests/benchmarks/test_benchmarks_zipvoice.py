@@ -4,6 +4,8 @@ import pytest
 import torch
 
 from benchmarks import zipvoice as bench
+from benchmarks.seeded_engines import Sizes
+from polyvox.engines.zipvoice.tuning import ZipVoiceOptions
 from polyvox.models.zipvoice.zipformer import ZipformerConfig
 
 pytestmark = pytest.mark.anyio
@@ -19,6 +21,18 @@ async def test_every_request_is_counted(monkeypatch: pytest.MonkeyPatch, capsys:
     assert head == "distilled, 1 steps, cpu, 1 s of prompt"
     assert one.startswith("  1 at once")
     assert three.startswith("  3 at once")
+
+
+def test_precision_is_judged_against_single(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "CHUNK_SECONDS", (0.5,))
+    tiny = Sizes.tiny()
+    networks = bench.random_networks(torch.device("cpu"), distilled=True, sizes=tiny.zipvoice, vocoder=tiny.vocos)
+    manner = ZipVoiceOptions(1, 3.0, 0.5, False, 25.0, 0.1)
+    same, rounded = (bench.deviation(networks, dtype, manner, 0.5) for dtype in (torch.float32, torch.bfloat16))
+    assert (same.mel, same.samples) == (0, 0)
+    assert 0 < rounded.mel < 0.1
+    assert rounded.samples > 0
+    assert "of its spread" in str(rounded)
 
 
 def test_figures_are_of_all_requests() -> None:

@@ -96,6 +96,7 @@ def test_pipelined_requests_are_answered_in_turn(url: str) -> None:
         assert answer(client).count(b"whole") == 4
 
 
+@pytest.mark.alone
 def test_each_request_of_a_connection_has_the_whole_time_for_its_headers(url: str) -> None:
     with connected(url) as client:
         for _ in range(3):

@@ -73,6 +73,8 @@ async def test_an_utterance_becomes_chunks_that_follow_each_other(models):
     assert (chunks[0].text, chunks[0].span) == ("Selamat pagi semua.", Span(0, 19))
     assert all(chunk.text == "" for chunk in chunks[1:])
     assert all(chunk.device_seconds > 0 for chunk in chunks)
+    assert all(chunk.stages.lm.device > 0 and chunk.stages.vocoder.device > 0 for chunk in chunks)
+    assert all(chunk.stages.flow is None for chunk in chunks)
     assert len(chunks) > 1
 
 

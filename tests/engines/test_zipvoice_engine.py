@@ -122,6 +122,8 @@ async def test_chunks_follow_each_other_and_point_at_the_text(engine: ZipVoiceEn
     assert all(after.start == before.end for before, after in itertools.pairwise(chunks))
     assert all(after.tokens.start == before.tokens.end for before, after in itertools.pairwise(chunks))
     assert " ".join(chunk.text for chunk in chunks) == TEXT
+    assert all(chunk.stages.flow.device > 0 and chunk.stages.vocoder.device > 0 for chunk in chunks)
+    assert all(chunk.stages.lm is None and chunk.frames for chunk in chunks)
     assert all(TEXT[chunk.span.start : chunk.span.end] == chunk.text for chunk in chunks)
     assert chunks[0].text == "Hello world."
 
@@ -391,7 +393,9 @@ async def test_without_a_gpu_it_runs_on_the_cpu_and_warns_where_one_was_asked_fo
 async def test_a_gpu_that_fails_its_trial_is_not_used(
     installed: Path, monkeypatch: pytest.MonkeyPatch, device: str
 ) -> None:
-    def load(variant: object, folder: Path, vocoder: Path, device: torch.device) -> ZipVoiceNetworks:
+    def load(
+        variant: object, folder: Path, vocoder: Path, device: torch.device, dtype: torch.dtype = torch.float32
+    ) -> ZipVoiceNetworks:
         if device.type == "cuda":
             raise RuntimeError("no kernel image is available\nfor execution on the device")
         return load_networks(DISTILLED, folder, vocoder, device)

@@ -16,9 +16,9 @@ from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.cli.main import app
 from polyvox.engines.catalog import Catalog
+from polyvox.engines.kit import onnx_export
 from polyvox.engines.zipvoice.bundle import load_single_speaker
 from polyvox.engines.zipvoice.networks import AcousticModel
-from polyvox.engines.zipvoice.onnx_export import export as exporting
 from polyvox.engines.zipvoice.onnx_export.export import export
 from polyvox.engines.zipvoice.onnx_networks import OnnxZipVoice
 from polyvox.errors import BundleError, InvalidRequestError
@@ -229,7 +229,7 @@ def test_an_export_that_fails_leaves_nothing(folders: Path, tmp_path: Path, monk
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(exporting, "quantize_dynamic", full)
+    monkeypatch.setattr(onnx_export, "quantize_dynamic", full)
     with pytest.raises(BundleError, match="No space left"):
         export(folders / BASE, tmp_path / "graphs", int8=True)
     assert not list(tmp_path.iterdir())

@@ -276,8 +276,10 @@ async def test_a_reader_that_waits_holds_the_server_back():
             await client.texts(speech([1, 2, 3, 4, 5, 6, 7, 8]))
             sent += 8
 
+    # The server shares this event loop and leaves it no turn until the connection is full.
+    patient = {"max_unread": 20, "first_token_seconds": 30, "stall_seconds": 30}
     async with (
-        remote(eager, max_unread=20) as (lm, _),
+        remote(eager, **patient) as (lm, _),
         lm.generate(PROMPT, SAMPLING, GenerationLimits(10**6)) as stream,
     ):
         await until(lambda: stream.unread >= 20)
@@ -304,7 +306,7 @@ async def test_leaving_closes_the_connection():
 
 
 async def until(condition):
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 

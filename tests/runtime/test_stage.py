@@ -277,6 +277,7 @@ async def test_stages_on_one_device_choose_their_batch_only_when_the_thread_is_f
     await late.close()
 
 
+@pytest.mark.alone
 async def test_every_batch_is_reported_with_its_size_and_times(device: DeviceExecutor) -> None:
     reports: list[BatchReport] = []
 

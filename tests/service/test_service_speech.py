@@ -293,6 +293,7 @@ class TestLoad:
         for one, other in zip(crowd[3], alone, strict=True):
             np.testing.assert_array_equal(one.pcm, other.pcm)
 
+    @pytest.mark.alone
     async def test_the_event_loop_stays_free_while_engines_burn_and_audio_is_shaped(self) -> None:
         lags: list[float] = []
 

@@ -213,6 +213,7 @@ async def test_a_child_that_hangs_is_stopped_with_all_it_started(
     assert await ends_soon(noted(note))
 
 
+@pytest.mark.alone
 async def test_what_a_child_leaves_running_is_not_waited_for(
     children: Children, monkeypatch: pytest.MonkeyPatch
 ) -> None:

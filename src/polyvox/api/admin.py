@@ -38,7 +38,10 @@ async def health() -> dict[str, str]:
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})
 async def ready(service: Service, voices: Voices) -> JSONResponse:
-    """200 when the default model can speak. `warnings` says what else should be mended, such as the voice store."""
+    """200 when the default model can speak. `warnings` says what else should be mended, such as the voice store.
+
+    `gpus` has the memory of each GPU, in bytes, and the share of time it was busy.
+    """
     state = service.ready
     models = {info.id: info.available for info in service.registry.models()}
     body: dict[str, Any] = {
@@ -49,10 +52,13 @@ async def ready(service: Service, voices: Voices) -> JSONResponse:
     warnings = state.warnings | ({"voices": " ".join(voices.warnings)} if voices.warnings else {})
     if warnings:
         body["warnings"] = warnings
+    if gpus := await service.metrics.gpus.sample():
+        body["gpus"] = [gpu.public() for gpu in gpus]
     return JSONResponse(body, 200 if state.ok else 503)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(service: Service) -> Response:
     """Counters in Prometheus' text format."""
+    await service.metrics.gpus.sample()
     return Response(service.metrics.render(RustServerMetrics(service.metrics)), media_type=service.metrics.content_type)

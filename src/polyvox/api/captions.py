@@ -2,11 +2,15 @@
 
 import asyncio
 import base64
-from collections.abc import AsyncGenerator
+import json
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
+from typing import Any
 
+from polyvox.api.events import chunk_info
 from polyvox.api.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
@@ -24,18 +28,23 @@ class CaptionStream:
 
     format: AudioFormat
     timestamps: bool
+    chunks: bool = False
+    """Whether each object also has the position and the hash of the chunks in it."""
     media_type = "application/json"  # as Kokoro-FastAPI labels it, though it is one object a line
     buffered = False
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         waiting = _Timings()  # an encoder may hold a chunk's audio back; its words then wait with it
+        chunks: list[dict[str, Any]] = []
         async with aclosing(encoded(session, self.format)) as parts:
             async for part in parts:
-                if part.chunk:
+                if part.chunk is not None:
                     waiting.add(part.chunk)
+                    chunks += [await chunk_info(part.chunk)] if self.chunks else []
                 if part.data:
-                    yield _caption(self.format, part.data, waiting if self.timestamps else None) + b"\n"
-                    waiting = _Timings()
+                    told = {"chunks": chunks} if self.chunks else {}
+                    yield _caption(self.format, part.data, waiting if self.timestamps else None, told) + b"\n"
+                    waiting, chunks = _Timings(), []
             if self.timestamps and waiting.marks:
                 yield _caption(self.format, b"", waiting) + b"\n"
 
@@ -112,11 +121,16 @@ def _around_audio(audio_format: AudioFormat, timings: _Timings | None) -> tuple[
     return head + empty[:1], empty[1:] + tail
 
 
-def _caption(audio_format: AudioFormat, data: bytes, timings: _Timings | None) -> bytes:
+def _caption(
+    audio_format: AudioFormat,
+    data: bytes,
+    timings: _Timings | None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> bytes:
     caption = Captioned(
         audio=base64.b64encode(data).decode(),
         audio_format=audio_format.media_type,
         timestamps=None if timings is None else timings.words,
         marks=None if timings is None else timings.marks or None,
     )
-    return caption.model_dump_json().encode()
+    return json.dumps({**caption.model_dump(), **more}, ensure_ascii=False, separators=(",", ":")).encode()

@@ -14,6 +14,10 @@ from polyvox.voices.records import SHARED_OWNER
 WAIT_HEADER = "X-Max-Wait"
 """Longest wait for a turn that the caller accepts, in seconds; it can only be shorter than the server's."""
 
+REQUEST_ID_HEADER = "X-Request-Id"
+"""The caller's own id of a request; the log of chunks has it."""
+
+_MAX_REQUEST_ID = 128
 _IPV6_NETWORK = 64  # what one household or machine is given
 
 
@@ -40,6 +44,13 @@ def client_name(owner: str, address: str) -> str:
     if ip.version == 4:
         return str(ip)
     return str(ip.ipv4_mapped or ipaddress.ip_network((int(ip), _IPV6_NETWORK), strict=False))
+
+
+def request_id(given: str | None) -> str | None:
+    """A caller's id as it may be logged: printable characters only, and not many."""
+    if given is None:
+        return None
+    return "".join(char for char in given if char.isprintable())[:_MAX_REQUEST_ID] or None
 
 
 def max_wait_of(scope: Scope, longest: float) -> float:

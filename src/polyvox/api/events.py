@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import hashlib
 import json
 import math
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
@@ -11,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polyvox.audio.encode import AudioFormat
-from polyvox.audio.pcm import to_pcm16
 from polyvox.errors import PolyvoxError, openai_body
+from polyvox.service.chunk_record import chunk_ranges, pcm_hash
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.session import Session
 from polyvox.types import AudioChunk
@@ -47,7 +46,7 @@ class SpeechEvents:
                 seconds += part.chunk.duration if part.chunk else 0.0
                 if self.chunks and part.chunk is not None:
                     yield _event(
-                        _delta(part.data) | {"chunk": {**await _chunk_info(part.chunk), **self.chunk_extra(part.chunk)}}
+                        _delta(part.data) | {"chunk": {**await chunk_info(part.chunk), **self.chunk_extra(part.chunk)}}
                     )
                 else:
                     for event in _deltas(part):
@@ -79,14 +78,15 @@ def _deltas(part: EncodedChunk) -> Iterator[bytes]:
         yield _event(_delta(part.data[start : start + _DELTA_BYTES]))
 
 
-async def _chunk_info(chunk: AudioChunk) -> dict[str, Any]:
+async def chunk_info(chunk: AudioChunk) -> dict[str, Any]:
     """A chunk's position in its utterance, its text, and the hash of its samples as 16-bit little-endian PCM."""
     info = {
         "index": chunk.index,
         "start": chunk.start,
         "end": chunk.end,
         "sample_rate": chunk.sample_rate,
-        "sha256": await asyncio.to_thread(lambda: hashlib.sha256(to_pcm16(chunk.pcm)).hexdigest()),
+        **chunk_ranges(chunk),
+        "sha256": await asyncio.to_thread(pcm_hash, chunk.pcm),
         "text": chunk.text,
         "words": [
             {"word": word.word, "start": round(word.start, 4), "end": round(word.end, 4)} for word in chunk.words

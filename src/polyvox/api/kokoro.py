@@ -1,10 +1,12 @@
 """Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."""
 
 import re
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Response
+from fastapi import APIRouter, Body, Header, Response
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
@@ -31,6 +33,7 @@ from polyvox.api.speech_requests import speech_request
 from polyvox.api.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService
+from polyvox.settings_loader import ForeignVariables, is_on
 from polyvox.text import say_as, ssml, ssml_values
 from polyvox.text.warnings import one_line
 from polyvox.types import SPEED_RANGE
@@ -48,6 +51,36 @@ _SSML_ERRORS: dict[int | str, dict[str, Any]] = {
 _UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.()+-]")
 
 
+def _devices(variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Without a GPU both of that server's models run on the CPU; with one, `auto` finds it."""
+    on_cpu = not is_on(variables.get("use_gpu", "true")) or variables.get("device_type", "").strip().lower() == "cpu"
+    return {"kokoro_device": "cpu", "zipvoice_device": "cpu"} if on_cpu else {}
+
+
+FOREIGN = ForeignVariables(
+    "Kokoro-FastAPI's",
+    MappingProxyType({"default_voice": "default_voice"}),
+    derive=_devices,
+    ignored=frozenset(
+        (
+            "default_voice_code",
+            "output_dir",
+            "output_dir_size_limit_mb",
+            "temp_file_dir",
+            "voices_dir",
+            "allow_local_voice_saving",
+            "target_min_tokens",
+            "target_max_tokens",
+            "absolute_max_tokens",
+            "gap_trim_ms",
+            "enable_web_player",
+            "web_player_path",
+            "cors_enabled",
+        )
+    ),
+)
+
+
 def _mix_expression(voices: object) -> str:
     """A list of names is their mix in equal parts."""
     if isinstance(voices, list) and voices and all(isinstance(name, str) for name in voices):
@@ -62,7 +95,15 @@ def _mix_expression(voices: object) -> str:
     response_class=Response,
     responses=SPEECH_ERRORS | {200: {"model": Captioned, "description": "Audio and words."}},
 )
-async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+async def captioned_speech(
+    body: CaptionedBody,
+    service: Service,
+    voices: Voices,
+    owner: Owner,
+    x_polyvox_chunks: Annotated[
+        str, Header(description="1: each line also gives the positions of its chunks, as `chunks`.")
+    ] = "0",
+) -> SpeechResponse:
     """Speak a text, with the start and end of each word.
 
     The answer is one JSON object a line while the audio is made, or a single one if `stream` is false. Times count from
@@ -70,7 +111,7 @@ async def captioned_speech(body: CaptionedBody, service: Service, voices: Voices
     """
     body_format: BodyFormat
     if body.stream:
-        body_format = CaptionStream(body.audio_format, body.return_timestamps)
+        body_format = CaptionStream(body.audio_format, body.return_timestamps, chunks=x_polyvox_chunks == "1")
     else:
         body_format = CaptionFile(body.audio_format, body.return_timestamps)
     headers = {"Content-Disposition": f"attachment; filename=speech.{body.audio_format}"}
@@ -164,6 +205,7 @@ DOOR = Door(
     tags={
         "Kokoro-FastAPI": "Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."
     },
+    foreign=FOREIGN,
     field_names=dict.fromkeys(("/dev/captioned_speech", "/dev/timestamp", "/dev/dialogue"), AUDIO_FIELD_NAMES)
     | {"/dev/generate_from_phonemes": {"input": "phonemes"}},
 )

@@ -52,7 +52,11 @@ async def create_speech(
     adapters: Adapters,
     downloads: DownloadStore,
     x_polyvox_chunks: Annotated[
-        str, Header(description="1: with `stream_format` sse, each event also gives the position of its chunk.")
+        str,
+        Header(
+            description="1: with `stream_format` sse, each event also gives the position of its chunk; a whole answer "
+            "gives those of all in the header of this name."
+        ),
     ] = "0",
 ) -> SpeechResponse:
     """Speak a text.

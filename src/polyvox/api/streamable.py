@@ -66,10 +66,32 @@ class StreamableSettings(SettingsSection):
     )
 
 
-def _batch_of_one(variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Without dynamic batching every chunk is a batch of its own."""
+_OWN_VARIABLES = frozenset(("default_speaker", "speakers", "default_playback_speed", "default_playback_overlap_speed"))
+"""Variables that no other server has; `MODEL_NAME` many have."""
+
+
+def _derived(variables: Mapping[str, str]) -> Mapping[str, str]:
+    """That server has one model, and without dynamic batching every chunk is a batch of its own."""
     batching = variables.get("dynamic_batching", "").strip().lower()
-    return {"speechlm_codec_batch": "1"} if batching == "false" else {}
+    batch = {"speechlm_codec_batch": "1"} if batching == "false" else {}
+    name, usual = variables.get("model_name"), StreamableSettings.model_fields["model"].default
+    by_name = name is not None and (name == usual or bool(_OWN_VARIABLES & variables.keys()))
+    default = variables.get("default_model")
+    if "polyvox_models" in variables:
+        return batch
+    if "tts_api" in variables or by_name or (default is not None and default == (name or usual)):
+        return batch | {"models": _MODEL, "default_model": _MODEL}
+    return batch
+
+
+def _settled(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The dialect's name of its model may be the default model's."""
+    usual = StreamableSettings.model_fields["model"].default
+    if values.get("default_model") != values.get("streamable_model", usual):
+        return {}
+    models = values.get("models", Settings.model_fields["models"].get_default(call_default_factory=True))
+    loaded = [name.strip() for name in models.split(",")] if isinstance(models, str) else list(models)
+    return {"default_model": _MODEL, "models": list(dict.fromkeys((*loaded, _MODEL)))}
 
 
 FOREIGN = ForeignVariables(
@@ -77,6 +99,7 @@ FOREIGN = ForeignVariables(
     MappingProxyType(
         {
             "speechlm_url": "tts_api",
+            "speechlm_api_key": "tts_api_key",
             "streamable_model": "model_name",
             "streamable_voice": "default_speaker",
             "speechlm_speakers": "speakers",
@@ -91,7 +114,9 @@ FOREIGN = ForeignVariables(
             "speechlm_compile": "torch_compile",
         }
     ),
-    derive=_batch_of_one,
+    derive=_derived,
+    settle=_settled,
+    ignored=frozenset(("debug_audio", "sentry_dsn", "stt_model", "gpu_mem_util", "stream_crossfade")),
 )
 
 
@@ -194,9 +219,12 @@ class RawFile(AudioFile):
 
 
 def adapt_speech(body: SpeechBody, settings: Settings) -> SpeechVariant | None:
-    """Claim requests that name the dialect's model; one that names the model itself only gets its tuning."""
+    """Claim requests that name the dialect's model, or none where it is the default one.
+
+    One that names the model itself only gets its tuning.
+    """
     own = settings.section(StreamableSettings)
-    if body.model == own.model:
+    if body.model == own.model or (not body.model and settings.default_model == _MODEL):
         mine = _with_defaults(body, own)
         return SpeechVariant(mine, _body_format(mine), _NAME, partial(_tuned, body=mine))
     if (body.model or settings.default_model) == _MODEL:

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Protocol
 
 import structlog
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.clients import client_of, max_wait_of
+from polyvox.api.clients import REQUEST_ID_HEADER, client_of, max_wait_of, request_id
 from polyvox.api.errors import note_session
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.audio.encode import AudioFormat
@@ -26,6 +26,8 @@ SAMPLE_RATE_HEADER = "X-Audio-Sample-Rate"
 CHANNELS_HEADER = "X-Audio-Channels"
 BIT_DEPTH_HEADER = "X-Audio-Bit-Depth"
 WARNING_HEADER = "X-Polyvox-Warning"
+CHUNKS_HEADER = "X-Polyvox-Chunks"
+"""1 in a request asks for the ranges of the chunks; a whole answer gives them under this name."""
 
 PUBLIC_HEADERS = (
     SESSION_HEADER,
@@ -33,6 +35,7 @@ PUBLIC_HEADERS = (
     CHANNELS_HEADER,
     BIT_DEPTH_HEADER,
     WARNING_HEADER,
+    CHUNKS_HEADER,
     RETRY_HEADER,
 )
 """Headers of all doors that web pages of other origins may read."""
@@ -168,15 +171,16 @@ class SpeechResponse(Response):
             raise
 
     async def _speak(self, scope: Scope, send: Send) -> None:
-        max_wait = max_wait_of(scope, self._service.settings.max_wait_seconds)
-        request = replace(self._asked(), client=client_of(scope), max_wait=max_wait)
+        max_wait, given = max_wait_of(scope, self._service.settings.max_wait_seconds), Headers(scope=scope)
+        caller_id, chunks = request_id(given.get(REQUEST_ID_HEADER)), given.get(CHUNKS_HEADER) == "1"
+        request = replace(self._asked(), client=client_of(scope), max_wait=max_wait, request_id=caller_id)
         async with await self._service.open(request) as session:
             note_session(scope, session.id)
             client = _Client(send, self._service.settings.stall_seconds)
             try:
                 async with aclosing(_typed(self._body_format.parts(session), session.id)) as parts:
                     if self._body_format.buffered:
-                        await self._send_file(session, parts, client)
+                        await self._send_file(session, parts, client, chunks=chunks)
                     else:
                         await self._send_stream(session, parts, client)
             except PolyvoxError as error:
@@ -189,11 +193,15 @@ class SpeechResponse(Response):
     def _asked(self) -> SpeechRequest:
         return replace(self._request, whole=self._body_format.buffered)
 
-    async def _send_file(self, session: Session, parts: AsyncIterator[bytes], client: "_Client") -> None:
+    async def _send_file(
+        self, session: Session, parts: AsyncIterator[bytes], client: "_Client", *, chunks: bool
+    ) -> None:
         body = [part async for part in parts]
         size = sum(map(len, body))
         headers = self._session_headers(session)
         headers["Content-Length"] = str(size)
+        if chunks:
+            headers[CHUNKS_HEADER] = str(session.chunks)
         headers.update(self.file_headers(session, size))
         await client.start(headers)
         for part in body:

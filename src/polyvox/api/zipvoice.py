@@ -24,7 +24,7 @@ from polyvox.service.prompts import CacheKind
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.voices import Transcribe, VoiceService
-from polyvox.settings_loader import ForeignVariables
+from polyvox.settings_loader import ForeignVariables, is_on
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, VoiceReference, parse_reference
 
@@ -69,6 +69,21 @@ class ZipVoiceApiSettings(SettingsSection):
     speed_multiplier: float = Field(1.0, gt=0, le=4, description="Factor on the speed of its requests.")
 
 
+def _derived(variables: Mapping[str, str]) -> Mapping[str, str]:
+    return {**_bytes_from_megabytes(variables), **_models(variables)}
+
+
+def _models(variables: Mapping[str, str]) -> Mapping[str, str]:
+    """The models that the switches of that server ask for, which are on unless set, and the default among them."""
+    variant, backend = variables.get("zipvoice_model", _NAME), variables.get("default_backend")
+    default = variant if backend == _NAME else backend
+    switches = {"kokoro": "enable_kokoro", variant: "enable_zipvoice"}
+    if "polyvox_models" in variables or not variables.keys() & switches.values():
+        return {} if default is None else {"default_model": default, "models": ",".join({"kokoro": 0, default: 0})}
+    enabled = [model for model, switch in switches.items() if is_on(variables.get(switch, "true"))]
+    return {"models": ",".join(enabled), "default_model": default or enabled[0]} if enabled else {}
+
+
 def _bytes_from_megabytes(variables: Mapping[str, str]) -> Mapping[str, str]:
     value = variables.get("zipvoice_max_download_size_mb")
     if value is None:
@@ -83,7 +98,6 @@ FOREIGN = ForeignVariables(
     "ZipVoice's",
     MappingProxyType(
         {
-            "default_model": "default_backend",
             "zipvoice_model": "zipvoice_model",
             "zipvoice_num_steps": "zipvoice_num_steps",
             "zipvoice_remove_long_silence": "zipvoice_remove_long_silence",
@@ -94,7 +108,7 @@ FOREIGN = ForeignVariables(
             "allow_inline": "zipvoice_allow_base64",
         }
     ),
-    derive=_bytes_from_megabytes,
+    derive=_derived,
 )
 
 

@@ -28,8 +28,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The requests to send. With a `rate` they arrive as a Poisson process of that many a second, however long the
-    answers take; without one, `concurrency` clients each send the next request when the last is answered."""
+    """The requests to send. With a `rate` they arrive as a Poisson process of that many a second, or evenly spaced,
+    however long the answers take; without one, `concurrency` clients each send the next request when the last is
+    answered."""
 
     texts: tuple[str, ...]
     voice: str
@@ -40,6 +41,7 @@ class Load:
     timeout: float = 120.0
     prebuffer: float = 0.0
     seed: int = 0
+    poisson: bool = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.requests <= MAX_REQUESTS:
@@ -140,7 +142,7 @@ class _Driver:
         due = 0.0
         async with asyncio.TaskGroup() as group:
             for index, request in self._requests():
-                due += self._random.exponential(1 / rate)
+                due += self._random.exponential(1 / rate) if self._load.poisson else 1 / rate
                 await asyncio.sleep(max(0.0, due - self.now()))
                 group.create_task(self._send(index, request, due))
 

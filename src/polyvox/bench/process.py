@@ -40,13 +40,16 @@ class ServerProcess:
 
 @contextmanager
 def server_process(
-    arguments: Sequence[str], environment: Mapping[str, str] | None = None, python: str = sys.executable
+    arguments: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    python: str = sys.executable,
+    module: str = "polyvox",
 ) -> Iterator[ServerProcess]:
     """Run `polyvox ARGUMENTS` until the block ends; the first address it prints is where it listens.
 
-    `environment` is what it finds besides our own.
+    `environment` is what it finds besides our own; `module` is another program that starts such a server.
     """
-    command = [python, "-m", "polyvox", *arguments]
+    command = [python, "-m", module, *arguments]
     with tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(  # noqa: S603 - our own program
             command, stdout=subprocess.PIPE, stderr=messages, env=os.environ | (environment or {})

@@ -73,11 +73,16 @@ def convert(folder: Annotated[Path, typer.Argument(help="Folder of a model.")]) 
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="Folder of a model.")],
-    to: Annotated[Path, typer.Option(help="Folder to make.")],
+    name: Annotated[str, typer.Argument(help="Installed model, or a model's folder.", metavar="MODEL")],
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", "--output", help="Folder to make; CosyVoice has a place of its own for it."),
+    ] = None,
     int8: Annotated[bool, typer.Option(help="Also write the graphs in 8-bit precision.")] = True,
+    models_dir: ModelsDir = None,
 ) -> None:
-    """Export a model to ONNX, with the inputs and outputs of the published graphs."""
+    """Export a model to ONNX graphs, for ONNX Runtime and TensorRT."""
+    folder = _folder_of(name, models_dir)
     spec = _spec_of(folder)
     if spec.tools.export is None:
         raise UnavailableError(
@@ -85,6 +90,20 @@ def export(
         )
     for path in spec.tools.export(folder, to, int8):
         print(f"Wrote {path}.")
+
+
+def _folder_of(name: str, models_dir: Path | None) -> Path:
+    """A model's folder: the one given, that of the settings, or that of the installed model."""
+    from polyvox.engines.catalog import Catalog
+    from polyvox.installation import load_settings
+
+    if Path(name).is_dir():
+        return Path(name)
+    settings, catalog = load_settings(models_dir=models_dir), Catalog.installed()
+    if name not in catalog.factories:
+        return Path(name)
+    locate = catalog.spec(name).tools.locate
+    return (locate and locate(name, settings)) or settings.models_dir / name
 
 
 def _spec_of(folder: Path) -> "EngineSpec":

@@ -129,4 +129,5 @@ def ingress_settings(settings: Settings, plans: list[EnginePlan]) -> Settings:
 
 def replica_settings(settings: Settings, plan: EnginePlan, spec: EngineSpec) -> Settings:
     """Settings of a replica: its own threads, and no log file, since replicas would rotate the same one."""
-    return spec.with_threads(settings, plan.threads).model_copy(update={"log_file": None, "log_format": "json"})
+    own = {"log_file": None, "chunk_log": None, "log_format": "json"}
+    return spec.with_threads(settings, plan.threads).model_copy(update=own)

@@ -89,8 +89,12 @@ class FolderTools:
     check: FolderCheck | None = None
     convert: Callable[[Path], Sequence[Path]] | None = None
     """Write the weights as safetensors; returns the files written."""
-    export: Callable[[Path, Path, bool], Sequence[Path]] | None = None
-    """Write ONNX graphs from one folder to another, in 8-bit precision too if asked; returns the files written."""
+    export: Callable[[Path, Path | None, bool], Sequence[Path]] | None = None
+    """Write ONNX graphs from one folder to another, in 8-bit precision too if asked; returns the files written.
+
+    Without the other folder, to where the engine looks for them; `InvalidRequestError` where it has no such place."""
+    locate: Callable[[str, Settings], Path | None] | None = None
+    """The folder of one of the family's models by its name, or None for the one in the folder of models."""
 
 
 def _no_folder(_: Path) -> ModelFolder | None:

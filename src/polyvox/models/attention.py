@@ -9,7 +9,8 @@ from torch.nn import functional
 
 def split_heads(rows: Tensor, heads: int) -> Tensor:
     """Reshape [batch, time, heads * width] to [batch, heads, time, width]."""
-    return rows.view(*rows.shape[:2], heads, -1).transpose(1, 2)
+    # The width is named, since it could not be inferred from no rows at all.
+    return rows.view(*rows.shape[:2], heads, rows.shape[2] // heads).transpose(1, 2)
 
 
 def merge_heads(rows: Tensor) -> Tensor:

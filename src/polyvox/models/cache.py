@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from polyvox.models.attention import BlockCausalMask, attend, attend_relative
+
 CachedTensors = tuple[Tensor, ...]
+
+Projection = Callable[[Tensor], Tensor]
+"""Embeds distances [n] between a query and a key as [1, heads, n, width]."""
 
 
 class LayerCache:
@@ -53,6 +58,36 @@ class LayerCache:
     def mask_padding(self, new: Tensor) -> Tensor:
         """`new` with zeros in place of padding at its end; here there is none."""
         return new
+
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: BlockCausalMask) -> Tensor:
+        """Attention of new queries to all cached keys and the new ones, [batch, heads, time, width] all."""
+        key, value = self.append(key), self.append(value)
+        return attend(query, key, value, mask.tensor(query, key))
+
+    def attend_relative(
+        self, queries: tuple[Tensor, Tensor], key: Tensor, value: Tensor, project: Projection, mask: BlockCausalMask
+    ) -> Tensor:
+        """Attention with relative positions; `queries` are those for the keys' content and those for their distance.
+
+        The embeddings of the distances to earlier keys are the same in every call, only more of them: they are cached,
+        so that the cost of a call does not grow with the length of the stream.
+        """
+        content, position = queries
+        key, value = self.append(key), self.append(value)
+        device = key.device
+        back = self.table(key.shape[-2], lambda start, stop: project(torch.arange(start, stop, device=device)))
+        following = project(-torch.arange(1, content.shape[-2], device=device))
+        distances = torch.cat((back.flip(-2), following), dim=-2)
+        return attend_relative(content, position, key, value, distances, mask.tensor(content, key))
+
+    def take(self) -> CachedTensors:
+        """All cached tensors, for a network that runs as one graph; none at the start."""
+        return tuple(self._past)
+
+    def keep(self, new: Sequence[Tensor]) -> None:
+        """All tensors of the next call's cache, likewise."""
+        if self._update:
+            self._new.extend(new)
 
     def tensors(self) -> CachedTensors:
         """The cache of the next call."""

@@ -38,12 +38,23 @@ def overlap_add(frames: Tensor, hop: int) -> Tensor:
 
 
 def reflect_end(samples: Tensor, padding: Tensor, more: int) -> Tensor:
-    """Reflect `samples` [batch, time] at the end of those before the last `padding`, and extend them by `more`."""
-    last = samples.shape[1] - 1 - padding
+    """Reflect `samples` [batch, time] at the end of those before the last `padding` [batch], extended by `more`."""
+    last = samples.shape[1] - 1 - padding[:, None]
     positions = torch.arange(samples.shape[1] + more, device=samples.device)
-    return samples[:, torch.where(positions > last, 2 * last - positions, positions).clamp(min=0)]
+    return samples.gather(1, torch.where(positions > last, 2 * last - positions, positions).clamp(min=0))
 
 
 def zero_last(frames: Tensor, padding: Tensor) -> Tensor:
-    """Zero the last `padding` of frames [batch, n, size]."""
-    return frames * (torch.arange(frames.shape[1], device=frames.device) < frames.shape[1] - padding)[:, None]
+    """Zero the last `padding` [batch] of frames [batch, n, size]."""
+    return (
+        frames * (torch.arange(frames.shape[1], device=frames.device) < frames.shape[1] - padding[:, None])[..., None]
+    )
+
+
+def last_before(samples: Tensor, length: int, padding: Tensor | None) -> Tensor:
+    """The last `length` of [batch, ..., time] before the last `padding` [batch]."""
+    start = samples.shape[-1] - length
+    if padding is None:
+        return samples[..., start:]
+    positions = (start - padding).view(-1, *[1] * (samples.dim() - 1)) + torch.arange(length, device=samples.device)
+    return samples.gather(-1, positions.expand(*samples.shape[:-1], length))

@@ -239,6 +239,7 @@ class LmScheduler:
             log.exception("language model step failed", sequences=len(scheduled.sequences))
             self._fail(scheduled.sequences, EngineError("The language model failed; the cause is in the server's log."))
             return
+        scheduled.charge(output)
         self._postprocess(scheduled, output)
         self._report(output, prompt_tokens=sum(chunk.length for chunk in scheduled.plan.chunks))
 
@@ -354,3 +355,10 @@ class _ScheduledStep:
     @property
     def sequences(self) -> list[LmSequence]:
         return [*self.prefilling, *self.decoding]
+
+    def charge(self, output: StepOutput) -> None:
+        """Add to each sequence its share of the step's time."""
+        for sequence in self.prefilling:
+            sequence.stream.charge(output.prefill_seconds / len(self.prefilling))
+        for sequence in self.decoding:
+            sequence.stream.charge(output.decode_seconds / len(self.decoding))

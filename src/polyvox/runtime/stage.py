@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from polyvox.errors import EngineError, UnavailableError
@@ -54,7 +55,8 @@ class Stage(Generic[Item, Result]):
 
     A batch starts when a thread is free and some group is full or some item has waited `max_wait`. It is made of the
     item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due. `room`
-    gives the largest batch of a key, where that is not `max_batch` for all.
+    gives the largest batch of a key, where that is not `max_batch` for all. With `cost`, the items behind the first add
+    up to at most `max_cost`, so that an urgent one never waits for a batch that is longer.
     """
 
     def __init__(
@@ -67,6 +69,8 @@ class Stage(Generic[Item, Result]):
         max_wait: float = 0.0,
         key: Callable[[Item], Hashable] = _one_group,
         room: Callable[[Hashable], int] | None = None,
+        cost: Callable[[Item], int] | None = None,
+        max_cost: int = 1,
         observer: Observer | None = None,
     ) -> None:
         assert max_batch >= 1
@@ -74,6 +78,7 @@ class Stage(Generic[Item, Result]):
         self._run_batch = run_batch
         self._executor = executor
         self._room = room or (lambda _: max_batch)
+        self._cost, self._max_cost = cost, max_cost
         self._max_wait = max_wait
         self._key = key
         self._observer = observer
@@ -153,10 +158,20 @@ class Stage(Generic[Item, Result]):
         if first is None:
             return []
         group = sorted(self._groups[first.key].values(), key=lambda waiter: waiter.urgency)
-        batch = group[: self._room(first.key)]
+        batch = self._affordable(group[: self._room(first.key)])
         for waiter in batch:
             self._leave(waiter)
         return batch
+
+    def _affordable(self, group: list[_Waiter[Item, Result]]) -> list[_Waiter[Item, Result]]:
+        if self._cost is None:
+            return group
+        costs = accumulate(self._cost(waiter.item) for waiter in group)
+        return [
+            waiter
+            for index, (waiter, cost) in enumerate(zip(group, costs, strict=True))
+            if index == 0 or cost <= self._max_cost
+        ]
 
     async def _run(self, batch: list[_Waiter[Item, Result]]) -> None:
         now = asyncio.get_running_loop().time

@@ -1,13 +1,15 @@
 """Requests to a language model and the stream of tokens that answers, whether it runs here or on a server."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from polyvox.errors import PolyvoxError
+from polyvox.types import Seconds
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,6 +70,7 @@ class TokenStream:
     def __init__(self, on_read: Callable[[], None] = lambda: None) -> None:
         self._on_read = on_read
         self._tokens: deque[int] = deque()
+        self._spent = Seconds(0.0)
         self._over = False
         self._error: PolyvoxError | None = None
         self._wanted = 1
@@ -103,15 +106,27 @@ class TokenStream:
     async def read(self, at_least: int = 1) -> list[int]:
         """Wait for `at_least` tokens and take all that are there; fewer only at the end, none after it."""
         self._want(at_least)
+        began = time.perf_counter()
         while len(self._tokens) < at_least and not self._over:
             self._ready.clear()
             await self._ready.wait()
+        self._spent = replace(self._spent, wall=self._spent.wall + time.perf_counter() - began)
         if not self._tokens and self._error is not None:
             raise self._error
         tokens = list(self._tokens)
         self._tokens.clear()
         self._want(1)
         return tokens
+
+    def charge(self, seconds: float) -> None:
+        """Count the sequence's share of a step's time; a server's steps are not known."""
+        self._spent = replace(self._spent, device=(self._spent.device or 0.0) + seconds)
+
+    def lap(self) -> Seconds:
+        """The reader's wait and the device's time for the tokens since this was last asked."""
+        spent = self._spent
+        self._spent = Seconds(0.0, None if spent.device is None else 0.0)
+        return spent
 
     def is_ahead(self, most: int) -> bool:
         """Whether at least `most` tokens wait for the reader, and as many as it waits for."""

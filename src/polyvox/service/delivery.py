@@ -163,6 +163,7 @@ def _joined(earlier: AudioChunk, later: AudioChunk) -> AudioChunk:
         frames=_both(earlier.frames, later.frames),
         wall_seconds=earlier.wall_seconds + later.wall_seconds,
         device_seconds=earlier.device_seconds + later.device_seconds,
+        stages=earlier.stages + later.stages,
     )
 
 

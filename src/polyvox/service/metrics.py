@@ -1,12 +1,14 @@
 """The server's metrics in Prometheus' text format; labels are few and never come from a caller's text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from polyvox.errors import OverloadedError, PolyvoxError, status_of
+from polyvox.runtime.gpu_usage import GpuMonitor
 from polyvox.runtime.stage import BatchReport
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
@@ -18,6 +20,30 @@ _STAGE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 _BATCH = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
+class GpuCollector(Collector):
+    """Memory and utilisation of each GPU as its monitor read them last; nothing where there is no GPU."""
+
+    def __init__(self, monitor: GpuMonitor) -> None:
+        self._monitor = monitor
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        gpus, labels = self._monitor.latest, ("gpu", "name")
+        if not gpus:
+            return
+        used = GaugeMetricFamily(
+            "polyvox_gpu_memory_used_bytes", "Memory of a GPU in use, by any process.", labels=labels
+        )
+        total = GaugeMetricFamily("polyvox_gpu_memory_total_bytes", "Memory of a GPU.", labels=labels)
+        busy = GaugeMetricFamily("polyvox_gpu_utilization_ratio", "Share of time a GPU was busy.", labels=labels)
+        for gpu in gpus:
+            names = (str(gpu.index), gpu.name)
+            used.add_metric(names, gpu.used_bytes)
+            total.add_metric(names, gpu.total_bytes)
+            if gpu.utilization is not None:
+                busy.add_metric(names, gpu.utilization)
+        yield from (used, total, busy)
+
+
 class Metrics:
     """The metrics of one server; nothing is registered globally.
 
@@ -26,9 +52,11 @@ class Metrics:
 
     content_type = CONTENT_TYPE_LATEST
 
-    def __init__(self) -> None:
+    def __init__(self, gpus: GpuMonitor | None = None) -> None:
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
+        self.gpus = gpus or GpuMonitor()
+        registry.register(GpuCollector(self.gpus))
         self.requests = Counter(
             "polyvox_requests", "Requests, whatever became of them.", ["door", "model"], registry=registry
         )
@@ -132,6 +160,12 @@ class Metrics:
             "polyvox_side_refused", "Such requests that found the queue full.", registry=registry
         )
 
+        self._lost_records = Counter(
+            "polyvox_chunk_log_lost",
+            "Chunks that could not be written to `chunk_log`.",
+            registry=registry,
+        )
+
     def watch_side(self, *, waiting: Callable[[], float], running: Callable[[], float]) -> None:
         """Read the gauges of side work from these functions at every scrape."""
         self._side_waiting.set_function(waiting)
@@ -140,6 +174,9 @@ class Metrics:
     def watch_output(self, used: Callable[[], float]) -> None:
         """Read the memory of whole answers from this function at every scrape."""
         self._buffered_bytes.set_function(used)
+
+    def chunk_record_lost(self) -> None:
+        self._lost_records.inc()
 
     def side_refused(self) -> None:
         self._side_refused.inc()

@@ -14,6 +14,8 @@ from structlog.contextvars import bind_contextvars, unbind_contextvars
 from polyvox.errors import DeadlineError, EngineError, PolyvoxError, StalledError, TextError, status_of
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.buffer import ChunkBuffer
+from polyvox.service.chunk_log import ChunkLog
+from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.delivery import closing
 from polyvox.service.metrics import Metrics
 from polyvox.service.output_budget import OutputReservation
@@ -78,6 +80,22 @@ class SessionPlan:
     stall: float
     max_audio_seconds: float
     overhead: int = 0
+    request_id: str | None = None
+    seed: int | None = None
+
+    @property
+    def log_fields(self) -> Mapping[str, object]:
+        """The session in the log of chunks."""
+        return {
+            "session": self.id,
+            "request": self.request_id,
+            "door": self.door,
+            "model": self.model,
+            "engine": self.engine,
+            "seed": self.seed,
+            "sample_rate": self.sample_rate,
+            "channels": self.channels,
+        }
 
 
 @dataclass(slots=True)
@@ -103,13 +121,22 @@ class Session:
     """
 
     def __init__(
-        self, plan: SessionPlan, ticket: Ticket, metrics: Metrics, executor: DeviceExecutor, output: OutputReservation
+        self,
+        plan: SessionPlan,
+        ticket: Ticket,
+        metrics: Metrics,
+        executor: DeviceExecutor,
+        output: OutputReservation,
+        chunk_log: ChunkLog | None = None,
     ) -> None:
         self.output = output
         self.executor = executor
         self._plan = plan
         self._ticket = ticket
         self._metrics = metrics
+        self._chunk_log = chunk_log
+        self.chunks = ChunkSummary()
+        """Ranges of the chunks so far."""
         self._buffer = ChunkBuffer(plan.buffer)
         ticket.on_drop = self._drop
         self._state = SessionState.QUEUED
@@ -267,6 +294,9 @@ class Session:
             progress.first_audio_seconds = self._now() - progress.opened
             self._metrics.first_audio(self.model, progress.first_audio_seconds)
         self._metrics.chunk(self.model, chunk)
+        self.chunks.add(chunk)
+        if self._chunk_log is not None:
+            self._chunk_log.add(self._plan.log_fields, chunk)
         self._buffer.put(chunk)
         log.debug(
             "chunk",

@@ -25,6 +25,7 @@ from polyvox.errors import (
 )
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
+from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
 from polyvox.service.output_budget import OutputBudget
@@ -32,6 +33,7 @@ from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
 from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakText
+from polyvox.service.rotated_file import RotatedFile
 from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules, tag_rules
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.side_work import SideWork
@@ -60,8 +62,8 @@ class SpeechRequest:
     `resolve_voice` looks up a voice that is not the engine's own; it is prepared once the request is admitted. `kind`
     replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up. `client` is
     whom the request is counted for, a key or an address. `max_wait` is the longest wait for its turn, in seconds; None
-    leaves it to the server. A `whole` answer is sent when all of it is spoken. `markup` says which markup of the text
-    is obeyed.
+    leaves it to the server. A `whole` answer is sent when all of it is spoken. `request_id` is the caller's own id.
+    `markup` says which markup of the text is obeyed.
     """
 
     utterance: Utterance
@@ -78,6 +80,7 @@ class SpeechRequest:
     max_wait: float | None = None
     whole: bool = False
     markup: MarkupRequest = field(default_factory=MarkupRequest)
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class SpeechService:
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
+        self._chunk_log: ChunkLog | None = None
         self._sessions: set[Session] = set()
         self._refusal = "The server is starting; try again in a moment."
         metrics.watch(
@@ -128,6 +132,7 @@ class SpeechService:
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
         await self.registry.start(self.metrics.batch)
+        self._chunk_log = _chunk_log(self.settings, self.metrics)
         self._refusal = ""
 
     async def close(self) -> None:
@@ -141,6 +146,9 @@ class SpeechService:
             log.error("session does not end", session=session.id, engine=session.engine)
         await self.registry.close()
         await asyncio.to_thread(self._executor.close)
+        if self._chunk_log is not None:
+            await asyncio.to_thread(self._chunk_log.close)
+            self._chunk_log = None
         await asyncio.to_thread(self.side_work.close)
 
     @property
@@ -258,10 +266,12 @@ class SpeechService:
             stall=self.settings.stall_seconds,
             max_audio_seconds=kind.max_audio_seconds,
             overhead=0 if voice is None else 1,
+            request_id=request.request_id,
+            seed=utterance.seed,
         )
         output = self._output.reservation(self.settings.stall_seconds / 2)
         ticket = self._admission.enter(self._job(request, kind, model))
-        session = Session(plan, ticket, self.metrics, self._executor, output)
+        session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
         return session
@@ -308,6 +318,13 @@ def _log_refusal(request: SpeechRequest, model: str, session_id: str, error: Pol
     if isinstance(error, OverloadedError):
         details |= {"reason": str(error.reason), "retry_after": round(error.retry_after, 1)}
     log.info("refused", error=status_of(error).code, **details)
+
+
+def _chunk_log(settings: Settings, metrics: Metrics) -> ChunkLog | None:
+    if settings.chunk_log is None:
+        return None
+    file = RotatedFile(settings.chunk_log, settings.chunk_log_bytes, settings.chunk_log_keep)
+    return ChunkLog(file, metrics.chunk_record_lost)
 
 
 def _side_threads() -> int:

@@ -11,10 +11,10 @@ from typing import NoReturn, Protocol
 import grpc
 import structlog
 
-from polyvox.api.clients import grpc_client
+from polyvox.api.clients import REQUEST_ID_HEADER, grpc_client, request_id
 from polyvox.api.grpc.schema import Message
 from polyvox.api.refusals import SESSION_HEADER
-from polyvox.api.streaming import CHANNELS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
+from polyvox.api.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, status_of
 from polyvox.service.pending_bodies import PendingBody
 from polyvox.service.session import Session, SessionState
@@ -69,7 +69,13 @@ class Call:
     async def session(self, service: SpeechService, request: SpeechRequest) -> AsyncIterator[Session]:
         """A session that lives no longer than the call; its metadata goes to the client before any audio."""
         client = grpc_client(self.owner, self._context.peer())
-        async with await service.open(replace(request, deadline=self._seconds_left(), client=client)) as session:
+        asked = replace(
+            request,
+            deadline=self._seconds_left(),
+            client=client,
+            request_id=request_id(self._metadata(REQUEST_ID_HEADER)),
+        )
+        async with await service.open(asked) as session:
             self._session_id = session.id
             self._body.close()
             await self._context.send_initial_metadata(_session_metadata(session))
@@ -81,6 +87,15 @@ class Call:
                 raise
             if session.warnings:  # again, since a text that was still arriving may have added some
                 self._context.set_trailing_metadata(((WARNING_HEADER.lower(), one_line(session.warnings)),))
+
+    @property
+    def wants_chunks(self) -> bool:
+        """Whether the caller asks for the ranges of the chunks where its service does not give them by itself."""
+        return self._metadata(CHUNKS_HEADER) == "1"
+
+    def _metadata(self, name: str) -> str | None:
+        given = dict(self._context.invocation_metadata() or ()).get(name.lower())
+        return given if isinstance(given, str) else None
 
     async def send(self, message: Message) -> None:
         """Send a message; a client that accepts none for too long loses the call."""

@@ -1,5 +1,6 @@
 """CosyVoice's gRPC service: a request of one of four kinds in, headerless 16-bit samples out."""
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
 from functools import partial
@@ -14,9 +15,11 @@ from polyvox.api.schemas import RequestBody, Text
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import InvalidRequestError, PolyvoxError, PromptError
+from polyvox.service.chunk_record import pcm_hash
 from polyvox.service.encoding import encoded
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
+from polyvox.types import AudioChunk
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.recordings import wav_bytes
 from polyvox.voices.references import InlineVoice
@@ -71,7 +74,10 @@ class CosyVoiceServicer:
             aclosing(encoded(session, audio_format)) as parts,
         ):
             async for part in parts:
-                for start in range(0, len(part.data), MESSAGE_BYTES):
+                chunk = await _chunk(part.chunk) if part.chunk is not None and call.wants_chunks else None
+                if part.data or chunk is not None:
+                    await call.send(self._response(tts_audio=part.data[:MESSAGE_BYTES], chunk=chunk))
+                for start in range(MESSAGE_BYTES, len(part.data), MESSAGE_BYTES):
                     await call.send(self._response(tts_audio=part.data[start : start + MESSAGE_BYTES]))
 
     async def _request(
@@ -92,6 +98,20 @@ class CosyVoiceServicer:
             model=options.model,
         )
         return asked.speech_request(_NAME, self._voices, owner)
+
+
+async def _chunk(chunk: AudioChunk) -> Message:
+    tokens, frames = chunk.tokens, chunk.frames
+    return message_type("cosyvoice.Chunk")(
+        index=chunk.index,
+        first_sample=chunk.start,
+        end_sample=chunk.end,
+        first_token=None if tokens is None else tokens.start,
+        end_token=None if tokens is None else tokens.end,
+        first_frame=None if frames is None else frames.start,
+        end_frame=None if frames is None else frames.end,
+        sha256=await asyncio.to_thread(pcm_hash, chunk.pcm),
+    )
 
 
 def _options(message: Message) -> CosyVoiceOptions:

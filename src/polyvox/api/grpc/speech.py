@@ -1,5 +1,6 @@
 """Polyvox's gRPC service: speech from a text, speech from text that is still arriving, lists of voices and models."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from polyvox.api.schemas import SpeechBody
 from polyvox.api.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError, PromptError
+from polyvox.service.chunk_record import pcm_hash
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.registry import ModelInfo
 from polyvox.service.session import Session
@@ -113,7 +115,7 @@ class _Delivery:
         await self._send(finished=_new("Finished", cancelled=cancelled, chunks=chunks, samples=samples))
 
     async def _send_part(self, part: EncodedChunk) -> None:
-        chunk = None if part.chunk is None else _chunk(part.chunk)
+        chunk = None if part.chunk is None else await _chunk(part.chunk, hashed=self._call.wants_chunks)
         await self._send(audio=_new("Audio", data=part.data[:MESSAGE_BYTES], chunk=chunk))
         for start in range(MESSAGE_BYTES, len(part.data), MESSAGE_BYTES):
             await self._send(audio=_new("Audio", data=part.data[start : start + MESSAGE_BYTES]))
@@ -157,7 +159,7 @@ def _started(session: Session, audio_format: AudioFormat) -> Message:
     )
 
 
-def _chunk(chunk: AudioChunk) -> Message:
+async def _chunk(chunk: AudioChunk, *, hashed: bool) -> Message:
     words = [
         _new("Word", word=word.word, start=word.start, end=word.end, span=_span(word.span)) for word in chunk.words
     ]
@@ -167,13 +169,16 @@ def _chunk(chunk: AudioChunk) -> Message:
         first_sample=chunk.start,
         end_sample=chunk.end,
         text=chunk.text,
-        span=None if chunk.span is None else _span(chunk.span),
+        span=_span(chunk.span),
         words=words,
+        tokens=_span(chunk.tokens),
+        frames=_span(chunk.frames),
+        sha256=await asyncio.to_thread(pcm_hash, chunk.pcm) if hashed else "",
     )
 
 
-def _span(span: Span) -> Message:
-    return _new("Span", start=span.start, end=span.end)
+def _span(span: Span | None) -> Message | None:
+    return None if span is None else _new("Span", start=span.start, end=span.end)
 
 
 def _voice(voice: Voice, *, registered: bool = False) -> Message:

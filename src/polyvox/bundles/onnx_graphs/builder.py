@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 # Fixed here, so that the same weights give the same bytes whichever version of the library writes them.
 _OPSET: Final = 17
@@ -94,6 +94,11 @@ class GraphBuilder:
             # Not np.ascontiguousarray: it gives a scalar a dimension.
             self._initializers[name] = numpy_helper.from_array(np.asarray(values, order="C"), name)
         return name
+
+
+def shape_of(value: ValueInfoProto) -> tuple[int | str, ...]:
+    """The declared shape of an input or output; a name stands for a length that varies."""
+    return tuple(side.dim_param or side.dim_value for side in value.type.tensor_type.shape.dim)
 
 
 def serialize(model: ModelProto) -> bytes:

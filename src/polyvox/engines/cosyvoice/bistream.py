@@ -84,6 +84,7 @@ class BistreamSource:
             prompt = Prompt(ids=self.adapter.feed(plan.feed))
             turn = sequence.extend(prompt, self._turn_limits(plan, text_ids))
             while fresh := await turn.read():
+                stream.charge(turn.lap().device or 0.0)
                 for token in fresh:
                     plan = plan.accept(token)
                 stream.push(fresh)

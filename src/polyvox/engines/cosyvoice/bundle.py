@@ -69,10 +69,13 @@ class CosyVoiceBundle:
             raise BundleError(f"The tokenizer in {self.folder} has more ids than the language model; fetch it again.")
         return tokenizer
 
+    def weights_file(self, part: str) -> Path:
+        """The file with the weights of `llm`, `flow` or `hift`."""
+        return _weights_file(self.folder, self.lm_name if part == "llm" else part)
+
     def weights(self, part: str) -> dict[str, Tensor]:
         """The state dict of `llm`, `flow` or `hift`."""
-        name = self.lm_name if part == "llm" else part
-        return read_weights(_weights_file(self.folder, name))
+        return read_weights(self.weights_file(part))
 
     def lm(self, state: Mapping[str, Tensor], dtype: torch.dtype = torch.float32) -> CosyVoiceLm | CosyVoice1Lm:
         config = self.config.lm

@@ -1,16 +1,20 @@
 """CosyVoice 1 to 3: zero-shot voices, with audio decoded while speech tokens are still generated."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
 import structlog
+import torch
 
 from polyvox.config import Settings
+from polyvox.engines.cosyvoice.batching import streams_for
 from polyvox.engines.cosyvoice.bundle import installed_folder
-from polyvox.engines.cosyvoice.execution import capture_token2wav, start_lm
+from polyvox.engines.cosyvoice.execution import start_lm
+from polyvox.engines.cosyvoice.executors import Token2WavExecutors, cache_bytes
 from polyvox.engines.cosyvoice.hops import Hops, hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoice1LmAdapter, CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import (
@@ -28,29 +32,28 @@ from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFronten
 from polyvox.engines.cosyvoice.prompt_features import check_recording
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.spec import LANGUAGES
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, SpeechDecoder, Token2WavResult
 from polyvox.engines.cosyvoice.synthesis import (
     NO_TEXT,
     ChunkText,
-    Hop,
-    HopResult,
     SegmentChunk,
     SegmentContext,
     SegmentSynthesizer,
-    decode_hops,
     default_sampling,
 )
 from polyvox.engines.cosyvoice.tags import LANGUAGE_TAGS, Tags
 from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
+from polyvox.engines.cosyvoice.voice_states import VoiceStates
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
+from polyvox.engines.kit.recording import first_line
 from polyvox.engines.kit.seeds import derive_seed, request_seed
 from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
 from polyvox.models.cosyvoice.lm_v1 import CosyVoice1Lm
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.executors.cuda_graphs import CudaGraphs
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay, use_own_stream
 from polyvox.runtime.lm_scheduler import LmScheduler, LmSchedulerConfig
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import (
@@ -67,6 +70,12 @@ from polyvox.types import (
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 MAX_INSTRUCTIONS = 500
+_CPU_STREAMS = 8
+_BATCH_BLOCKS = 32
+"""Blocks of the flow in one batch: larger ones are hardly faster, and a first chunk would wait for them."""
+_CAPTURES_PER_LINE = 20
+_CPU_PREFILL_ROWS, _GPU_PREFILL_ROWS = 256, 2048
+"""Positions of prompts in one step of the language model: on a GPU, those of ten streams that start together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +85,14 @@ class _Running:
     model: LoadedModel
     scheduler: LmScheduler
     synthesizer: SegmentSynthesizer
-    stage: Stage[Hop, HopResult]
+    stage: Stage[Hop, Token2WavResult]
     device: DeviceExecutor
     lm_device: DeviceExecutor
     features: DeviceExecutor
     text: DeviceExecutor
     streams: asyncio.Semaphore
+    voices: VoiceStates
+    capturing: "asyncio.Task[None] | None"
 
 
 class CosyVoiceEngine:
@@ -120,20 +131,35 @@ class CosyVoiceEngine:
         self._observer = observer
 
     async def start(self) -> None:
-        model = await asyncio.to_thread(load_model, self._folder, self._version, self._settings)
+        await self.start_with(await asyncio.to_thread(load_model, self._folder, self._version, self._settings))
+
+    async def start_with(self, model: LoadedModel) -> None:
+        """As `start`, with a model that is loaded already."""
         config, token2wav = model.bundle.config, model.networks.token2wav
         device, lm_device = DeviceExecutor(f"{self.name}-token2wav", 1), DeviceExecutor(f"{self.name}-lm", 1)
         adapter = _adapter(model, lm_device)
         recorder = CudaGraphs if model.placement.device == "cuda" else None
-        sizes = LmSchedulerConfig(slots=self._settings.streams, capacity=CAPACITY)
+        streams = self._settings.streams or await device.run(partial(_streams, model, self._settings))
+        prefill_rows = _CPU_PREFILL_ROWS if recorder is None else _GPU_PREFILL_ROWS
+        sizes = LmSchedulerConfig(slots=streams, capacity=CAPACITY, prefill_rows=prefill_rows)
+        await lm_device.run(partial(use_own_stream, torch.device(model.placement.device)))
         scheduler, lm_warning = await start_lm(adapter, sizes, default_sampling(config), lm_device, recorder)
         warnings = [model.warning, lm_warning]
-        if recorder is not None and isinstance(token2wav, Token2Wav):
+        executors = None
+        if isinstance(token2wav, Token2Wav):
             hops = hop_lengths(self._policy, config.flow.flow.block)
-            warnings.append(await device.run(partial(capture_token2wav, token2wav, hops, recorder)))
+            executors = Token2WavExecutors(token2wav, model.bundle, self._settings)
+            warnings.append(await device.run(partial(executors.prepare, hops, streams, gpu=recorder is not None)))
         self.warning = " ".join(filter(None, warnings))
-        stage = Stage[Hop, HopResult](
-            self.name, partial(decode_hops, token2wav), executor=device, observer=self._observer
+        stage = Stage[Hop, Token2WavResult](
+            self.name,
+            token2wav.step_batch,
+            executor=device,
+            # Hops that run one after the other do not wait for each other's end.
+            max_batch=streams if executors is not None and executors.batched else 1,
+            cost=token2wav.blocks_of if isinstance(token2wav, Token2Wav) else None,
+            max_cost=_BATCH_BLOCKS,
+            observer=self._observer,
         )
         original = self._settings.original_least
         self._running = _Running(
@@ -145,12 +171,45 @@ class CosyVoiceEngine:
             lm_device=lm_device,
             features=DeviceExecutor(f"{self.name}-features", 1),
             text=DeviceExecutor(f"{self.name}-text", 1),
-            streams=asyncio.Semaphore(self._settings.streams),
+            streams=asyncio.Semaphore(streams),
+            voices=VoiceStates(partial(_voice_state, token2wav, device, stage), self._settings.prompt_bytes),
+            capturing=asyncio.create_task(self._capture(executors, device, recorder))
+            if executors is not None and recorder is not None
+            else None,
         )
+
+    async def captured(self) -> None:
+        """Wait until all shapes are captured."""
+        if (capturing := self._started().capturing) is not None:
+            await asyncio.wait([capturing])
+
+    async def _capture(
+        self, executors: Token2WavExecutors, device: DeviceExecutor, recorder: Callable[[], Replay]
+    ) -> None:
+        """Capture shape by shape between the hops of streams; what was not captured yet runs eagerly."""
+        began, name = time.perf_counter(), "audio decoder"
+        try:
+            shapes = list(executors.captures(await device.run(recorder)))
+            for index, capture in enumerate(shapes):
+                name = capture.name
+                await device.run(partial(executors.capture, capture))
+                if (index + 1) % _CAPTURES_PER_LINE == 0 or index + 1 == len(shapes):
+                    seconds = round(time.perf_counter() - began, 1)
+                    log.info("cosyvoice shapes captured", engine=self.name, done=index + 1, of=len(shapes), s=seconds)
+        except RuntimeError as error:
+            warning = (
+                f"CosyVoice's {name} could not be captured ({first_line(error)}), so it runs eagerly, more slowly."
+            )
+            self.warning = " ".join(filter(None, (self.warning, warning)))
+            log.warning(warning)
 
     async def close(self) -> None:
         if self._running is not None:
             running, self._running = self._running, None
+            if running.capturing is not None:
+                running.capturing.cancel()
+                await asyncio.wait([running.capturing])
+            running.voices.clear()
             await running.scheduler.close()
             await running.stage.close()
             for executor in (running.device, running.lm_device, running.features, running.text):
@@ -259,9 +318,7 @@ class CosyVoiceEngine:
         log.debug("cosyvoice request", engine=self.name, mode=str(prompt.mode), seed=seed, policy=self._policy)
         async with running.streams:
             ledger = ChunkLedger(self._sample_rate, self._policy)
-            base = asyncio.create_task(
-                running.device.run(partial(running.model.networks.token2wav.start, prompt.voice))
-            )
+            base = asyncio.create_task(running.voices.get(prompt.voice))
             hops = Hops(self._policy, len(prompt.flow_tokens), running.synthesizer.block, running.synthesizer.ahead)
             try:
                 context = _UtteranceContext(prompt, base, seed, hops, Playhead(asyncio.get_running_loop().time))
@@ -369,6 +426,22 @@ def _adapter(model: LoadedModel, executor: DeviceExecutor) -> LmAdapter:
     return CosyVoice1LmAdapter(lm, executor) if isinstance(lm, CosyVoice1Lm) else CosyVoiceLmAdapter(lm)
 
 
+def _streams(model: LoadedModel, settings: CosyVoiceSettings) -> int:
+    """Utterances that are spoken at once where the settings leave it open."""
+    token2wav = model.networks.token2wav
+    if model.placement.device != "cuda" or not isinstance(token2wav, Token2Wav):
+        return _CPU_STREAMS
+    return streams_for(token2wav.flow, settings.flow_bytes or cache_bytes())
+
+
+async def _voice_state(
+    token2wav: SpeechDecoder, device: DeviceExecutor, stage: Stage[Hop, Token2WavResult], voice: PreparedVoice
+) -> DecoderState:
+    """The state of a stream before its first token, with the voice's prompt in the flow's caches."""
+    state = await device.run(partial(token2wav.start, voice))
+    return (await stage(Hop((), state, final=False))).state if isinstance(token2wav, Token2Wav) else state
+
+
 _Speech = Callable[[_UtteranceContext], AsyncGenerator[tuple[ChunkText, SegmentChunk]]]
 
 
@@ -380,6 +453,7 @@ def _audio_chunk(ledger: ChunkLedger, chunk: SegmentChunk, text: ChunkText) -> A
         tokens=chunk.tokens,
         frames=chunk.frames,
         device_seconds=chunk.device_seconds,
+        stages=chunk.stages,
     )
 
 

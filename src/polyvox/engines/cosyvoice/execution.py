@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-from polyvox.engines.cosyvoice.hops import HopLengths
 from polyvox.engines.cosyvoice.lm_adapter import LmAdapter
-from polyvox.engines.cosyvoice.token2wav import Token2Wav
 from polyvox.engines.kit.recording import captured_or_eager, captured_or_eager_async
 from polyvox.models.cosyvoice.compiled import set_compiled
 from polyvox.models.cosyvoice.flow import FlowNetwork
@@ -38,14 +36,6 @@ async def start_lm(
         return scheduler
 
     return await captured_or_eager_async("CosyVoice's language model", captured, eager)
-
-
-def capture_token2wav(token2wav: Token2Wav, hops: HopLengths, recorder: Callable[[], Replay]) -> str:
-    """Capture flow and vocoder for hops of these lengths; a warning where they stay eager."""
-    _, warning = captured_or_eager(
-        "CosyVoice's audio decoder", lambda: token2wav.capture(recorder(), hops), lambda: None
-    )
-    return warning
 
 
 def compile_flow(flow: FlowNetwork, try_out: Callable[[], None]) -> str:

@@ -15,6 +15,9 @@ WHOLE_SEGMENT = 10_000
 _MIN_HOP = 25
 """Version 1's shortest chunk: it must be longer than its overlaps at both ends."""
 
+Executor = Literal["auto", "eager", "cuda_graphs", "onnxruntime", "tensorrt"]
+"""`eager` is PyTorch, operation by operation."""
+
 
 class CosyVoiceSettings(SettingsSection):
     """`POLYVOX_COSYVOICE_…`, and a folder for each version."""
@@ -81,11 +84,52 @@ class CosyVoiceSettings(SettingsSection):
     compile: bool = Field(
         False, description="Compile parts of the flow with PyTorch; the start takes longer, and a compiler is needed."
     )
-    streams: int = Field(8, ge=1, le=256, description="Utterances that are spoken at once.")
+    flow_executor: Executor = Field(
+        "auto",
+        description="What runs the flow of versions 2 and 3; `auto`: CUDA graphs on a GPU, PyTorch on the CPU. "
+        "`onnxruntime` and `tensorrt` run graphs that `polyvox models export` wrote.",
+    )
+    vocoder_executor: Executor = Field("auto", description="What runs their vocoder, likewise.")
+    onnx_dir: Path | None = Field(
+        None,
+        description="Folder with the exported graphs of each model in a folder of its name; where it is not set, they "
+        "are in `onnx` in the model's folder.",
+    )
+    onnx_precision: Literal["float32", "int8"] = Field(
+        "float32", description="Graphs of the flow that ONNX Runtime runs; `int8` is for the CPU, and less exact."
+    )
+    onnx_provider: Literal["auto", "cpu", "cuda", "tensorrt"] = Field(
+        "auto", description="ONNX Runtime's provider; `auto`: the one of the device that CosyVoice runs on."
+    )
+    tensorrt_fp16: bool = Field(False, description="Let TensorRT compute in half precision.")
+    tensorrt_workspace_bytes: int = Field(
+        4 << 30, ge=64 << 20, description="Memory on the GPU that TensorRT may use while it builds and runs engines."
+    )
+    tensorrt_dir: Path | None = Field(
+        None,
+        description="Folder where built TensorRT engines are kept; `tensorrt` in the folder of graphs where it is not "
+        "set.",
+    )
+    prompt_bytes: int = Field(
+        1 << 33,
+        ge=0,
+        description="Bytes of flow caches kept for the prompts of recent voices, so that none is computed twice.",
+    )
+    streams: int = Field(
+        0,
+        ge=0,
+        le=256,
+        description="Utterances that are spoken at once; 0: as many as a GPU's memory is enough for, up to 64, or 8 on "
+        "the CPU.",
+    )
 
     def folder(self, version: int) -> Path | None:
         """The folder set for a version, or None for the default one."""
         return {1: self.version1_dir, 2: self.version2_dir, 3: self.version3_dir}[version]
+
+    def graphs_folder(self, model_folder: Path, version: int) -> Path:
+        """Where the exported graphs of a model are."""
+        return model_folder / "onnx" if self.onnx_dir is None else self.onnx_dir / f"cosyvoice{version}"
 
     def policy(self, version: int) -> ChunkPolicy:
         """The chunk sizes of a version, in tokens."""

@@ -47,6 +47,16 @@ def _convert(folder: Path) -> Sequence[Path]:
     return list(convert(open_model(folder)))
 
 
+def _export(folder: Path, to: Path | None, int8: bool) -> Sequence[Path]:
+    from polyvox.engines.cosyvoice.onnx_export.export import export
+
+    return export(folder, to or folder / "onnx", int8=int8)
+
+
+def _locate(model: str, settings: Settings) -> Path | None:
+    return settings.section(CosyVoiceSettings).folder(int(model.removeprefix("cosyvoice")))
+
+
 COSYVOICE = EngineSpec(
     family="cosyvoice",
     title="CosyVoice",
@@ -57,5 +67,5 @@ COSYVOICE = EngineSpec(
     requires=(Requirement("torch", "torch", "PyTorch"),),
     device_field="device",
     recognize=_recognize,
-    tools=FolderTools(check=_check, convert=_convert),
+    tools=FolderTools(check=_check, convert=_convert, export=_export, locate=_locate),
 )

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyvox.types import Pcm, PreparedVoice
+from polyvox.types import Pcm, PreparedVoice, Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,27 @@ class DecoderState:
 
 @dataclass(frozen=True, slots=True)
 class Token2WavResult:
-    """The samples of one step, the number of its mel frames, and the state after it."""
+    """The samples of one step, the number of its mel frames, the state after it, and the time of flow and vocoder."""
 
     pcm: Pcm
     frames: int
     state: DecoderState
+    flow_seconds: Seconds | None = None
+    vocoder_seconds: Seconds | None = None
+
+    @property
+    def device_seconds(self) -> float:
+        """The share of the device's time that the step took."""
+        return sum(each.device or 0.0 for each in (self.flow_seconds, self.vocoder_seconds) if each is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One decoding step of a stream: new tokens and the state that they continue."""
+
+    tokens: tuple[int, ...]
+    state: DecoderState
+    final: bool
 
 
 class SpeechDecoder(Protocol):
@@ -41,6 +57,9 @@ class SpeechDecoder(Protocol):
 
     def step(self, tokens: Sequence[int], state: DecoderState, *, final: bool) -> Token2WavResult:
         """Add tokens; returns the samples that are complete, with the `final` call all of them."""
+
+    def step_batch(self, hops: Sequence[Hop]) -> list[Token2WavResult]:
+        """One step of each of several streams."""
 
 
 class DeviceStream:
@@ -55,9 +74,12 @@ class DeviceStream:
 
 
 def _new_stream() -> torch.cuda.Stream:
-    """A CUDA stream whose work begins when that of the default stream is done."""
+    """A CUDA stream whose work begins when that of the default stream is done.
+
+    Its priority is high: a chunk that is decoded is heard, while the language model works ahead.
+    """
     torch.cuda.synchronize()
-    return torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    return torch.cuda.Stream(priority=-1)  # type: ignore[no-untyped-call]
 
 
 def step_noise(seed: int, kind: int, step: int, shape: tuple[int, ...]) -> Tensor:
@@ -68,6 +90,11 @@ def step_noise(seed: int, kind: int, step: int, shape: tuple[int, ...]) -> Tenso
 def step_uniforms(seed: int, kind: int, step: int, shape: tuple[int, ...]) -> Tensor:
     """Uniform numbers in [0, 1), likewise."""
     return torch.from_numpy(_generator(seed, kind, step).random(shape, np.float32))
+
+
+def step_integer(seed: int, kind: int, step: int, below: int) -> int:
+    """A whole number from 0 on, likewise."""
+    return int(_generator(seed, kind, step).integers(below))
 
 
 def _generator(seed: int, kind: int, step: int) -> np.random.Generator:

@@ -1,7 +1,6 @@
 """Synthesis of one segment: speech tokens are generated, and decoded to audio hop by hop while more come."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
@@ -11,14 +10,14 @@ from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter, LmAdapter
 from polyvox.engines.cosyvoice.lm_prompt import LmPrompt
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState, SpeechDecoder, Token2WavResult
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, Token2WavResult
 from polyvox.engines.cosyvoice.token2wav import MAX_TOKENS
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.lm import length_limits
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
-from polyvox.types import Pcm, Span
+from polyvox.types import NO_STAGES, Pcm, Span, StageSeconds
 
 MAX_TOKENS_V1 = 2000
 """Speech tokens of version 1's longest segment, forty seconds: with the longest prompt they fill a sequence."""
@@ -45,6 +44,7 @@ class SegmentChunk:
     cache_bytes: int
     first: bool
     last: bool
+    stages: StageSeconds = NO_STAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +56,6 @@ class ChunkText:
 
 
 NO_TEXT = ChunkText()
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One decoding step of a stream: new tokens and the state that they continue."""
-
-    tokens: tuple[int, ...]
-    state: DecoderState
-    final: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HopResult:
-    """The result of a hop and the seconds that the device took for it."""
-
-    decoded: Token2WavResult
-    seconds: float
-
-
-def decode_hops(token2wav: SpeechDecoder, hops: list[Hop]) -> list[HopResult]:
-    """Decode hops one after the other."""
-    results = []
-    for hop in hops:
-        began = time.perf_counter()
-        decoded = token2wav.step(hop.tokens, hop.state, final=hop.final)
-        results.append(HopResult(decoded, time.perf_counter() - began))
-    return results
 
 
 class _AudibleTokens:
@@ -116,7 +89,7 @@ class SegmentSynthesizer:
         config: CosyVoiceConfig,
         adapter: LmAdapter,
         source: ResumableSource,
-        stage: Stage[Hop, HopResult],
+        stage: Stage[Hop, Token2WavResult],
         *,
         original: bool = False,
     ) -> None:
@@ -189,15 +162,16 @@ class SegmentSynthesizer:
                 end = known if final else hops.end
                 hop = Hop(tuple(audible.tokens[done:known]), state, final)
                 result = await self._stage(hop, due=playhead.due)
-                state, done = result.decoded.state, known
+                state, done = result.state, known
                 yield SegmentChunk(
-                    result.decoded.pcm,
+                    result.pcm,
                     end - hops.done,
-                    result.decoded.frames,
-                    result.seconds,
+                    result.frames,
+                    result.device_seconds,
                     0 if final else state.nbytes,
                     first=hops.done == 0,
                     last=final,
+                    stages=StageSeconds(stream.lap(), result.flow_seconds, result.vocoder_seconds),
                 )
                 hops = hops.after()
 

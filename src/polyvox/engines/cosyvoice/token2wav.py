@@ -9,18 +9,30 @@ import structlog
 import torch
 from torch import Tensor
 
-from polyvox.engines.cosyvoice.budget import ByteBudget, Lease
-from polyvox.engines.cosyvoice.cuda_graphs.encoder import TokenEncoderGraphs
-from polyvox.engines.cosyvoice.cuda_graphs.flow import EXTENTS, SolverGraphs
-from polyvox.engines.cosyvoice.cuda_graphs.vocoder import CausalHiftGraphs, HiftGraphs
-from polyvox.engines.cosyvoice.hops import HopLengths
-from polyvox.engines.cosyvoice.speech_decoder import DecoderState, DeviceStream, Token2WavResult, step_noise
-from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowRunner, FlowState
-from polyvox.models.cosyvoice.flow_v2 import ConformerTokenEncoder
+from polyvox.engines.cosyvoice.budget import ByteBudget
+from polyvox.engines.cosyvoice.decoder_stages import (
+    FlowHop,
+    FlowResult,
+    FlowStage,
+    FlowStageState,
+    VocoderHop,
+    VocoderResult,
+    VocoderStage,
+)
+from polyvox.engines.cosyvoice.sequential_stages import SequentialFlow, SequentialVocoder
+from polyvox.engines.cosyvoice.speech_decoder import (
+    DecoderState,
+    DeviceStream,
+    Hop,
+    Token2WavResult,
+    step_integer,
+)
+from polyvox.engines.cosyvoice.stage_clock import StageClock
+from polyvox.models.cosyvoice.flow import FRAMES_PER_TOKEN, Flow, FlowPrompt, FlowRunner
 from polyvox.models.cosyvoice.noise import flow_noise, source_noise
-from polyvox.models.hift.causal import CausalHift, CausalHiftState
-from polyvox.models.hift.model import OVERLAP_FRAMES, Hift, HiftState
-from polyvox.runtime.executors.cuda_graphs import Replay
+from polyvox.models.hift.causal import CausalHift
+from polyvox.models.hift.model import OVERLAP_FRAMES, Hift
+from polyvox.runtime.pinned_output import PinnedOutput
 from polyvox.runtime.placement import Placement
 from polyvox.types import PreparedVoice
 
@@ -30,10 +42,9 @@ MAX_TOKENS = 1500
 """Speech tokens of the longest segment, a minute; version 3's vocoder noise covers it."""
 
 FlowCache = Literal["full", "window", "recompute"]
-_SAMPLES_PER_FRAME = 480
 _VOCODER_NOISE = 1
-_CAPTURED_BLOCKS = (1, 2, 4)
-"""Blocks of the flow in one captured call."""
+_NOISE_SECONDS = 20
+"""Of version 2's vocoder; a step takes a part of it that follows from its seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +52,29 @@ class Token2WavState(DecoderState):
     """State of one stream. It is never written to."""
 
     prompt: FlowPrompt
-    flow: FlowState
-    vocoder: HiftState | CausalHiftState | None
+    flow: FlowStageState | None
+    """None where the flow has no cache and computes the whole stream again in each step."""
+    vocoder: object | None = None
     steps: int = 0
     frames: int = 0
     known: tuple[int, ...] = ()
     """All tokens so far."""
-    leases: tuple[Lease, ...] = ()
-    """Shares of the memory budget that pay for the flow's caches."""
-    recomputes: bool = False
-    """Whether the flow has no cache and computes the whole stream again in each step."""
+
+    @property
+    def recomputes(self) -> bool:
+        return self.flow is None
 
     @property
     def nbytes(self) -> int:
         """Memory of the flow's caches for this stream."""
-        return self.flow.nbytes
+        return 0 if self.flow is None else self.flow.nbytes
 
 
 class Token2Wav:
     """Flow and vocoder, the latter in single precision everywhere.
 
-    It holds no state of a stream; one thread may call it.
+    It holds no state of a stream; one thread may call it. Streams are decoded one after the other until `use` gives
+    their stages other executors.
     """
 
     def __init__(
@@ -77,146 +90,161 @@ class Token2Wav:
         self._device = torch.device(placement.device)
         self.flow: Flow = flow.to(self._device)
         self.vocoder: Hift | CausalHift = vocoder.to(self._device)
-        self._flow_cache = flow_cache
+        self.flow_cache = flow_cache
         self._window = window if flow_cache == "window" else None
         self._budget = budget
-        self._flow_noise = flow_noise().to(self._device)
-        self._source_noise = self._make_source_noise() if isinstance(vocoder, CausalHift) else None
-        self.flow_runner = self.flow.eager_runner
-        self.vocoder_runner: Hift | CausalHift | HiftGraphs | CausalHiftGraphs = self.vocoder
+        self.flow_noise = flow_noise().to(self._device)
+        self.vocoder_noise = self._make_vocoder_noise().to(self._device)
+        self.flow_stage: FlowStage = self._sequential_flow(self.flow.eager_runner)
+        self.vocoder_stage: VocoderStage = SequentialVocoder(self.vocoder, self.vocoder_noise)
         self.stream = DeviceStream(self._device)
         """Callers that run the networks directly do so within it."""
+        self._output = PinnedOutput(self._device)
 
-    @torch.inference_mode()
-    def capture(self, replay: Replay, hops: HopLengths) -> None:
-        """Capture hops of these lengths and replay them from now on; RuntimeError where they cannot be captured."""
-        with self.stream():
-            # Without a cache, the flow computes ever longer sequences, which have no fixed shapes.
-            flow_runner = self.flow_runner if self._flow_cache == "recompute" else self._capture_flow(replay, hops)
-            vocoder_runner = self._capture_vocoder(replay, hops)
-        self.flow_runner, self.vocoder_runner = flow_runner, vocoder_runner
+    def use(
+        self,
+        *,
+        flow_runner: FlowRunner | None = None,
+        vocoder_runner: Hift | CausalHift | None = None,
+        flow_stage: FlowStage | None = None,
+        vocoder_stage: VocoderStage | None = None,
+    ) -> None:
+        """Run a stage by another executor for all streams that start from now on; None leaves it as it is.
 
-    def _capture_flow(self, replay: Replay, hops: HopLengths) -> FlowRunner:
-        block, most = self.flow.config.block, _CAPTURED_BLOCKS[-1]
-        sizes = [
-            block * each for each in {*_CAPTURED_BLOCKS, *(later // block for later in hops.later)} if each <= most
-        ]
-        solver = SolverGraphs(self.flow, replay, [FRAMES_PER_TOKEN * each for each in sizes])
-        solver.capture()
-        # The token encoder of version 3 is a single layer, not worth a graph.
-        if not isinstance(self.flow.token_encoder, ConformerTokenEncoder):
-            return FlowRunner(self.flow.encode, solver)
-        encoder = TokenEncoderGraphs(self.flow, replay, sizes, [extent // FRAMES_PER_TOKEN for extent in EXTENTS])
-        encoder.capture()
-        return FlowRunner(encoder, solver)
+        A runner takes one stream at a time.
+        """
+        if flow_runner is not None:
+            flow_stage = self._sequential_flow(flow_runner)
+        if vocoder_runner is not None:
+            vocoder_stage = SequentialVocoder(vocoder_runner, self.vocoder_noise)
+        self.flow_stage = flow_stage or self.flow_stage
+        self.vocoder_stage = vocoder_stage or self.vocoder_stage
 
-    def _capture_vocoder(self, replay: Replay, hops: HopLengths) -> HiftGraphs | CausalHiftGraphs:
-        first, later = ([FRAMES_PER_TOKEN * each for each in lengths] for lengths in (hops.first, hops.later))
-        # The last hop of a stream holds the rest of its tokens and the lookahead of the hop before it.
-        ends = (each + self.flow.config.ahead for each in (self.flow.config.block, max(hops.first), *hops.later))
-        last = {FRAMES_PER_TOKEN * each for each in ends}
-        runner: HiftGraphs | CausalHiftGraphs
-        if isinstance(self.vocoder, CausalHift):
-            runner = CausalHiftGraphs(self.vocoder, replay, first, later, last)
-        else:
-            runner = HiftGraphs(self.vocoder, replay, first, later, last)
-        runner.capture()
-        return runner
+    def _sequential_flow(self, runner: FlowRunner) -> SequentialFlow:
+        return SequentialFlow(self.flow, self.flow_noise, runner, self._window, self._budget)
 
-    def _make_source_noise(self) -> Tensor:
+    def _make_vocoder_noise(self) -> Tensor:
         flow, source = self.flow.config, self.vocoder.config.source
-        samples = (MAX_TOKENS * FRAMES_PER_TOKEN + 16) * _SAMPLES_PER_FRAME
-        noise = source_noise(samples, tokens=flow.tokens, speaker=flow.speaker, channels=source.channels)
-        return noise.to(self._device)
+        if isinstance(self.vocoder, CausalHift):
+            samples = (MAX_TOKENS * FRAMES_PER_TOKEN + 16) * source.samples_per_frame
+            return source_noise(samples, tokens=flow.tokens, speaker=flow.speaker, channels=source.channels)
+        shape = (1, _NOISE_SECONDS * source.sample_rate, source.harmonics)
+        return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
     @torch.inference_mode()
     def start(self, voice: PreparedVoice) -> Token2WavState:
-        """The state before the first token, with the voice's prompt already in the flow's caches; it may be reused."""
+        """The state before the first token; a step without tokens computes the voice's prompt into the flow's caches.
+
+        A state may be continued more than once.
+        """
         with self.stream():
-            return self._start(voice)
+            bins = self.flow.config.bins
+            tokens = voice.arrays.get("tokens", np.zeros(0, np.int32))
+            mel = voice.arrays.get("mel", np.zeros((bins, 0), np.float32))
+            prompt = FlowPrompt(
+                self._tensor(tokens, torch.long), self._tensor(mel), self._tensor(voice.arrays["embedding"])
+            )
+            return Token2WavState(0, prompt, None if self.flow_cache == "recompute" else self.flow_stage.start(prompt))
 
-    def _start(self, voice: PreparedVoice) -> Token2WavState:
-        bins = self.flow.config.bins
-        tokens = voice.arrays.get("tokens", np.zeros(0, np.int32))
-        mel = voice.arrays.get("mel", np.zeros((bins, 0), np.float32))
-        prompt = FlowPrompt(
-            self._tensor(tokens, torch.long), self._tensor(mel), self._tensor(voice.arrays["embedding"])
-        )
-        flow = self.flow.start(prompt, self._flow_noise, window=self._window)
-        state = Token2WavState(0, prompt, flow, None, recomputes=self._flow_cache == "recompute")
-        if state.recomputes:
-            return state
-        _, flow = self.flow.step(prompt.tokens[:, :0], flow, runner=self.flow_runner)
-        return self._with_lease(replace(state, flow=flow))
-
-    @torch.inference_mode()
     def step(self, tokens: Sequence[int], state: DecoderState, *, final: bool) -> Token2WavResult:
         """Add tokens; returns the samples that are complete, with the `final` call all of them."""
-        assert isinstance(state, Token2WavState)
+        return self.step_batch([Hop(tuple(tokens), state, final)])[0]
+
+    @torch.inference_mode()
+    def step_batch(self, hops: Sequence[Hop]) -> list[Token2WavResult]:
+        """Steps of any streams together; none of them notices the others."""
+        states = []
+        for hop in hops:
+            assert isinstance(hop.state, Token2WavState)
+            states.append(replace(hop.state, known=(*hop.state.known, *hop.tokens)))
         with self.stream():
-            return self._step(tokens, state, final=final)
+            clock = StageClock(self._device)
+            results = self._mels(hops, states)
+            clock.mark()
+            mels = [result.mel for result in results]
+            vocoded = self._vocoded(hops, states, mels)
+            clock.mark()
+            samples = [each.samples for each in vocoded]
+            # The weights of version 2's crossfade add up to more than one.
+            pcm = self._output.start(torch.cat(samples).clamp(-1.0, 1.0)).result()
+        pieces = np.split(pcm, np.cumsum([len(each) for each in samples])[:-1])
+        seconds = clock.seconds(len(hops))
+        decoded = []
+        for piece, state, result, sound in zip(pieces, states, results, vocoded, strict=True):
+            assert result.mel is not None
+            frames = result.mel.shape[1]
+            after = replace(
+                state, flow=result.state, vocoder=sound.state, steps=state.steps + 1, frames=state.frames + frames
+            )
+            decoded.append(Token2WavResult(piece, frames, after, *seconds))
+        return decoded
 
-    def _step(self, tokens: Sequence[int], state: Token2WavState, *, final: bool) -> Token2WavResult:
-        known = (*state.known, *tokens)
-        if state.recomputes:
-            mel, flow = self._recompute(known, state, final=final), state.flow
-        else:
-            new = self._tensor(np.array(tokens, np.int64), torch.long)
-            mel, flow = self.flow.step(new, state.flow, final=final, runner=self.flow_runner)
-        samples, vocoder = self.vocode(mel.float(), state, final=final)
-        frames = state.frames + mel.shape[2]
-        after = replace(state, flow=flow, vocoder=vocoder, steps=state.steps + 1, frames=frames, known=known)
-        # The weights of version 2's crossfade add up to more than one.
-        pcm = samples[0].float().clamp(-1.0, 1.0).cpu().numpy()
-        return Token2WavResult(pcm, mel.shape[2], after if final else self._with_lease(after))
+    def blocks_of(self, hop: Hop) -> int:
+        """Blocks of the flow that a hop takes, its prompt's included where they are not computed yet."""
+        assert isinstance(hop.state, Token2WavState)
+        prompt = 0 if hop.state.steps else hop.state.prompt.tokens.shape[1]
+        return max(1, -(-(prompt + len(hop.tokens)) // self.flow.config.block))
 
-    def _with_lease(self, state: Token2WavState) -> Token2WavState:
-        """The state with its caches paid for or, where the budget is exhausted, without caches."""
-        owed = state.nbytes - sum(lease.nbytes for lease in state.leases)
-        if self._budget is None or owed <= 0:
-            return state
-        lease = self._budget.take(owed)
-        if lease is not None:
-            return replace(state, leases=(*state.leases, lease))
+    def _mels(self, hops: Sequence[Hop], states: Sequence[Token2WavState]) -> list[FlowResult]:
+        """The mel of each step; one whose caches found no room is computed anew."""
+        cached = [
+            (index, FlowHop(hop.tokens, state.flow, hop.final))
+            for index, (hop, state) in enumerate(zip(hops, states, strict=True))
+            if state.flow is not None
+        ]
+        found = dict(
+            zip((index for index, _ in cached), self.flow_stage.step([each for _, each in cached]), strict=True)
+        )
+        results = []
+        for index, (hop, state) in enumerate(zip(hops, states, strict=True)):
+            result = found.get(index, FlowResult(None, None))
+            if index in found and result.state is None and not hop.final:
+                self._warn_of_exhaustion(state)
+            if result.mel is None:
+                result = FlowResult(self._recomputed(state, final=hop.final), None)
+            results.append(result)
+        return results
+
+    def _warn_of_exhaustion(self, state: Token2WavState) -> None:
         log.warning(
             "The memory for the streams' flow caches is exhausted, so this stream is computed anew with every chunk.",
-            limit_bytes=self._budget.most,
             tokens=len(state.known),
         )
-        return replace(state, flow=replace(state.flow, encoder_cache=(), solver_cache=None), leases=(), recomputes=True)
 
-    def _recompute(self, known: tuple[int, ...], state: Token2WavState, *, final: bool) -> Tensor:
+    def _recomputed(self, state: Token2WavState, *, final: bool) -> Tensor:
         """The new frames of a pass over all tokens, cut at the block boundaries of a stream."""
         config, prompt = self.flow.config, state.prompt.tokens.shape[1]
-        whole = (prompt + len(known) - config.ahead) // config.block * config.block + config.ahead - prompt
-        count = len(known) if final else whole
+        whole = (prompt + len(state.known) - config.ahead) // config.block * config.block + config.ahead - prompt
+        count = len(state.known) if final else whole
         if count <= 0:
-            return state.prompt.mel.new_zeros(1, config.bins, 0)
-        tokens = self._tensor(np.array(known[:count], np.int64), torch.long)
-        mel = self.flow.render(state.prompt, tokens, self._flow_noise, streaming=True, final=final)
-        return mel[:, :, state.frames :]
+            return state.prompt.mel.new_zeros(config.bins, 0)
+        tokens = self._tensor(np.array(state.known[:count], np.int64), torch.long)
+        mel = self.flow.render(state.prompt, tokens, self.flow_noise, streaming=True, final=final)
+        return mel[0, :, state.frames :]
 
-    def vocode(
-        self, mel: Tensor, state: Token2WavState, *, final: bool
-    ) -> tuple[Tensor, HiftState | CausalHiftState | None]:
-        """The samples of more mel frames, and the vocoder's state after them."""
-        if isinstance(self.vocoder_runner, CausalHift | CausalHiftGraphs):
-            assert isinstance(self.vocoder, CausalHift)
-            assert self._source_noise is not None
-            before = state.vocoder or self.vocoder.start(self._source_noise)
-            assert isinstance(before, CausalHiftState)
-            return self.vocoder_runner.step(mel, before, final=final)
-        previous = state.vocoder
-        assert previous is None or isinstance(previous, HiftState)
-        if mel.shape[2] <= OVERLAP_FRAMES and previous is None and not final:
-            raise ValueError(f"A first chunk needs more than {OVERLAP_FRAMES} mel frames, not {mel.shape[2]}.")
-        frames = mel.shape[2] + (0 if previous is None else previous.mel.shape[2])
-        return self.vocoder_runner.step(mel, self._vocoder_noise(state, frames), previous, final=final)
+    def _vocoded(
+        self, hops: Sequence[Hop], states: Sequence[Token2WavState], mels: Sequence[Tensor | None]
+    ) -> list[VocoderResult]:
+        """The samples of each step; one without mel frames that goes on has none, and its vocoder stays as it is."""
+        given = {}
+        for index, (hop, state, mel) in enumerate(zip(hops, states, mels, strict=True)):
+            assert mel is not None
+            if mel.shape[1] or hop.final:
+                self._check_length(mel, state, final=hop.final)
+                given[index] = VocoderHop(mel, state.vocoder, hop.final, self._noise_start(state))
+        found = dict(zip(given, self.vocoder_stage.step(list(given.values())), strict=True))
+        silent = self.vocoder_noise.new_zeros(0)
+        return [found.get(index, VocoderResult(silent, state.vocoder)) for index, state in enumerate(states)]
 
-    def _vocoder_noise(self, state: Token2WavState, frames: int) -> Tensor:
-        """Version 2's noise of one step."""
-        shape = (1, frames * _SAMPLES_PER_FRAME, self.vocoder.config.source.harmonics)
-        return step_noise(state.seed, _VOCODER_NOISE, state.steps, shape).to(self._device)
+    def _check_length(self, mel: Tensor, state: Token2WavState, *, final: bool) -> None:
+        causal = isinstance(self.vocoder, CausalHift)
+        if not causal and mel.shape[1] <= OVERLAP_FRAMES and state.vocoder is None and not final:
+            raise ValueError(f"A first chunk needs more than {OVERLAP_FRAMES} mel frames, not {mel.shape[1]}.")
+
+    def _noise_start(self, state: Token2WavState) -> int:
+        if isinstance(self.vocoder, CausalHift):
+            return 0
+        return step_integer(state.seed, _VOCODER_NOISE, state.steps, self.vocoder_noise.shape[1])
 
     def _tensor(self, array: "np.ndarray[Any, Any]", dtype: torch.dtype = torch.float32) -> Tensor:
         """A tensor on the device, as a batch of one."""

@@ -11,10 +11,12 @@ from torch import Tensor
 from polyvox.engines.cosyvoice.speech_decoder import (
     DecoderState,
     DeviceStream,
+    Hop,
     Token2WavResult,
     step_noise,
     step_uniforms,
 )
+from polyvox.engines.cosyvoice.stage_clock import StageClock
 from polyvox.models.cosyvoice.flow import FlowPrompt
 from polyvox.models.cosyvoice.flow_v1 import OVERLAP_FRAMES, OVERLAP_TOKENS, Flow1, FlowOverlap, frames_of
 from polyvox.models.hift.model import Hift, HiftState, crossfade
@@ -91,6 +93,10 @@ class Token2Wav1:
         )
         return OverlapState(0, prompt)
 
+    def step_batch(self, hops: Sequence[Hop]) -> list[Token2WavResult]:
+        """Steps one after the other."""
+        return [self.step(hop.tokens, hop.state, final=hop.final) for hop in hops]
+
     @torch.inference_mode()
     def step(self, tokens: Sequence[int], state: DecoderState, *, final: bool) -> Token2WavResult:
         """Add a hop of tokens, the first time with an overlap behind it; the `final` call adds what is left."""
@@ -104,17 +110,20 @@ class Token2Wav1:
             return Token2WavResult(np.zeros(0, np.float32), 0, state)
         if not final and len(chunk) <= 2 * OVERLAP_TOKENS:
             raise ValueError(f"A chunk needs more than {2 * OVERLAP_TOKENS} tokens, not {len(chunk)}.")
+        clock = StageClock(self._device)
         mel, flow = self._flow(chunk, state)
+        clock.mark()
         held = None
         if not final:
             mel, held = mel[:, :, :-OVERLAP_FRAMES], mel[:, :, -OVERLAP_FRAMES:]
         samples, vocoder = self._vocode(mel, state, final=final)
+        clock.mark()
         after = replace(
             state, steps=state.steps + 1, tokens=chunk[-OVERLAP_TOKENS:], flow=flow, mel=held, vocoder=vocoder
         )
         # The weights of a crossfade add up to more than one.
         pcm = samples[0].float().clamp(-1.0, 1.0).cpu().numpy()
-        return Token2WavResult(pcm, mel.shape[2], after)
+        return Token2WavResult(pcm, mel.shape[2], after, *clock.seconds())
 
     def _flow(self, chunk: tuple[int, ...], state: OverlapState) -> tuple[Tensor, FlowOverlap]:
         """The mel of a chunk, faded with the end of the one before it."""

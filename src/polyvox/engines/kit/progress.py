@@ -2,7 +2,7 @@
 
 import time
 
-from polyvox.types import AudioChunk, ChunkPolicy, Pcm, Span, WordTiming
+from polyvox.types import NO_STAGES, AudioChunk, ChunkPolicy, Pcm, Span, StageSeconds, WordTiming
 
 
 class ChunkLedger:
@@ -25,6 +25,7 @@ class ChunkLedger:
         frames: int | None = None,
         wall_seconds: float | None = None,
         device_seconds: float = 0.0,
+        stages: StageSeconds = NO_STAGES,
     ) -> AudioChunk:
         """The next chunk; `tokens` and `frames` count what it adds. Unless given, its wall time runs from the last."""
         now = time.perf_counter()
@@ -41,6 +42,7 @@ class ChunkLedger:
             wall_seconds=now - self._asked if wall_seconds is None else wall_seconds,
             device_seconds=device_seconds,
             policy=self.policy,
+            stages=stages,
         )
         self.index, self.samples, self._asked = self.index + 1, result.end, now
         self.tokens, self.frames = self.tokens + tokens, self.frames + (frames or 0)

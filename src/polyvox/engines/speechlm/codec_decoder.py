@@ -19,7 +19,7 @@ _SHORTEST = 32
 
 @dataclass(frozen=True, slots=True)
 class DecodedWindow:
-    """A window's samples, and the device seconds of its batch."""
+    """A window's samples, and its share of the device's time."""
 
     pcm: Pcm
     seconds: float
@@ -72,7 +72,7 @@ class CodecDecoder:
         """The samples of each window."""
         started = time.perf_counter()
         samples = self._samples(windows, max(map(len, windows)))[: len(windows)].float().cpu().numpy()
-        hop, seconds = self._codec.config.hop, time.perf_counter() - started
+        hop, seconds = self._codec.config.hop, (time.perf_counter() - started) / len(windows)
         return [
             DecodedWindow(row[: len(codes) * hop].copy(), seconds) for row, codes in zip(samples, windows, strict=True)
         ]

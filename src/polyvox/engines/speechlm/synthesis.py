@@ -1,6 +1,7 @@
 """Synthesis of one utterance: tokens from the language model, windows of them through the codec, audio chunks out."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import GenerationLimits, Prompt, TokenSource, TokenStream
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
-from polyvox.types import AudioChunk
+from polyvox.types import AudioChunk, Seconds, StageSeconds
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -75,7 +76,9 @@ class UtteranceSynthesis:
             windows = _WindowStream(stream, WindowCursor(self._options.windows, previous=self._window_size))
             crossfade = WindowCrossfade(stages.hop, SAMPLE_RATE)
             while (window := await windows.next()) is not None:
+                asked = time.perf_counter()
                 decoded = await stages.codec(windows.codes(window), due=self._playhead.due)
+                vocoder = Seconds(time.perf_counter() - asked, decoded.seconds)
                 span = segment.span(0, len(segment)) if window.new.start == 0 else None
                 self._window_size = len(window.new)
                 yield self._played(
@@ -85,6 +88,7 @@ class UtteranceSynthesis:
                         span=span,
                         tokens=len(window.new),
                         device_seconds=decoded.seconds,
+                        stages=StageSeconds(lm=stream.lap(), vocoder=vocoder),
                     )
                 )
         if self.tokens - first >= allowed:

@@ -73,12 +73,14 @@ def load_onnx_networks(variant: Variant, folder: Path, vocoder: Path, *, int8: b
     return ZipVoiceNetworks(model, _load_vocos(vocoder), vocabulary, _speaker_tags(variant, vocabulary, folder))
 
 
-def load_networks(variant: Variant, folder: Path, vocoder: Path, device: torch.device) -> ZipVoiceNetworks:
-    """Both networks on a device; `BundleError` names the folder and what in it does not fit."""
+def load_networks(
+    variant: Variant, folder: Path, vocoder: Path, device: torch.device, dtype: torch.dtype = torch.float32
+) -> ZipVoiceNetworks:
+    """Both networks on a device, the acoustic one in `dtype`; `BundleError` names the folder and what does not fit."""
     vocabulary = read_vocabulary(folder / "tokens.txt")
     tags = _speaker_tags(variant, vocabulary, folder)
     zipvoice = _load_zipvoice(variant, folder, _read_state(folder), vocabulary, tags)
-    return ZipVoiceNetworks(zipvoice.to(device), _load_vocos(vocoder).to(device), vocabulary, tags)
+    return ZipVoiceNetworks(zipvoice.to(device, dtype), _load_vocos(vocoder).to(device), vocabulary, tags)
 
 
 def load_single_speaker(folder: Path) -> ZipVoice:

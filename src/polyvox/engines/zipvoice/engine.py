@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -15,21 +15,40 @@ from polyvox.config import Settings
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed, request_seed
+from polyvox.engines.zipvoice.batch_synthesizer import BatchSynthesizer
 from polyvox.engines.zipvoice.cross_fade import CrossFade
 from polyvox.engines.zipvoice.frontend import TokenChunk, ZipVoiceFrontend, known_language
 from polyvox.engines.zipvoice.loading import load
-from polyvox.engines.zipvoice.mel import BINS, SAMPLE_RATE
+from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, SAMPLE_RATE
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings
-from polyvox.engines.zipvoice.synthesizer import ChunkRequest, SynthesizedChunk, ZipVoiceSynthesizer
+from polyvox.engines.zipvoice.synthesizer import (
+    ChunkRequest,
+    ChunkSynthesizer,
+    SynthesizedChunk,
+    ZipVoiceSynthesizer,
+)
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions, ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import LANGUAGES, Variant
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt, dialogue_prompt, trim_recording
 from polyvox.errors import EngineError, PromptError, TextError, UnavailableError, UnknownVoiceError
+from polyvox.models.zipvoice.model import ZipVoice
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.stage import Observer
 from polyvox.text.spoken import Pause
-from polyvox.types import AudioChunk, Capabilities, ChunkPolicy, Pcm, PreparedVoice, Utterance, Voice, VoicePrompt
+from polyvox.types import (
+    NO_STAGES,
+    AudioChunk,
+    Capabilities,
+    ChunkPolicy,
+    Pcm,
+    PreparedVoice,
+    StageSeconds,
+    Utterance,
+    Voice,
+    VoicePrompt,
+)
 
 FADE_SECONDS = 0.1
 FIRST_CHUNK_SECONDS = 3.0
@@ -44,9 +63,10 @@ class _Running:
 
     frontend: ZipVoiceFrontend
     text_executor: DeviceExecutor
-    synthesizer: ZipVoiceSynthesizer
+    synthesizer: ChunkSynthesizer
     speaker_tags: tuple[int, int] | None
     warning: str
+    capture: "asyncio.Task[None] | None" = None
 
 
 class ZipVoiceEngine:
@@ -81,6 +101,8 @@ class ZipVoiceEngine:
         if self._running is None:
             return ""
         warnings = [self._running.warning]
+        if isinstance(self._running.synthesizer, BatchSynthesizer):
+            warnings.append(self._running.synthesizer.warning)
         if not self._running.frontend.uses_espeak:
             warnings.append(
                 "espeak-ng is not installed: English is read by rules that differ from it in some 3 tokens of 100."
@@ -91,20 +113,46 @@ class ZipVoiceEngine:
         loaded = await asyncio.to_thread(load, self._variant, self._models_dir, self._settings)
         await self.start_with(loaded.networks, loaded.device, loaded.warning)
 
-    async def start_with(self, networks: ZipVoiceNetworks, device: torch.device, warning: str = "") -> None:
-        """Start with networks that are loaded already."""
+    async def start_with(
+        self,
+        networks: ZipVoiceNetworks,
+        device: torch.device,
+        warning: str = "",
+        recorder: Callable[[], Replay] | None = None,
+    ) -> None:
+        """Start with networks that are loaded already; `recorder` captures shapes in place of CUDA graphs."""
         frontend = ZipVoiceFrontend(networks.vocabulary, self._espeak, dialogue=self._variant.dialogue)
-        synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
+        if recorder is None and device.type == "cuda" and self._settings.graph_seconds:
+            recorder = CudaGraphs
+        synthesizer: ChunkSynthesizer
+        if isinstance(networks.acoustic_model, ZipVoice) and (device.type == "cuda" or recorder is not None):
+            synthesizer = BatchSynthesizer(networks, device, self._observer, recorder)
+            await synthesizer.fuse()
+        else:
+            synthesizer = ZipVoiceSynthesizer(networks, device, self._observer)
         text_executor = DeviceExecutor(f"{self.name}-text", 1)
-        self._running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning)
+        running = _Running(frontend, text_executor, synthesizer, networks.speaker_tags, warning)
+        self._running = running
         await text_executor.run(lambda: frontend.transcript_ids("好 yes"))  # the dictionaries take a second to load
         # Two at once, of different lengths: batches with padding take a code path of their own.
         requests = [self._warm_up_request(networks, tokens) for tokens in _WARM_UP_TOKENS]
         await asyncio.gather(*(synthesizer.synthesize(request, due=0.0) for request in requests))
+        if isinstance(synthesizer, BatchSynthesizer) and recorder is not None:
+            frames = int(self._settings.graph_seconds * FRAMES_PER_SECOND)
+            self._running = replace(running, capture=asyncio.create_task(synthesizer.capture(frames)))
+
+    async def captured(self) -> None:
+        """Wait until all shapes are captured that will be; until then, the engine speaks a little more slowly."""
+        capture = self._started().capture
+        if capture is not None:
+            await asyncio.wait([capture])
 
     async def close(self) -> None:
         if self._running is not None:
             running, self._running = self._running, None
+            if running.capture is not None:
+                running.capture.cancel()
+                await asyncio.wait([running.capture])
             await running.synthesizer.close()
             await asyncio.to_thread(running.text_executor.close)
 
@@ -130,7 +178,8 @@ class ZipVoiceEngine:
         state = _UtteranceState(utterance, self._options(utterance), self._prompt(utterance))
         items = self._read(state)
         playhead, asked = Playhead(asyncio.get_running_loop().time), time.perf_counter()
-        item = await running.text_executor.run(lambda: next(items, None))
+        with running.synthesizer.arriving():
+            item = await running.text_executor.run(lambda: next(items, None))
         while item is not None:
             # The next chunk's text is processed while the device works on this one.
             following = asyncio.ensure_future(running.text_executor.run(lambda: next(items, None)))
@@ -245,7 +294,9 @@ class _UtteranceState:
             span=span,
             tokens=len(ids),
             wall_seconds=wall_seconds,
+            frames=made.frames if made else None,
             device_seconds=made.device_seconds if made else 0.0,
+            stages=StageSeconds(flow=made.flow, vocoder=made.vocoder) if made else NO_STAGES,
         )
 
     def _postprocess(self, pcm: Pcm, *, last: bool) -> Pcm:

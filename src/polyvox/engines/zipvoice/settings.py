@@ -18,3 +18,12 @@ class ZipVoiceSettings(SettingsSection):
     executor: Literal["torch", "onnx", "onnx-int8"] = Field(
         "torch", description="What runs ZipVoice: PyTorch, or ONNX Runtime on the CPU, in full or in 8-bit precision."
     )
+    precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto", description="Of the acoustic model in PyTorch; `auto`: float16 on a GPU, float32 on the CPU."
+    )
+    graph_seconds: float = Field(
+        16.5,
+        ge=0,
+        le=30,
+        description="Longest chunk, prompt included, whose steps are captured as CUDA graphs on a GPU; 0: none.",
+    )

@@ -10,6 +10,7 @@ from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requireme
 from polyvox.engines.zipvoice.settings import ZipVoiceSettings
 from polyvox.engines.zipvoice.tuning import ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import LANGUAGES, VARIANTS
+from polyvox.errors import InvalidRequestError
 
 
 def _make(variant: str, settings: Settings) -> Engine:
@@ -25,7 +26,9 @@ def _recognize(folder: Path) -> ModelFolder | None:
     return None
 
 
-def _export(folder: Path, to: Path, int8: bool) -> Sequence[Path]:
+def _export(folder: Path, to: Path | None, int8: bool) -> Sequence[Path]:
+    if to is None:
+        raise InvalidRequestError("Name the folder to make with --to.", field="to")
     from polyvox.engines.zipvoice.onnx_export.export import export
 
     return list(export(folder, to, int8=int8))

@@ -3,12 +3,15 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE
 from polyvox.engines.zipvoice.mel import BINS
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.parallel_calls import ParallelCalls
@@ -18,10 +21,8 @@ from polyvox.models.zipvoice.batching import SEQUENTIAL, CallRunner, ItemT, run_
 from polyvox.models.zipvoice.flow import SolverOptions, SolverState, ZipVoiceInput
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
-from polyvox.types import Pcm
+from polyvox.types import Pcm, Seconds
 
-FEATURE_SCALE = 0.1
-"""The network works on mels of a tenth of their size."""
 _CPU_FRAMES_PER_CALL = 2_400
 _GPU_FRAMES_PER_CALL = 60_000
 _CPU_BATCH, _GPU_BATCH = 8, 64
@@ -44,11 +45,31 @@ class ChunkRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SynthesizedChunk:
-    """Samples, [n] or [n, channels], the number of mel frames, and the chunk's share of the device's time."""
+    """Samples, [n] or [n, channels], the number of mel frames, and the time of both stages.
+
+    Where both are one call, the flow's is that of both.
+    """
 
     pcm: Pcm
     frames: int
-    device_seconds: float
+    flow: Seconds
+    vocoder: Seconds | None
+
+    @property
+    def device_seconds(self) -> float:
+        """The share of the device's time that the chunk took."""
+        return sum(each.device or 0.0 for each in (self.flow, self.vocoder) if each is not None)
+
+
+class ChunkSynthesizer(Protocol):
+    """Synthesizes chunks of many requests; none depends on the others."""
+
+    def arriving(self) -> AbstractContextManager[None]:
+        """Announce, for a block, that it leads to a chunk."""
+
+    async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk: ...
+
+    async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +78,16 @@ class _Timed:
 
     value: SolverState | Pcm
     seconds: float
+
+    @property
+    def state(self) -> SolverState:
+        assert isinstance(self.value, SolverState)
+        return self.value
+
+    @property
+    def pcm(self) -> Pcm:
+        assert not isinstance(self.value, SolverState)
+        return self.value
 
 
 class ZipVoiceSynthesizer:
@@ -84,15 +115,22 @@ class ZipVoiceSynthesizer:
         self._step: Stage[SolverState, _Timed] = stage("step", self._step_batch)
         self._vocode: Stage[SolverState, _Timed] = stage("vocode", self._vocode_batch)
 
+    def arriving(self) -> AbstractContextManager[None]:
+        """Nobody waits: a chunk joins the batch at any step."""
+        return nullcontext()
+
     async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
         """Synthesize a chunk; `due` is its deadline, by which the stages order their work."""
+        asked = time.perf_counter()
         made = await self._encode(request, due)
-        seconds = made.seconds
-        while isinstance(made.value, SolverState):
-            state = made.value
-            made = await (self._vocode(state, due) if state.done else self._step(state, due))
-            seconds += made.seconds
-        return SynthesizedChunk(made.value, len(state.generated), seconds)
+        state, device = made.state, made.seconds
+        while not state.done:
+            made = await self._step(state, due)
+            state, device = made.state, device + made.seconds
+        solved = time.perf_counter()
+        vocoded = await self._vocode(state, due)
+        flow, vocoder = Seconds(solved - asked, device), Seconds(time.perf_counter() - solved, vocoded.seconds)
+        return SynthesizedChunk(vocoded.pcm, len(state.generated), flow, vocoder)
 
     async def close(self) -> None:
         for stage in (self._encode, self._step, self._vocode):

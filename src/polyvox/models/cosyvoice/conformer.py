@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import BlockCausalMask, attend_relative, merge_heads, split_heads
+from polyvox.models.attention import BlockCausalMask, merge_heads, split_heads
 from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import CausalConv
 from polyvox.models.cosyvoice.lookahead import Lookahead
@@ -147,24 +147,10 @@ class _RelativeAttention(nn.Module):
 
     def forward(self, rows: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
         query = split_heads(self.linear_q(rows), self.heads)
-        key = cache.append(split_heads(self.linear_k(rows), self.heads))
-        value = cache.append(split_heads(self.linear_v(rows), self.heads))
-        distances = self._distances(query, key, cache)
-        content, position = query + self.pos_bias_u[:, None], query + self.pos_bias_v[:, None]
-        attended = attend_relative(content, position, key, value, distances, mask.tensor(query, key))
-        out: Tensor = self.linear_out(merge_heads(attended))
+        key, value = (split_heads(linear(rows), self.heads) for linear in (self.linear_k, self.linear_v))
+        queries = query + self.pos_bias_u[:, None], query + self.pos_bias_v[:, None]
+        out: Tensor = self.linear_out(merge_heads(cache.attend_relative(queries, key, value, self._project, mask)))
         return out
-
-    def _distances(self, query: Tensor, key: Tensor, cache: LayerCache) -> Tensor:
-        """Projected embeddings of the distances, from the last query and first key to the first query and last key.
-
-        Those to earlier keys are the same in every call, only more of them: they are cached, so that the cost of a
-        call does not grow with the length of the stream.
-        """
-        queries, keys = query.shape[-2], key.shape[-2]
-        back = cache.table(keys, lambda start, stop: self._project(torch.arange(start, stop, device=query.device)))
-        following = self._project(-torch.arange(1, queries, device=query.device))
-        return torch.cat((back.flip(-2), following), dim=-2)
 
     def _project(self, distances: Tensor) -> Tensor:
         code = sinusoidal_embedding(distances, self.width).to(self.linear_pos.weight.dtype)

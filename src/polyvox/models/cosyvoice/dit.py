@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import BlockCausalMask, attend, merge_heads, split_heads
+from polyvox.models.attention import BlockCausalMask, merge_heads, split_heads
 from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import CausalConv
 from polyvox.models.cosyvoice.compiled import CompilableBlock
@@ -27,7 +27,7 @@ RENAMED = (
 )
 """Parameter names: published and ours; those under `time.` belong to `DiTTime`."""
 
-_EPS = 1e-6
+EPS = 1e-6
 _TIME_CODE = 256
 _CONV_KERNEL = 31
 _CONV_GROUPS = 16
@@ -92,7 +92,7 @@ class DiT(nn.Module):
     def forward(self, point: FlowPoint, time: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
         """The velocity [batch, bins, frames]; `time` [vectors, width] comes from `DiTTime`."""
         rows = self.embed(point, cache)
-        angles = mask.positions(rows.shape[1], rows.device)[:, None] * self.rates.float()
+        angles = mask.positions(rows.shape[1], rows.device)[..., None] * self.rates.float()
         sin = angles.sin()
         rotation = (
             angles.cos().repeat_interleave(2, dim=-1).to(rows.dtype),
@@ -116,7 +116,7 @@ class DiT(nn.Module):
 
 def modulate(rows: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
     """Adaptive layer norm."""
-    return functional.layer_norm(rows, rows.shape[-1:], scale, shift, _EPS)
+    return functional.layer_norm(rows, rows.shape[-1:], scale, shift, EPS)
 
 
 def _feed_forward(
@@ -171,8 +171,7 @@ class _Attention(nn.Module):
         query = _rotate_first_head(split_heads(self.to_q(rows), self.heads), rotation)
         key = _rotate_first_head(split_heads(self.to_k(rows), self.heads), rotation)
         value = split_heads(self.to_v(rows), self.heads)
-        key, value = cache.append(key), cache.append(value)
-        out: Tensor = self.to_out(merge_heads(attend(query, key, value, mask.tensor(query, key))))
+        out: Tensor = self.to_out(merge_heads(cache.attend(query, key, value, mask)))
         return out
 
 

@@ -19,7 +19,7 @@ class Lookahead(nn.Module):
 
     def forward(self, rows: Tensor, context: Tensor, cache: LayerCache) -> Tensor:
         """`rows` [batch, time, width], with those after them as `context`, zero-padded at the end of a stream."""
-        inputs = torch.cat((rows, context), dim=1).transpose(1, 2)
+        inputs = cache.mask_padding(torch.cat((rows, context), dim=1).transpose(1, 2))
         inputs = functional.pad(inputs, (0, self.ahead - context.shape[1]))
         inner = functional.leaky_relu(self.conv1(inputs))
         out: Tensor = rows + self.conv2(inner, cache).transpose(1, 2)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.attention import BlockCausalMask, attend, merge_heads, split_heads
+from polyvox.models.attention import BlockCausalMask, merge_heads, split_heads
 from polyvox.models.cache import LayerCache
 from polyvox.models.convolution import CausalConv
 from polyvox.models.cosyvoice.compiled import CompilableBlock
@@ -93,15 +93,19 @@ class UNet(nn.Module):
 
     def forward(self, point: FlowPoint, time: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
         """The velocity [batch, bins, frames]; `time` [blocks, channels] comes from `UNetTime`."""
-        speaker = point.speaker[:, :, None].expand_as(point.mel)
-        inputs = torch.cat((point.mel, point.mu, speaker, point.condition), dim=1)
-        skip = self.down(inputs, time[0], cache, mask)
+        skip = self.down(unet_inputs(point), time[0], cache, mask)
         frames = self.down_conv(skip, cache)
         for level, moment in zip(self.middle, time[1:-1], strict=True):
             frames = level(frames, moment, cache, mask)
         frames = self.up(torch.cat((frames, skip), dim=1), time[-1], cache, mask)
         velocity: Tensor = self.final_proj(self.final(self.up_conv(frames, cache), cache))
         return velocity
+
+
+def unet_inputs(point: FlowPoint) -> Tensor:
+    """The input channels of the estimator, [batch, 4 * bins, frames]."""
+    speaker = point.speaker[:, :, None].expand_as(point.mel)
+    return torch.cat((point.mel, point.mu, speaker, point.condition), dim=1)
 
 
 ConvBlock = Callable[[int, int], nn.Module]
@@ -181,8 +185,6 @@ class _Attention(nn.Module):
         self.to_out = nn.Linear(inner, config.channels)
 
     def forward(self, rows: Tensor, cache: LayerCache, mask: BlockCausalMask) -> Tensor:
-        query = split_heads(self.to_q(rows), self.heads)
-        key = cache.append(split_heads(self.to_k(rows), self.heads))
-        value = cache.append(split_heads(self.to_v(rows), self.heads))
-        out: Tensor = self.to_out(merge_heads(attend(query, key, value, mask.tensor(query, key))))
+        query, key, value = (split_heads(linear(rows), self.heads) for linear in (self.to_q, self.to_k, self.to_v))
+        out: Tensor = self.to_out(merge_heads(cache.attend(query, key, value, mask)))
         return out

@@ -9,7 +9,7 @@ from torch.nn import functional
 from polyvox.models.cache import CachedTensors, LayerCache
 from polyvox.models.hift.model import HiftConfig, HiftParts, load_parts
 from polyvox.models.loading import StateDict
-from polyvox.models.spectrum import istft_frames, overlap_add, reflect_end, squared_window, stft, zero_last
+from polyvox.models.spectrum import istft_frames, last_before, overlap_add, reflect_end, squared_window, stft, zero_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,15 @@ class CausalHift(nn.Module):
     ) -> tuple[Tensor, CausalHiftState]:
         """Add mel frames [batch, bins, n]; returns the samples [batch, m] of all frames but the last eight.
 
-        The last call of a stream is `final`: frames after it are zero. Its own last `padding` frames may be zeros, too;
-        their samples are undefined, and those before them are as they would be without padding.
+        The last call of a stream is `final`: frames after it are zero. The last `padding` [batch] frames of each row
+        may be zeros, too; their samples are undefined, and all else is as it would be without padding.
         """
-        state = self._with_source(replace(state, mel=torch.cat((state.mel, mel), dim=2)), final=final)
+        state = self._with_source(replace(state, mel=torch.cat((state.mel, mel), dim=2)), final=final, padding=padding)
         ahead = self.config.filter.ahead
         ready = state.voiced - state.rendered - (0 if final else ahead)
         if ready <= 0:
             return state.noise.new_zeros(mel.shape[0], 0), state
-        cache = LayerCache(state.filter_cache, update=not final)
+        cache = _layer_cache(state.filter_cache, ready, final=final, padding=padding)
         magnitude, phase = self.filter(
             _padded(state.mel, ready + ahead),
             self._source_spectra(state, ready, final=final, padding=padding),
@@ -69,18 +69,17 @@ class CausalHift(nn.Module):
             first=not state.rendered,
         )
         state = self._overlap_added(state, istft_frames(magnitude, phase, self.config.filter.fft), padding)
-        state = replace(
-            state, mel=state.mel[:, :, ready:], rendered=state.rendered + ready, filter_cache=cache.tensors()
-        )
-        return self._emit(state, final=final)
+        rest = last_before(state.mel, state.mel.shape[2] - ready, padding)
+        state = replace(state, mel=rest, rendered=state.rendered + ready, filter_cache=cache.tensors())
+        return self._emit(state, final=final, padding=padding)
 
-    def _with_source(self, state: CausalHiftState, *, final: bool) -> CausalHiftState:
+    def _with_source(self, state: CausalHiftState, *, final: bool, padding: Tensor | None) -> CausalHiftState:
         """Extend the source to all frames whose lookahead is known."""
         known = state.rendered + state.mel.shape[2] - (0 if final else self.pitch.ahead)
         new = known - state.voiced
         if new <= 0:
             return state
-        cache = LayerCache(state.pitch_cache, update=not final)
+        cache = _layer_cache(state.pitch_cache, new, final=final, padding=padding)
         frames = state.mel[:, :, state.voiced - state.rendered :]
         pitch = self.pitch(_padded(frames, new + self.pitch.ahead), cache).float()
         cycles = self.source.cycles(pitch, state.cycles)
@@ -96,7 +95,8 @@ class CausalHift(nn.Module):
             joined = functional.pad(source[:, None], (self.config.filter.fft // 2, 0), mode="reflect")[:, 0]
         else:
             joined = torch.cat((state.source, source), dim=1)
-        return replace(state, voiced=known, cycles=cycles[:, -1:], source=joined, pitch_cache=cache.tensors())
+        last = last_before(cycles.transpose(1, 2), 1, padding).transpose(1, 2)
+        return replace(state, voiced=known, cycles=last, source=joined, pitch_cache=cache.tensors())
 
     def _source_spectra(self, state: CausalHiftState, frames: int, *, final: bool, padding: Tensor | None) -> Tensor:
         """Spectra of the source for the next frames; the first call of a stream has one more."""
@@ -129,9 +129,14 @@ class CausalHift(nn.Module):
                 _overlapping_sum(state.sums, sums, size - hop),
                 _overlapping_sum(state.weights, weights, size - hop),
             )
-        return replace(state, sums=sums, weights=weights, source=state.source[:, frames.shape[1] * hop :])
+        left = state.source.shape[1] - frames.shape[1] * hop
+        rest = last_before(state.source, left, self._samples(padding)) if left >= 0 else state.source[:, :0]
+        return replace(state, sums=sums, weights=weights, source=rest)
 
-    def _emit(self, state: CausalHiftState, *, final: bool) -> tuple[Tensor, CausalHiftState]:
+    def _samples(self, padding: Tensor | None) -> Tensor | None:
+        return None if padding is None else padding * self.config.source.samples_per_frame
+
+    def _emit(self, state: CausalHiftState, *, final: bool, padding: Tensor | None) -> tuple[Tensor, CausalHiftState]:
         """Emit the samples that no later spectrum reaches, less one frame; at the end all."""
         assert state.sums is not None
         assert state.weights is not None
@@ -139,8 +144,28 @@ class CausalHift(nn.Module):
         held_back = half if final else half + self.config.source.samples_per_frame
         count = state.sums.shape[1] - held_back
         samples = state.sums[:, :count] / state.weights[:, :count].clamp(min=1e-11)
-        after = replace(state, sums=state.sums[:, count:], weights=state.weights[:, count:])
+        sums, weights = (last_before(each, held_back, self._samples(padding)) for each in (state.sums, state.weights))
+        after = replace(state, sums=sums, weights=weights)
         return samples.clamp(-self.config.limit, self.config.limit), after
+
+
+class _PaddedRowsCache(LayerCache):
+    """Keeps contexts that end where the padding of each row begins, at whatever rate frames were upsampled to."""
+
+    def __init__(self, past: CachedTensors, frames: int, padding: Tensor) -> None:
+        super().__init__(past)
+        self._frames, self._padding = frames, padding
+
+    def left_context(self, new: Tensor, length: int, first: int | None = None) -> Tensor:
+        joined = super().left_context(new, length, first)
+        self._new[-1] = last_before(joined, length, self._padding * (new.shape[-1] // self._frames))
+        return joined
+
+
+def _layer_cache(past: CachedTensors, frames: int, *, final: bool, padding: Tensor | None) -> LayerCache:
+    if final or padding is None:
+        return LayerCache(past, update=not final)
+    return _PaddedRowsCache(past, frames, padding)
 
 
 def _padded(frames: Tensor, length: int) -> Tensor:

@@ -12,7 +12,7 @@ from polyvox.models.hift import filter as hift_filter
 from polyvox.models.hift.filter import FilterConfig, HiftFilter
 from polyvox.models.hift.source import F0Predictor, HarmonicSource, SampledHarmonicSource, SourceConfig
 from polyvox.models.loading import StateDict, WeightsError, fold_weight_norm, load, renamed, under, without_prefix
-from polyvox.models.spectrum import istft_frames, overlap_add, reflect_end, squared_window, stft, zero_last
+from polyvox.models.spectrum import istft_frames, last_before, overlap_add, reflect_end, squared_window, stft, zero_last
 
 OVERLAP_FRAMES = 8
 """Mel frames that a chunk of version 2 repeats from the one before it, over whose samples the two are crossfaded."""
@@ -66,7 +66,8 @@ class Hift(nn.Module):
         if padding is not None:
             # Phases are interpolated between frames, and hold behind the last one.
             frames = torch.arange(cycles.shape[1], device=cycles.device)
-            cycles = cycles[:, frames.minimum(cycles.shape[1] - 1 - padding)]
+            held = frames.minimum(cycles.shape[1] - 1 - padding[:, None])
+            cycles = cycles.gather(1, held[..., None].expand_as(cycles))
         excitation: Tensor = self.source(pitch, cycles, noise)
         return excitation
 
@@ -98,8 +99,8 @@ class Hift(nn.Module):
     ) -> tuple[Tensor, HiftState | None]:
         """Add mel frames; returns the samples up to the last `overlap` frames, which the next chunk renders again.
 
-        `noise` covers the frames of this call and those repeated from the last. The last `padding` frames of a `final`
-        call may be zeros; their samples are undefined, and those before them are as they would be without padding.
+        `noise` covers the frames of this call and those repeated from the last. The last `padding` [batch] frames of
+        each row may be zeros; their samples are undefined, and all else is as it would be without padding.
         """
         if state is not None:
             mel = torch.cat((state.mel, mel), dim=2)
@@ -111,8 +112,13 @@ class Hift(nn.Module):
             samples = crossfade(state.samples, samples)
         if final:
             return samples, None
-        overlap = self.config.overlap * self.config.source.samples_per_frame
-        after = HiftState(mel[:, :, -self.config.overlap :], source[:, -overlap:], samples[:, -overlap:])
+        rate = self.config.source.samples_per_frame
+        overlap, samples_padding = self.config.overlap * rate, None if padding is None else padding * rate
+        after = HiftState(
+            last_before(mel, self.config.overlap, padding),
+            last_before(source, overlap, samples_padding),
+            last_before(samples, overlap, samples_padding),
+        )
         return samples[:, :-overlap], after
 
 
@@ -126,7 +132,7 @@ class _PaddedCache(LayerCache):
     def mask_padding(self, new: Tensor) -> Tensor:
         length = new.shape[-1]
         end = length - self._padding * (length // self._frames)
-        return new * (torch.arange(length, device=new.device) < end)
+        return new * (torch.arange(length, device=new.device) < end[:, None])[:, None]
 
 
 def _cache(mel: Tensor, padding: Tensor | None) -> LayerCache:

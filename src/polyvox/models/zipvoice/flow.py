@@ -98,9 +98,10 @@ def token_indices(tokens: int, frames: int) -> list[int]:
 
     Where there are fewer frames than tokens, some tokens are skipped.
     """
-    if frames < tokens:
-        return [frame * tokens // frames for frame in range(frames)]
-    return [min(frame // (frames // tokens), tokens) for frame in range(frames)]
+    frame = np.arange(frames)
+    index = frame * tokens // frames if frames < tokens else np.minimum(frame // (frames // tokens), tokens)
+    indices: list[int] = index.tolist()
+    return indices
 
 
 def time_schedule(steps: int, shift: float) -> tuple[float, ...]:

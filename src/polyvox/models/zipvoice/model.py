@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -127,13 +127,40 @@ class ZipVoice(nn.Module):
         """Encode tokens [n + 1], the last of them the pad, as [n + 1, bins]; no token attends to the pad."""
         lengths = [len(text) - 1 for text in texts]
         tokens = pad_sequence(list(texts), batch_first=True, padding_value=PAD)
-        padding = PaddingMask.of(lengths, tokens.shape[1], tokens.device)
-        rows: Tensor = self.text_encoder(self.embed(tokens), padding)
+        rows = self._encode(tokens, PaddingMask.of(lengths, tokens.shape[1], tokens.device), None)
+        return [row[: length + 1] for row, length in zip(rows, lengths, strict=True)]
+
+    def encode_padded(self, tokens: Tensor, lengths: Tensor, positions: Mapping[int, Tensor]) -> Tensor:
+        """Encode tokens [batch, n], padded behind `lengths` [batch] of them, as [batch, n, bins]."""
+        return self._encode(tokens, PaddingMask.static(lengths, tokens.shape[1]), positions)
+
+    def _encode(self, tokens: Tensor, padding: PaddingMask, positions: Mapping[int, Tensor] | None) -> Tensor:
+        rows: Tensor = self.text_encoder(self.embed(tokens), padding, None, positions)
         rows = rows.float()
         if self.config.speaker_tags is not None:
             speakers = self.speakers(speaker_indices(tokens, self.config.speaker_tags)).float()
             rows = rows + speakers * (tokens != PAD)[:, :, None]
-        return [row[: length + 1] for row, length in zip(rows, lengths, strict=True)]
+        return rows
+
+    def step_padded(self, state: "PaddedState", positions: Mapping[int, Tensor]) -> Tensor:
+        """The mels [batch, frames, features] one step on; all shapes are static, as a CUDA graph needs it."""
+        mel, text, speech = state.mel, state.text_condition, state.speech_condition
+        time, guidance, lengths = state.time, state.guidance, state.lengths
+        early = (time <= GUIDANCE_SWITCH_TIME)[:, None, None]
+        inputs = torch.cat((mel, text, speech), dim=2)
+        if not self.config.distilled:
+            unconditional = torch.cat((mel, torch.zeros_like(text), speech * early), dim=2)
+            inputs = torch.cat((inputs, unconditional))
+            time, guidance, lengths = time.repeat(2), guidance.repeat(2), lengths.repeat(2)
+        dtype = self.decoder.in_proj.weight.dtype
+        padding = PaddingMask.static(lengths, mel.shape[1])
+        velocity: Tensor = self.decoder(inputs.to(dtype), padding, self.time_embedding(time, guidance), positions)
+        velocity = velocity.float()
+        if not self.config.distilled:
+            scale = state.guidance[:, None, None] * (1 + early)
+            conditional, unconditional = velocity.chunk(2)
+            velocity = (1 + scale) * conditional - scale * unconditional
+        return mel + velocity * state.delta[:, None, None]
 
     def velocities(
         self, states: Sequence[SolverState], frames_per_call: int | None = None, runner: CallRunner = SEQUENTIAL
@@ -163,6 +190,18 @@ class ZipVoice(nn.Module):
         )
         out = self.decoder(inputs.to(weight.dtype), padding, time).float()
         return [row[:length] for row, length in zip(out, lengths, strict=True)]
+
+
+class PaddedState(NamedTuple):
+    """Rows of one step in padded tensors: [batch, frames, ...], and [batch] for what a row has once."""
+
+    mel: Tensor
+    text_condition: Tensor
+    speech_condition: Tensor
+    lengths: Tensor
+    time: Tensor
+    delta: Tensor
+    guidance: Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

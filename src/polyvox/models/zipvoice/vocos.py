@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from polyvox.models.loading import StateDict, load, renamed
 from polyvox.models.spectrum import istft_frames, overlap_add, squared_window
-from polyvox.models.zipvoice.zipformer import DepthwiseConv, PaddingMask
+from polyvox.models.zipvoice.zipformer import ConvKernel, DepthwiseConv, PaddingMask
 
 _NAMES = ((r"^backbone\.", ""), (r"^head\.out\.", "head."), (r"^convnext\.", "blocks."))
 # Buffers that are computed here.
@@ -48,9 +48,23 @@ class Vocos(nn.Module):
         """Mels [frames, bins], natural logarithm, as samples [(frames - 1) * hop] each."""
         lengths = [len(mel) for mel in mels]
         rows = pad_sequence(list(mels), batch_first=True)
-        padding = PaddingMask.of(lengths, rows.shape[1], rows.device)
-        samples = self.istft(self.head(self.backbone(rows.to(self.head.weight.dtype), padding)), padding)
+        samples = self._vocode(rows, PaddingMask.of(lengths, rows.shape[1], rows.device))
         return [row[: (length - 1) * self.config.hop] for row, length in zip(samples, lengths, strict=True)]
+
+    def use_kernel(self, kernel: ConvKernel | None) -> None:
+        """Let all blocks use a kernel for their convolution, or PyTorch's."""
+        for module in self.modules():
+            if isinstance(module, DepthwiseConv):
+                module.kernel = kernel
+
+    def vocode_padded(self, mels: Tensor, lengths: Tensor) -> Tensor:
+        """Mels [batch, frames, bins], anything behind `lengths` [batch], as samples [batch, (frames - 1) * hop]."""
+        padding = PaddingMask.static(lengths, mels.shape[1])
+        assert padding.mask is not None
+        return self._vocode(mels.masked_fill(padding.mask[:, :, None], 0.0), padding)
+
+    def _vocode(self, rows: Tensor, padding: PaddingMask) -> Tensor:
+        return self.istft(self.head(self.backbone(rows.to(self.head.weight.dtype), padding)), padding)
 
     def backbone(self, rows: Tensor, padding: PaddingMask) -> Tensor:
         """[batch, frames, bins] as [batch, frames, width]."""

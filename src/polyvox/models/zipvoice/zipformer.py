@@ -1,8 +1,9 @@
 """ZipVoice's Zipformer. Rows of different lengths share a batch; none depends on its batch-mates."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -59,7 +60,12 @@ class PaddingMask:
         tensor = torch.tensor(lengths, device=device)
         if min(lengths) == frames:
             return cls(frames, tensor, None)
-        return cls(frames, tensor, torch.arange(frames, device=device) >= tensor[:, None])
+        return cls.static(tensor, frames)
+
+    @classmethod
+    def static(cls, lengths: Tensor, frames: int) -> "PaddingMask":
+        """The mask of lengths that only the device knows: there always is one, so that a CUDA graph fits all."""
+        return cls(frames, lengths, torch.arange(frames, device=lengths.device) >= lengths[:, None])
 
     def downsample(self, factor: int) -> "PaddingMask":
         """The mask once every `factor` frames have become one; the last group of a row may be incomplete."""
@@ -74,6 +80,22 @@ class PaddingMask:
         return rows.gather(1, indices[:, :, None].expand(-1, -1, rows.shape[2]))
 
 
+class ZipformerKernels(Protocol):
+    """Fused kernels for the parts of a layer, as in `zipformer_kernels`."""
+
+    def swoosh(self, rows: Tensor, slope: float) -> Tensor: ...
+
+    def attention_weights(
+        self, projected: Tensor, relative: Tensor, mask: Tensor | None, heads: int, sizes: tuple[int, int, int]
+    ) -> Tensor: ...
+
+    def gated_conv(
+        self, projected: Tensor, weight: Tensor, bias: Tensor, mask: Tensor | None, slope: float
+    ) -> Tensor: ...
+
+    def norm_bypass(self, rows: Tensor, out: Tensor, bias: Tensor, log_scale: Tensor, bypass: Tensor) -> Tensor: ...
+
+
 class Zipformer(nn.Module):
     """A sequence of stacks, of which the middle ones run at a lower frame rate."""
 
@@ -83,16 +105,39 @@ class Zipformer(nn.Module):
         self.stacks = nn.ModuleList(ZipformerStack(config, index) for index in range(len(config.layers)))
         self.out_proj = nn.Linear(config.width, config.outputs)
 
-    def forward(self, rows: Tensor, padding: PaddingMask, time: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        rows: Tensor,
+        padding: PaddingMask,
+        time: Tensor | None = None,
+        positions: Mapping[int, Tensor] | None = None,
+    ) -> Tensor:
         """Rows [batch, frames, inputs] and, in a decoder, the time embedding [batch, width]: [..., outputs].
 
-        Frames beyond a row's length do not influence the row; the output there is undefined.
+        Frames beyond a row's length do not influence the row; the output there is undefined. `positions` are those of
+        `position_table`, where they are at hand.
         """
         rows = self.in_proj(rows)
         for stack in self.stacks:
-            rows = stack(rows, padding, time)
+            rows = stack(rows, padding, time, positions)
         out: Tensor = self.out_proj(rows)
         return out
+
+    def use_kernels(self, kernels: ZipformerKernels | None) -> None:
+        """Let all layers use fused kernels, or none."""
+        for module in self.modules():
+            if isinstance(module, ZipformerLayer | AttentionWeights | FeedForward | Convolution):
+                module.kernels = kernels
+
+    def position_table(self, frames: int) -> dict[int, Tensor]:
+        """The relative positions of rows of so many frames, for each frame rate, by the number of frames there."""
+        weight = self.in_proj.weight
+        return {
+            count: relative_positions(count, stack.position, weight.device).to(weight.dtype)
+            for stack in self.stacks
+            if isinstance(stack, ZipformerStack)
+            for count in (-(-frames // stack.factor),)
+        }
 
 
 class ZipformerStack(nn.Module):
@@ -109,11 +154,13 @@ class ZipformerStack(nn.Module):
             self.downsample_bias = nn.Parameter(torch.empty(self.factor))
             self.bypass_scale = nn.Parameter(torch.empty(config.width))
 
-    def forward(self, rows: Tensor, padding: PaddingMask, time: Tensor | None) -> Tensor:
+    def forward(
+        self, rows: Tensor, padding: PaddingMask, time: Tensor | None, positions: Mapping[int, Tensor] | None = None
+    ) -> Tensor:
         time_bias = None if time is None else self.time(swoosh_r(time))[:, None]
         if self.factor == 1:
-            return self.run_layers(rows, padding, time_bias)
-        short = self.run_layers(self.downsample(rows, padding), padding.downsample(self.factor), time_bias)
+            return self.run_layers(rows, padding, time_bias, positions)
+        short = self.run_layers(self.downsample(rows, padding), padding.downsample(self.factor), time_bias, positions)
         upsampled = short.repeat_interleave(self.factor, dim=1)[:, : padding.frames]
         return rows.lerp(upsampled, self.bypass_scale)
 
@@ -124,16 +171,22 @@ class ZipformerStack(nn.Module):
         weights = self.downsample_bias.softmax(dim=0)[:, None]
         return (full.view(len(rows), groups, self.factor, -1) * weights).sum(dim=2)
 
-    def run_layers(self, rows: Tensor, padding: PaddingMask, time_bias: Tensor | None) -> Tensor:
+    def run_layers(
+        self, rows: Tensor, padding: PaddingMask, time_bias: Tensor | None, positions: Mapping[int, Tensor] | None
+    ) -> Tensor:
         """The rows after all layers; `time_bias` is [batch, 1, width]."""
-        positions = relative_positions(padding.frames, self.position, rows.device).to(rows.dtype)
+        relative = None if positions is None else positions.get(padding.frames)
+        if relative is None:
+            relative = relative_positions(padding.frames, self.position, rows.device).to(rows.dtype)
         for layer in self.layers:
-            rows = layer(rows, positions, padding.mask, time_bias)
+            rows = layer(rows, relative, padding.mask, time_bias)
         return rows
 
 
 class ZipformerLayer(nn.Module):
     """Attention weights are computed once and used three times, between feed-forwards and convolutions."""
+
+    kernels: ZipformerKernels | None = None
 
     def __init__(self, config: ZipformerConfig, kernel: int) -> None:
         super().__init__()
@@ -165,6 +218,8 @@ class ZipformerLayer(nn.Module):
         out = self.add_time(out, time_bias)
         out = out + self.conv_module2(out, mask)
         out = out + self.feed_forward3(out)
+        if self.kernels is not None:
+            return self.kernels.norm_bypass(rows, out, self.norm.bias, self.norm.log_scale, self.bypass)
         return rows.lerp(self.norm(out), self.bypass)
 
     @staticmethod
@@ -176,6 +231,8 @@ class ZipformerLayer(nn.Module):
 class AttentionWeights(nn.Module):
     """Attention weights from query-key scores plus scores of the query with the relative position."""
 
+    kernels: ZipformerKernels | None = None
+
     def __init__(self, config: ZipformerConfig) -> None:
         super().__init__()
         self.sizes = (config.query_head, config.query_head, config.position_head)
@@ -186,6 +243,9 @@ class AttentionWeights(nn.Module):
     def forward(self, rows: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
         """[batch, heads, frames, frames], a softmax over the last axis."""
         batch, frames, _ = rows.shape
+        if self.kernels is not None:
+            relative = self.linear_pos(positions)
+            return self.kernels.attention_weights(self.in_proj(rows), relative, mask, self.heads, self.sizes)
         parts = self.in_proj(rows).split([self.heads * size for size in self.sizes], dim=2)
         query, key, position = (part.view(batch, frames, self.heads, -1).transpose(1, 2) for part in parts)
         relative = self.linear_pos(positions).view(2 * frames - 1, self.heads, -1).permute(1, 2, 0)
@@ -240,18 +300,26 @@ class GatedAttention(nn.Module):
 
 
 class FeedForward(nn.Module):
+    """Two projections around a swoosh."""
+
+    kernels: ZipformerKernels | None = None
+
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
         self.in_proj = nn.Linear(width, hidden)
         self.out_proj = nn.Linear(hidden, width)
 
     def forward(self, rows: Tensor) -> Tensor:
-        out: Tensor = self.out_proj(_shifted_swoosh(self.in_proj(rows)))
+        hidden = self.in_proj(rows)
+        hidden = _shifted_swoosh(hidden) if self.kernels is None else self.kernels.swoosh(hidden, SLOPE)
+        out: Tensor = self.out_proj(hidden)
         return out
 
 
 class Convolution(nn.Module):
     """A gated depthwise convolution over time; frames beyond a row's ends count as zeros."""
+
+    kernels: ZipformerKernels | None = None
 
     def __init__(self, width: int, kernel: int) -> None:
         super().__init__()
@@ -260,15 +328,28 @@ class Convolution(nn.Module):
         self.out_proj = nn.Linear(width, width)
 
     def forward(self, rows: Tensor, mask: Tensor | None) -> Tensor:
-        gated = functional.glu(self.in_proj(rows), dim=2)
-        if mask is not None:
-            gated = gated.masked_fill(mask[:, :, None], 0.0)
-        out: Tensor = self.out_proj(_shifted_swoosh(self.depthwise_conv(gated)))
+        projected, conv = self.in_proj(rows), self.depthwise_conv
+        if self.kernels is not None:
+            hidden = self.kernels.gated_conv(projected, conv.weight, conv.bias, mask, SLOPE)
+        else:
+            gated = functional.glu(projected, dim=2)
+            if mask is not None:
+                gated = gated.masked_fill(mask[:, :, None], 0.0)
+            hidden = _shifted_swoosh(conv(gated))
+        out: Tensor = self.out_proj(hidden)
         return out
+
+
+class ConvKernel(Protocol):
+    """A kernel for `DepthwiseConv`, as in `zipformer_kernels`."""
+
+    def __call__(self, rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
 
 
 class DepthwiseConv(nn.Module):
     """A centred depthwise convolution over time of rows [batch, frames, channels]."""
+
+    kernel: ConvKernel | None = None
 
     def __init__(self, width: int, kernel: int) -> None:
         super().__init__()
@@ -277,6 +358,8 @@ class DepthwiseConv(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """The output has as many frames as the input."""
+        if self.kernel is not None:
+            return self.kernel(rows, self.weight, self.bias)
         # As an image of height 1 in channels-last layout the rows need no transposition: 30 times as fast on a CPU.
         width, _, kernel = self.weight.shape
         image = rows[:, None].permute(0, 3, 1, 2)
@@ -293,8 +376,9 @@ class BiasNorm(nn.Module):
         self.bias = nn.Parameter(torch.empty(width))
 
     def forward(self, rows: Tensor) -> Tensor:
-        power = (rows - self.bias).square().mean(dim=-1, keepdim=True)
-        return rows * (power.rsqrt() * self.log_scale.exp())
+        # In single precision: the squares of a few hundred exceed what 16 bits hold.
+        power = (rows - self.bias).float().square().mean(dim=-1, keepdim=True)
+        return rows * (power.rsqrt() * self.log_scale.exp()).to(rows.dtype)
 
 
 def relative_positions(frames: int, width: int, device: torch.device) -> Tensor:
@@ -320,7 +404,7 @@ def swoosh_r(rows: Tensor) -> Tensor:
 
 def _shifted_swoosh(rows: Tensor) -> Tensor:
     """SwooshL and SwooshR without shift and offset, which `zipformer_state` moves into the layers around them."""
-    if rows.device.type != "cpu" or torch.get_num_threads() > 1:
+    if rows.device.type != "cpu" or rows.dtype != torch.float32 or torch.get_num_threads() > 1:
         return functional.softplus(rows).add_(rows, alpha=-SLOPE)
     # A single thread is twice as fast with the vector library's exponentials and logarithms, as long as their operands
     # stay in its cache. Threads that share an operation would wait for each other after each of these.

@@ -6,8 +6,9 @@ import numpy as np
 import onnx
 
 from polyvox.bundles.onnx_graphs.builder import FLOAT, INT64, GraphBuilder
+from polyvox.engines.kit.onnx_export import build_linear
 from polyvox.engines.zipvoice.mel import FFT, HOP, SAMPLE_RATE
-from polyvox.engines.zipvoice.onnx_export.zipformer import LastFrameMask, build_linear, build_swoosh_r, build_zipformer
+from polyvox.engines.zipvoice.onnx_export.zipformer import LastFrameMask, build_swoosh_r, build_zipformer
 from polyvox.models.zipvoice.model import (
     GUIDANCE_EMBEDDING,
     GUIDANCE_SWITCH_TIME,

@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from torch import Tensor, nn
+from torch import Tensor
 
 from polyvox.bundles.onnx_graphs.builder import FLOAT, GraphBuilder
+from polyvox.engines.kit.onnx_export import as_array, build_linear
 from polyvox.models.zipvoice.zipformer import (
     SLOPE,
     SWOOSH_R,
@@ -50,11 +51,6 @@ def build_zipformer(
     return build_linear(graph, network.out_proj, rows)
 
 
-def build_linear(graph: GraphBuilder, linear: nn.Linear, rows: str) -> str:
-    product = graph.op("MatMul", rows, graph.constant(_array(linear.weight.T)))
-    return product if linear.bias is None else graph.op("Add", product, graph.constant(_array(linear.bias)))
-
-
 def build_swoosh_r(graph: GraphBuilder, rows: str) -> str:
     shift, offset = SWOOSH_R
     activated = _build_shifted_swoosh(graph, graph.op("Sub", rows, graph.scalar(shift)))
@@ -86,7 +82,7 @@ class _StackBuilder:
         padding = graph.op("Tile", last, graph.op("Concat", graph.integers(1), missing, graph.integers(1), axis=0))
         full = graph.op("Concat", rows, padding, axis=1)
         shape = graph.op("Concat", graph.integers(0), groups, graph.integers(factor, -1), axis=0)
-        weights = graph.constant(_array(self._stack.downsample_bias.softmax(dim=0)[:, None]))
+        weights = graph.constant(as_array(self._stack.downsample_bias.softmax(dim=0)[:, None]))
         weighted = graph.op("Mul", graph.op("Reshape", full, shape), weights)
         return graph.op("ReduceSum", weighted, graph.integers(2), keepdims=0)
 
@@ -147,7 +143,7 @@ class _LayerBuilder:
         sizes = graph.integers(*(module.heads * size for size in module.sizes))
         query, key, position = graph.ops("Split", build_linear(graph, module.in_proj, rows), sizes, count=3, axis=2)
         scores = graph.op("MatMul", self._by_head(query, module.heads), self._by_head(key, module.heads, (0, 2, 3, 1)))
-        relative = graph.op("MatMul", self._context.positions, graph.constant(_array(module.linear_pos.weight.T)))
+        relative = graph.op("MatMul", self._context.positions, graph.constant(as_array(module.linear_pos.weight.T)))
         by_position = graph.op(
             "MatMul", self._by_head(position, module.heads), self._by_head(relative, module.heads, (0, 2, 3, 1))
         )
@@ -205,7 +201,7 @@ class _LayerBuilder:
             gated = graph.op("Mul", gated, self._context.mask.frames)
         # As an image of height 1: ONNX Runtime has its fastest convolutions for those.
         image = graph.op("Unsqueeze", graph.op("Transpose", gated, perm=(0, 2, 1)), graph.integers(2))
-        weight, bias = graph.constant(_array(conv.weight[:, :, None])), graph.constant(_array(conv.bias))
+        weight, bias = graph.constant(as_array(conv.weight[:, :, None])), graph.constant(as_array(conv.bias))
         pads = (0, kernel // 2, 0, kernel // 2)
         convolved = graph.op("Conv", image, weight, bias, group=width, kernel_shape=(1, kernel), pads=pads)
         out = graph.op("Transpose", graph.op("Squeeze", convolved, graph.integers(2)), perm=(0, 2, 1))
@@ -213,7 +209,7 @@ class _LayerBuilder:
 
     def _norm(self, rows: str) -> str:
         graph, norm = self._graph, self._layer.norm
-        centred = graph.op("Sub", rows, graph.constant(_array(norm.bias)))
+        centred = graph.op("Sub", rows, graph.constant(as_array(norm.bias)))
         power = graph.op("ReduceMean", graph.op("Mul", centred, centred), axes=[-1], keepdims=1)
         scale = graph.op("Div", graph.scalar(norm.log_scale.exp().item()), graph.op("Sqrt", power))
         return graph.op("Mul", rows, scale)
@@ -228,7 +224,7 @@ def _build_shifted_swoosh(graph: GraphBuilder, rows: str) -> str:
 
 
 def _build_lerp(graph: GraphBuilder, start: str, end: str, weight: Tensor) -> str:
-    change = graph.op("Mul", graph.op("Sub", end, start), graph.constant(_array(weight)))
+    change = graph.op("Mul", graph.op("Sub", end, start), graph.constant(as_array(weight)))
     return graph.op("Add", start, change)
 
 
@@ -252,7 +248,3 @@ def _build_relative_positions(graph: GraphBuilder, frames: str, width: int) -> s
     # The last column is 1 at every position.
     last = np.arange(width) == width - 1
     return graph.op("Where", graph.constant(last), graph.scalar(1.0), encoding)
-
-
-def _array(tensor: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    return tensor.detach().cpu().float().numpy()

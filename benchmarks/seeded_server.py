@@ -1,0 +1,26 @@
+"""A server whose only model is a seeded engine: `python -m benchmarks.seeded_server ARGUMENTS`, in JSON.
+
+`seeded` has the fields of `Seeded`, `tiny` asks for sizes that a CPU bears, and `settings` are the server's.
+"""
+
+import json
+import sys
+from functools import partial
+
+from benchmarks.seeded_engines import Seeded, Sizes, seeded_engine
+from polyvox.cli.server import run_server
+from polyvox.installation import load_settings
+
+PROGRAM = "benchmarks.seeded_server"
+
+
+def main() -> None:
+    given = json.loads(sys.argv[1])
+    seeded = Seeded(**given["seeded"], sizes=Sizes.tiny() if given["tiny"] else Sizes())
+    model = given["model"]
+    settings = load_settings(**given["settings"], models=[model], default_model=model, port=0)
+    run_server(settings, {model: partial(seeded_engine, seeded)})
+
+
+if __name__ == "__main__":
+    main()

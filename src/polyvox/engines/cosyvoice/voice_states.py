@@ -1,0 +1,70 @@
+"""The decoder states of voices in use: what a voice's prompt leaves in the flow's caches, computed once for all."""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+
+from polyvox.engines.cosyvoice.speech_decoder import DecoderState
+from polyvox.types import PreparedVoice
+
+ComputeState = Callable[[PreparedVoice], Awaitable[DecoderState]]
+
+
+class VoiceStates:
+    """States of recent voices, the least recently used dropped first, so that all together stay within `most` bytes.
+
+    Streams that ask for the same voice at once share one computation. One event loop may use it.
+    """
+
+    def __init__(self, compute: ComputeState, most: int) -> None:
+        self._compute, self._most = compute, most
+        self._states: OrderedDict[str, asyncio.Task[DecoderState]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    async def get(self, voice: PreparedVoice) -> DecoderState:
+        """The state before the first token of a stream in this voice."""
+        key = _key(voice)
+        if key not in self._states:
+            self._states[key] = asyncio.create_task(self._computed(voice))
+        self._states.move_to_end(key)
+        task = self._states[key]
+        try:
+            return await asyncio.shield(task)
+        finally:
+            if task.done() and (task.cancelled() or task.exception() is not None) and self._states.get(key) is task:
+                del self._states[key]
+            self._drop_surplus()
+
+    async def _computed(self, voice: PreparedVoice) -> DecoderState:
+        return await self._compute(voice)
+
+    def _drop_surplus(self) -> None:
+        sizes = {
+            key: task.result().nbytes
+            for key, task in self._states.items()
+            if task.done() and not task.cancelled() and task.exception() is None
+        }
+        total = sum(sizes.values())
+        for key, nbytes in sizes.items():
+            if total <= self._most:
+                return
+            del self._states[key]
+            total -= nbytes
+
+    def clear(self) -> None:
+        """Drop all of them; computations under way end."""
+        for task in self._states.values():
+            task.cancel()
+        self._states.clear()
+
+
+def _key(voice: PreparedVoice) -> str:
+    digest = hashlib.sha256()
+    for name in ("tokens", "mel", "embedding"):
+        if name in voice.arrays:
+            digest.update(name.encode())
+            digest.update(voice.arrays[name].tobytes())
+    return digest.hexdigest()

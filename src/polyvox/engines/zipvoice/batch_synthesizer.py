@@ -1,0 +1,146 @@
+"""Chunks of many requests on a GPU, each solved from tokens to samples in one batch; shapes are captured meanwhile."""
+
+import asyncio
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+import torch
+
+from polyvox.engines.kit.recording import first_line
+from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE, MAX_ROWS, BatchShape, BatchSolver, ChunkRow
+from polyvox.engines.zipvoice.fused_kernels import fuse_kernels
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
+from polyvox.engines.zipvoice.synthesizer import ChunkRequest, SynthesizedChunk
+from polyvox.models.zipvoice.flow import ZipVoiceInput
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.executors.cuda_graphs import Replay
+from polyvox.runtime.stage import Observer, Stage
+from polyvox.types import Pcm, Seconds
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+GATHER_SECONDS = 0.008
+"""How long a chunk waits for others that are about to arrive: a batch of many takes little longer than one of one."""
+_ROW_THREADS = 4
+"""Threads that draw noise, a millisecond for each second of speech."""
+_PROGRESS_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Solved:
+    """Samples of a chunk, and the batch's time with its share of that."""
+
+    pcm: Pcm
+    seconds: Seconds
+
+
+class BatchSynthesizer:
+    """One stage that solves whole chunks. `capture` makes it faster while it is in use."""
+
+    def __init__(
+        self,
+        networks: ZipVoiceNetworks,
+        device: torch.device,
+        observer: Observer | None,
+        recorder: Callable[[], Replay] | None = None,
+    ) -> None:
+        self.warning = ""
+        """Why shapes run eagerly that should have been captured; empty where none does."""
+        self._networks = networks
+        self._solver = BatchSolver(networks, device, None if recorder is None else recorder())
+        self._executor = DeviceExecutor("zipvoice", 1)
+        self._arriving, self._arrived = 0, asyncio.Event()
+        self._rows = DeviceExecutor("zipvoice-rows", _ROW_THREADS)
+        self._stage = Stage[ChunkRow, _Solved](
+            "zipvoice-solve",
+            self._solve,
+            executor=self._executor,
+            max_batch=MAX_ROWS,
+            key=self._solver.group,
+            room=self._room,
+            observer=observer,
+        )
+
+    async def synthesize(self, request: ChunkRequest, due: float) -> SynthesizedChunk:
+        """Synthesize a chunk; `due` is its deadline, by which the stage orders its work."""
+        with self.arriving():
+            row = await self._rows.run(partial(_chunk_row, request))
+        await self._gather()
+        solved = await self._stage(row, due)
+        return SynthesizedChunk(solved.pcm, row.generated, solved.seconds, None)
+
+    async def fuse(self) -> None:
+        """Use fused kernels, where there are some and they compute what they should."""
+        await self._executor.run(partial(fuse_kernels, self._networks))
+
+    @contextmanager
+    def arriving(self) -> Iterator[None]:
+        """Let other chunks wait a moment for the one that this block leads to."""
+        self._arriving += 1
+        self._arrived.clear()
+        try:
+            yield
+        finally:
+            self._arriving -= 1
+            if not self._arriving:
+                self._arrived.set()
+
+    async def _gather(self) -> None:
+        """Wait until nobody is on the way, or for as long as that is worth it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GATHER_SECONDS):
+                while self._arriving:
+                    await self._arrived.wait()
+
+    async def capture(self, max_frames: int) -> None:
+        """Capture all shapes for chunks up to so many frames, between batches; they are used one by one as they come.
+
+        Where that fails, everything goes on eagerly, and `warning` says so.
+        """
+        shapes = list(self._solver.shapes(max_frames))
+        began = reported = time.monotonic()
+        for done, shape in enumerate(shapes):
+            if not await self._captured(shape):
+                return
+            if time.monotonic() - reported >= _PROGRESS_SECONDS:
+                reported = time.monotonic()
+                log.info("capturing ZipVoice's shapes", captured=done + 1, of=len(shapes))
+        log.info("ZipVoice's shapes are captured", shapes=len(shapes), seconds=round(time.monotonic() - began, 1))
+
+    async def close(self) -> None:
+        await self._stage.close()
+        for executor in (self._rows, self._executor):
+            await asyncio.to_thread(executor.close)
+
+    async def _captured(self, shape: BatchShape) -> bool:
+        try:
+            await self._executor.run(partial(self._solver.capture, shape))
+        except RuntimeError as error:
+            self.warning = (
+                f"ZipVoice's shapes could not be captured ({first_line(error)}), so it runs eagerly and more slowly."
+            )
+        if self.warning:
+            log.warning(self.warning)
+            await self._executor.run(self._solver.discard)
+        return not self.warning
+
+    def _room(self, group: Hashable) -> int:
+        assert isinstance(group, tuple)
+        steps, frames = group
+        return self._solver.room(steps, frames)
+
+    def _solve(self, rows: list[ChunkRow]) -> list[_Solved]:
+        started = time.perf_counter()
+        samples = self._solver.solve(rows)
+        passed = time.perf_counter() - started
+        return [_Solved(pcm, Seconds(passed, passed / len(rows))) for pcm in samples]
+
+
+def _chunk_row(request: ChunkRequest) -> ChunkRow:
+    prompt = torch.from_numpy(request.prompt.mel) * FEATURE_SCALE
+    given = ZipVoiceInput(request.tokens, request.prompt.tokens, prompt, request.speed)
+    return ChunkRow.of(given, request.seed, request.solver)

@@ -1,0 +1,21 @@
+"""What the fused velocity estimators compute between two matrix products."""
+
+from typing import Protocol
+
+from torch import Tensor
+
+from polyvox.models.paged_attention import BlockTable
+
+
+class EstimatorKernels(Protocol):
+    """The fused kernels between two matrix products; `estimator_kernels` implements them."""
+
+    def add_and_norm(
+        self, rows: Tensor, added: Tensor, gate: Tensor | None, scale: Tensor, shift: Tensor, eps: float
+    ) -> Tensor: ...
+
+    def store_keys(
+        self, projected: Tensor, keys: Tensor, values: Tensor, table: BlockTable, rotation: tuple[Tensor, Tensor] | None
+    ) -> Tensor: ...
+
+    def grouped_conv_mish(self, padded: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...

@@ -1,0 +1,122 @@
+"""The engine as it runs on a GPU, with a stand-in for CUDA graphs on the CPU."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from helpers.replaying import Poisoned
+from helpers.zipvoice_bundle import write_model, write_vocoder
+from polyvox.engines.zipvoice import batch_solver, batch_synthesizer, loading
+from polyvox.engines.zipvoice.bundle import load_networks
+from polyvox.engines.zipvoice.engine import ZipVoiceEngine
+from polyvox.engines.zipvoice.mel import BINS
+from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
+from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.engines.zipvoice.voice import ZipVoicePrompt
+from polyvox.installation import load_settings
+from polyvox.models.zipvoice.model import ZipVoice
+from polyvox.runtime.stage import BatchReport
+from polyvox.types import PreparedVoice, Utterance
+
+pytestmark = pytest.mark.anyio
+CPU = torch.device("cpu")
+DISTILLED = VARIANTS["zipvoice_distill"]
+TEXTS = ("Hello world.", "This is a test of the house, and it is long enough to be cut; I think so!", "Why?")
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory: pytest.TempPathFactory) -> ZipVoiceNetworks:
+    root = tmp_path_factory.mktemp("models")
+    write_vocoder(root / "vocos")
+    write_model(root / DISTILLED.name, DISTILLED.name)
+    return load_networks(DISTILLED, root / DISTILLED.name, root / "vocos", CPU)
+
+
+@pytest.fixture(autouse=True)
+def few_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FRAME_TIERS", "VOCODER_TIERS", "TOKEN_TIERS"):
+        monkeypatch.setattr(batch_solver, name, (512,))
+    for name in ("ROW_TIERS", "_FEW_ROWS"):
+        monkeypatch.setattr(batch_solver, name, (4,))
+
+
+def voice(engine: ZipVoiceEngine) -> PreparedVoice:
+    mel = np.random.Generator(np.random.Philox(1)).standard_normal((94, BINS), np.float32)
+    return ZipVoicePrompt(tuple(range(1, 16)), mel, 0.1).to_prepared(engine.name, "digest")
+
+
+async def said(engine: ZipVoiceEngine, text: str, seed: int) -> np.ndarray:
+    asked = Utterance(text, "", seed=seed, prepared=voice(engine), tuning={"num_steps": 2.0})
+    return np.concatenate([chunk.pcm async for chunk in engine.speak(asked)])
+
+
+async def test_requests_at_once_get_what_each_gets_alone_step_by_step(
+    networks: ZipVoiceNetworks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch_synthesizer, "GATHER_SECONDS", 60.0)
+    plain = ZipVoiceEngine(DISTILLED, load_settings())
+    await plain.start_with(networks, CPU)
+    expected = [await said(plain, text, seed) for seed, text in enumerate(TEXTS)]
+    await plain.close()
+    replay, batches = Poisoned(), list[BatchReport]()
+    engine = ZipVoiceEngine(DISTILLED, load_settings())
+    engine.observe(batches.append)
+    await engine.start_with(networks, CPU, recorder=lambda: replay)
+    await engine.captured()
+    replay.calls.clear()
+    together = await asyncio.gather(*(said(engine, text, seed) for seed, text in enumerate(TEXTS)))
+    assert "captured" not in engine.warning
+    await engine.close()
+    assert {shape.part for shape in replay.calls} == {"encode", "step", "vocode"}
+    assert max(report.size for report in batches) == len(TEXTS), "the first chunks share a batch"
+    for ours, theirs in zip(together, expected, strict=True):
+        assert ours.shape == theirs.shape
+        assert np.abs(ours - theirs).max() <= 1e-4
+
+
+async def test_a_capture_that_fails_leaves_an_engine_that_warns_and_speaks(networks: ZipVoiceNetworks) -> None:
+    def fail(*_: object) -> torch.Tensor:
+        raise RuntimeError("operation not permitted when stream is capturing\nand more")
+
+    engine = ZipVoiceEngine(DISTILLED, load_settings())
+    recorder: Any = lambda: fail  # noqa: E731
+    await engine.start_with(networks, CPU, recorder=recorder)
+    await engine.captured()
+    assert "could not be captured (operation not permitted when stream is capturing), so" in engine.warning
+    assert len(await said(engine, TEXTS[0], 1)) > 1000
+    await engine.close()
+
+
+async def test_the_engine_is_ready_before_its_shapes_are_captured_and_may_close_then(
+    networks: ZipVoiceNetworks,
+) -> None:
+    replay = Poisoned()
+    engine = ZipVoiceEngine(DISTILLED, load_settings())
+    await engine.start_with(networks, CPU, recorder=lambda: replay)
+    assert len(await said(engine, TEXTS[2], 1)) > 1000
+    await engine.close()
+    await engine.close()
+
+
+def test_a_precision_that_errs_is_not_used(networks: ZipVoiceNetworks) -> None:
+    half, doubt = loading.in_precision(networks, torch.bfloat16, BINS, CPU)
+    assert doubt == ""
+    assert isinstance(half.acoustic_model, ZipVoice)
+    assert half.acoustic_model.embed.weight.dtype == torch.bfloat16
+    assert isinstance(networks.acoustic_model, ZipVoice)
+    assert networks.acoustic_model.embed.weight.dtype == torch.float32
+    same, doubt = loading.in_precision(networks, torch.float32, BINS, CPU)
+    assert (same, doubt) == (networks, "")
+    large = replace(networks, acoustic_model=networks.acoustic_model)
+    weight = networks.acoustic_model.decoder.out_proj.weight
+    saved = weight.clone()
+    with torch.no_grad():
+        weight.mul_(1e6)  # beyond what float16 holds
+        kept, doubt = loading.in_precision(large, torch.float16, BINS, CPU)
+        weight.copy_(saved)
+    assert kept is large
+    assert doubt == "ZipVoice in float16 differs too much from float32, so it runs in float32."
