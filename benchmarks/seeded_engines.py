@@ -312,7 +312,6 @@ def _loaded_cosyvoice(
         networks=CosyVoiceNetworks(networks.lm, networks.token2wav),
         placement=placement,
         warning="",
-        tags=tags,
         tokenizer=tokenizer,
         frontend=CosyVoiceFrontend(tags, lambda text: len(tokenizer.encode(text))),
         features=_NoFeatures(),
