@@ -346,6 +346,7 @@ def _zipvoice(seeded: Seeded, settings: Settings) -> SeededEngine:
         networks.acoustic_model.to(seeded.placement("float16").dtype)
         frontend = ZipVoiceFrontend(networks.vocabulary, settings.espeak, dialogue=False)
         await engine.start_with(networks, device)
+        await engine.captured()
         return Manner(
             prepared=_zipvoice_voice(engine.name, frontend, seeded), tuning=(("num_steps", float(seeded.steps)),)
         )
