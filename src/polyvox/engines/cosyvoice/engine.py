@@ -174,7 +174,7 @@ class CosyVoiceEngine:
             lm_device=lm_device,
             features=DeviceExecutor(f"{self.name}-features", 1),
             text=DeviceExecutor(f"{self.name}-text", 1),
-            streams=asyncio.Semaphore(streams),
+            streams=asyncio.Semaphore(streams if executors is None else executors.room_for(streams)),
             voices=VoiceStates(partial(_voice_state, token2wav, device, stage), self._settings.prompt_bytes),
             capturing=asyncio.create_task(self._capture(executors, device, recorder))
             if executors is not None and recorder is not None
