@@ -14,6 +14,7 @@ from helpers.replaying import Poisoned
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.engines.cosyvoice import engine as engine_module
 from polyvox.engines.cosyvoice import executors as executors_module
+from polyvox.engines.cosyvoice import running_model
 from polyvox.engines.cosyvoice.batching import BatchingKernels, batch_flow, batch_vocoder
 from polyvox.engines.cosyvoice.budget import ByteBudget
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
@@ -105,9 +106,9 @@ async def test_the_engine_captures_on_a_gpu_and_warns_of_what_it_could_not(tmp_p
         object.__setattr__(model, "placement", Placement("cuda", torch.float32))
         return model
 
-    monkeypatch.setattr(engine_module, "CudaGraphs", recorder)
+    monkeypatch.setattr(running_model, "CudaGraphs", recorder)
     monkeypatch.setattr(engine_module, "load_model", placed_on_gpu)
-    monkeypatch.setattr(engine_module, "use_own_stream", lambda device: None)
+    monkeypatch.setattr(running_model, "use_own_stream", lambda device: None)
     monkeypatch.setattr(executors_module, "triton_kernels", lambda: BatchingKernels(paged_attention))
     folder = tiny_model(tmp_path / "model", 3)
     engine = CosyVoiceEngine(load_settings(cosyvoice3_dir=folder, cosyvoice_flow_bytes=1 << 27), 3)
