@@ -122,6 +122,28 @@ async def test_the_engine_captures_on_a_gpu_and_warns_of_what_it_could_not(tmp_p
     await engine.close()
 
 
+@pytest.mark.parametrize("version", [3])
+def test_streams_are_decoded_one_by_one_where_their_batches_compute_something_else(model, version, monkeypatch):
+    def wrong(query, *others):
+        return paged_attention(query, *others).flip(-1)
+
+    token2wav, hops = model.networks.token2wav, HopLengths(frozenset({25}), frozenset({25}))
+    one_by_one = token2wav.flow_stage
+    settings = CosyVoiceSettings(flow_bytes=1 << 24, vocoder_executor="eager")
+    executors = executors_module.Token2WavExecutors(token2wav, model.bundle, settings)
+    monkeypatch.setattr(executors_module, "triton_kernels", lambda: BatchingKernels(wrong))
+    with capture_logs() as logs:
+        warning = executors.prepare(hops, 1, gpu=True)
+    assert "CosyVoice's flow of many streams could not be captured (it deviates from PyTorch by" in warning
+    assert [entry["event"] for entry in logs] == [warning]
+    assert not executors.batched
+    assert token2wav.flow_stage is one_by_one
+    monkeypatch.setattr(executors_module, "triton_kernels", lambda: BatchingKernels(paged_attention))
+    assert executors.prepare(hops, 1, gpu=True) == ""
+    assert executors.batched
+    assert token2wav.flow_stage is not one_by_one
+
+
 @pytest.mark.parametrize(
     ("policy", "later"),
     [
