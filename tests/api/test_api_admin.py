@@ -112,6 +112,8 @@ async def test_the_description_covers_every_door():
         "/v1/models/{model_id}",
         "/dev/captioned_speech",
         "/dev/phonemize",
+        "/dev/unload",
+        "/dev/reload",
         "/v1/voices",
         "/v1/voices/cache/clear",
         "/v1/voices/fit",

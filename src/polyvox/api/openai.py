@@ -116,7 +116,10 @@ async def create_speech_batch(
 
 @router.get("/models", tags=["lists"])
 async def list_models(service: Service) -> dict[str, Any]:
-    """The models of this server, those that cannot speak included, with the reason."""
+    """The models of this server, those that cannot speak included, with the reason.
+
+    One that is available but not `loaded` is loaded when a request for speech names it.
+    """
     listed = service.registry.models() + service.registry.absent()
     return {"object": "list", "data": [_model(info.id, info) for info in listed]}
 
@@ -159,6 +162,7 @@ def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
         "root": info.id,
         "available": info.available,
         "reason": info.reason,
+        "loaded": info.loaded,
         "capabilities": known and known | {"languages": sorted(known["languages"])},
     }
 

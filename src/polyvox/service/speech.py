@@ -28,6 +28,7 @@ from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
+from polyvox.service.model_loader import Hold
 from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.quickest_pace import QuickestPace
@@ -129,7 +130,7 @@ class SpeechService:
 
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
-        await self.registry.start(self.metrics.batch)
+        await self.registry.start(self.metrics.batch, self.metrics.model_event)
         self._chunk_log = _chunk_log(self.settings, self.metrics)
         self._refusal = ""
 
@@ -168,21 +169,31 @@ class SpeechService:
         model, session_id = "unknown", uuid4().hex
         try:
             model = self.registry.resolve(request.model)
-            if request.resolve_kind is not None:
-                request = replace(request, kind=await request.resolve_kind())
-            if request.kind is None:
+            if request.kind is None and request.resolve_kind is None:
                 self._check_text(request, model)
-            if not request.utterance.voice:
-                default = replace(request.utterance, voice=self.registry.default_voice(model))
-                request = replace(request, utterance=default)
-            voice = None if request.resolve_voice is None else await request.resolve_voice()
-            return self._open(request, model, voice, session_id)
+            hold = await self._hold(model)
+            try:
+                session = await self._resolve_and_open(request, model, session_id)
+            except BaseException:
+                hold.release()
+                raise
+            session.task.add_done_callback(lambda _: hold.release())
+            return session
         except PolyvoxError as error:
             self.metrics.failed(error)
             _log_refusal(request, model, session_id, error)
             raise
         finally:
             self.metrics.requested(request.door, model)
+
+    async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str) -> Session:
+        if request.resolve_kind is not None:
+            request = replace(request, kind=await request.resolve_kind())
+        if not request.utterance.voice:
+            default = replace(request.utterance, voice=self.registry.default_voice(model))
+            request = replace(request, utterance=default)
+        voice = None if request.resolve_voice is None else await request.resolve_voice()
+        return self._open(request, model, voice, session_id)
 
     async def phonemize(
         self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer]
@@ -191,23 +202,25 @@ class SpeechService:
         self.side_work.check_text(text, "text")
         if not text.strip():
             raise TextError("The text is empty; send some words.", field="text")
-        engine = self._engine(model)
-        if not isinstance(engine, SupportsPhonemes):
-            raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
-        return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
+        with await self._hold(model) as held:
+            engine = held.engine
+            if not isinstance(engine, SupportsPhonemes):
+                raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
+            return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
 
     async def mixed_voice(
         self, expression: str, model: str | None, answer: Callable[[npt.NDArray[np.float32]], Answer]
     ) -> Answer:
         """What `answer` makes, on a thread, of the blend of voices named by a mix expression."""
-        engine = self._engine(model)
-        if not isinstance(engine, SupportsMixing):
-            raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
-        return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
+        with await self._hold(model) as held:
+            engine = held.engine
+            if not isinstance(engine, SupportsMixing):
+                raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
+            return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
     def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str) -> Session:
         _check_numbers(request)
-        engine = self._engine(model)
+        engine = self.registry.engine(model)
         utterance, warnings = _adapted(
             _with_code_blocks(request.utterance, CodeBlocks(self.settings.code_blocks)), engine
         )
@@ -264,10 +277,11 @@ class SpeechService:
             background=request.background,
         )
 
-    def _engine(self, model: str | None) -> Engine:
+    async def _hold(self, model: str | None) -> Hold:
+        """Keep a model loaded for a request."""
         if self._refusal:
             raise UnavailableError(self._refusal)
-        return self.registry.engine(model)
+        return await self.registry.hold(model)
 
     def _settle(self, session: Session) -> None:
         self._sessions.discard(session)
