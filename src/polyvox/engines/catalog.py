@@ -67,16 +67,16 @@ class Catalog:
     def absence(self, model: str, settings: Settings) -> str:
         """Why a model cannot be loaded, with the remedy; empty where its files are here."""
         spec = self.spec(model)
+        if not spec.has_files(model, settings):
+            return (
+                f"The model {model!r} is not installed; run: polyvox pull {model}. If its files are elsewhere, add it "
+                "to the setting 'models'."
+            )
         try:
             spec.check_installed()
         except UnavailableError as error:
             return error.message
-        if spec.has_files(model, settings):
-            return ""
-        return (
-            f"The model {model!r} is not installed; run: polyvox pull {model}. If its files are elsewhere, add it to "
-            "the setting 'models'."
-        )
+        return ""
 
     def recognize(self, folder: Path) -> ModelFolder | None:
         """The model that a folder holds, told from its files."""

@@ -220,6 +220,7 @@ class SpeechService:
 
     def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str) -> Session:
         _check_numbers(request)
+        self._check_open()
         engine = self.registry.engine(model)
         utterance, warnings = _adapted(
             _with_code_blocks(request.utterance, CodeBlocks(self.settings.code_blocks)), engine
@@ -279,9 +280,12 @@ class SpeechService:
 
     async def _hold(self, model: str | None) -> Hold:
         """Keep a model loaded for a request."""
+        self._check_open()
+        return await self.registry.hold(model)
+
+    def _check_open(self) -> None:
         if self._refusal:
             raise UnavailableError(self._refusal)
-        return await self.registry.hold(model)
 
     def _settle(self, session: Session) -> None:
         self._sessions.discard(session)
