@@ -29,7 +29,7 @@ def service(other: ToneEngine, **settings: Any) -> SpeechService:
 
 async def listed(client: httpx.AsyncClient) -> dict[str, tuple[bool, bool]]:
     models = (await client.get("/v1/models")).json()["data"]
-    return {model["id"]: (model["available"], model["loaded"]) for model in models}
+    return {model["id"]: (model["available"], model["loaded"]) for model in models if model["id"] == model["root"]}
 
 
 async def test_an_installed_model_is_loaded_for_the_request_that_names_it() -> None:

@@ -18,9 +18,11 @@ class SlowEngine(ToneEngine):
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
+        self.starting = False
         self.may_start = asyncio.Event()
 
     async def start(self) -> None:
+        self.starting = True
         await self.may_start.wait()
         await super().start()
 
@@ -240,7 +242,7 @@ async def test_the_default_model_stays_unless_it_is_named() -> None:
 async def test_closing_ends_a_load_under_way() -> None:
     async with Models("other", make=SlowEngine) as models:
         waiting = asyncio.create_task(models.registry.hold("other"))
-        await until(lambda: models.made)
+        await until(lambda: models.made and models.made[0].starting)
     with pytest.raises(UnavailableError, match="shutting down"):
         await waiting
     assert models.made[0].is_closed

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polyvox.errors import PolyvoxError, UnavailableError
+from polyvox.errors import DeadlineError, PolyvoxError, UnavailableError
 
 _PERMANENT_SECONDS = 60.0
 """How long nobody tries again what will fail again; an operator who has mended it need not wait, see `/dev/reload`."""
@@ -45,7 +45,7 @@ def _is_permanent(error: Exception) -> bool:
         return not error.retry
     if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError):
         return True
-    return not isinstance(error, OSError)
+    return not isinstance(error, OSError | DeadlineError)
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -14,7 +14,8 @@ from polyvox.service.model_loader import SHUTTING_DOWN, Absence, EngineFactory, 
 from polyvox.service.model_slot import ModelSlot
 from polyvox.types import Capabilities, EngineLocation, Voice
 
-_OPENAI_NAME = re.compile(r"(tts-1|tts-1-hd|gpt-4o-mini-tts)(-\d{4}(-\d{2}-\d{2})?)?")
+OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
+_OPENAI_NAME = re.compile(rf"({'|'.join(OPENAI_NAMES)})(-\d{{4}}(-\d{{2}}-\d{{2}})?)?")
 """Model names that OpenAI's clients send, with the date of a release or without; here they mean the default model."""
 
 
