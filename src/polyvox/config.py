@@ -158,6 +158,19 @@ class Settings(BaseModel):
         default_factory=lambda: _cache_home() / "models", description="Folder of installed models."
     )
     models: CommaList[str] = Field(["kokoro"], description="Models to load when the server starts.")
+    max_loaded_models: int = Field(
+        2,
+        ge=0,
+        le=100,
+        description="Installed models besides `models` that are loaded when a request names them; 0 loads none so.",
+    )
+    model_load_seconds: float = Field(
+        30.0, gt=0, le=600, description="How long a request waits for its model to load; beyond that the answer is 503."
+    )
+    model_idle_seconds: float = Field(
+        900.0, ge=0, description="How long such a model stays loaded while nobody uses it; 0: until its room is needed."
+    )
+    allow_unload: bool = Field(False, description="Whether /dev/unload and /dev/reload may be called.")
     default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
     default_voice: str = Field(
         "af_heart", description="Voice for requests that name none; a model that has only other voices uses its first."

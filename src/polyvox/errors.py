@@ -87,7 +87,23 @@ class OverloadedError(PolyvoxError):
 
 
 class UnavailableError(PolyvoxError):
-    """A model, engine, language or tool that is known but not installed or not ready; the message names the remedy."""
+    """A model, engine, language or tool that is known but not installed or not ready; the message names the remedy.
+
+    `retry` says whether the same request can succeed later without anybody's doing, None where that is not known;
+    `retry_after` in how many seconds to try.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        retry: bool | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, field=field)
+        self.retry = retry
+        self.retry_after = retry_after
 
 
 class DeadlineError(PolyvoxError):

@@ -112,6 +112,8 @@ async def test_the_description_covers_every_door():
         "/v1/models/{model_id}",
         "/dev/captioned_speech",
         "/dev/phonemize",
+        "/dev/unload",
+        "/dev/reload",
         *(f"/dev/{name}" for name in ("ssml", "dialogue", "generate_from_phonemes", "timestamp")),
         "/v1/download/{file}",
         "/v1/test",

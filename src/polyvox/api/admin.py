@@ -1,19 +1,30 @@
-"""Probes and metrics, for those who run the server."""
+"""Probes, metrics and the models in memory, for those who run the server."""
 
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Query, Response
 from starlette.responses import JSONResponse
 
 from polyvox.api.dependencies import Service, Voices
+from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.rust_metrics import RustServerMetrics
+from polyvox.api.schemas import ErrorBody
+from polyvox.errors import ForbiddenError
+from polyvox.service.speech import SpeechService
 
 router = APIRouter(tags=["operation"])
 
-TAGS = {"operation": "Probes and metrics."}
+TAGS = {"operation": "Probes, metrics, and models in memory."}
 PUBLIC = ("/", "/health", "/ready")
 """Paths that need no key."""
+
+_ADMIN_ERRORS: dict[int | str, dict[str, Any]] = {
+    403: {"model": ErrorBody, "description": "The setting allow_unload is off."},
+    404: {"model": ErrorBody, "description": "No such model."},
+    409: {"model": ErrorBody, "description": "Requests use the model."},
+}
+_NamedModel = Annotated[str | None, Query(description="The model's name.")]
 
 
 @router.get("/")
@@ -40,10 +51,11 @@ async def health() -> dict[str, str]:
 async def ready(service: Service, voices: Voices) -> JSONResponse:
     """200 when the default model can speak. `warnings` says what else should be mended, such as the voice store.
 
-    `gpus` has the memory of each GPU, in bytes, and the share of time it was busy.
+    `loading` has the models that requests wait for: `seconds` since the load began, requests `waiting`, and the seconds
+    that its last load took. `gpus` has the memory of each GPU, in bytes, and the share of time it was busy.
     """
     state = service.ready
-    models = {info.id: info.available for info in service.registry.models()}
+    models = {info.id: info.available for info in service.registry.models() if info.resident or info.loaded}
     body: dict[str, Any] = {
         "status": "ready" if state.ok else "not_ready",
         "models": models,
@@ -52,9 +64,40 @@ async def ready(service: Service, voices: Voices) -> JSONResponse:
     warnings = state.warnings | ({"voices": " ".join(voices.warnings)} if voices.warnings else {})
     if warnings:
         body["warnings"] = warnings
+    if loading := service.registry.loading():
+        body["loading"] = {model: progress.public() for model, progress in loading.items()}
     if gpus := await service.metrics.gpus.sample():
         body["gpus"] = [gpu.public() for gpu in gpus]
     return JSONResponse(body, 200 if state.ok else 503)
+
+
+@router.post("/dev/unload", responses=_ADMIN_ERRORS, dependencies=[Depends(refuse_foreign_pages)])
+async def unload(service: Service, model: _NamedModel = None) -> dict[str, Any]:
+    """Unload a model, or all but the default one, to free its memory; the next request that names it loads it again.
+
+    `busy` has those that stay loaded since requests use them; a model that is named and in use is answered 409.
+    """
+    _check_unload(service)
+    done = await service.registry.unload(model)
+    return {"status": "unloaded", "models": done.models, "busy": done.busy}
+
+
+@router.post(
+    "/dev/reload",
+    responses=_ADMIN_ERRORS | {503: {"description": "It cannot be loaded, or not within `model_load_seconds`."}},
+    dependencies=[Depends(refuse_foreign_pages)],
+)
+async def reload(service: Service, model: _NamedModel = None) -> dict[str, Any]:
+    """Load a model anew from its files, the default one unless named; also one whose last load has failed."""
+    _check_unload(service)
+    return {"status": "loaded", "model": (await service.registry.reload(model)).id}
+
+
+def _check_unload(service: SpeechService) -> None:
+    if not service.settings.allow_unload:
+        raise ForbiddenError(
+            "Models are not unloaded by request on this server; its setting allow_unload turns that on."
+        )
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

@@ -124,7 +124,8 @@ async def create_speech_batch(
 async def list_models(service: Service) -> dict[str, Any]:
     """The models of this server, those that cannot speak included, with the reason; at the end OpenAI's names.
 
-    OpenAI's names stand for the default model, which `root` names.
+    One that is available but not `loaded` is loaded when a request for speech names it. OpenAI's names stand for the
+    default model, which `root` names.
     """
     registry = service.registry
     listed = [_model(info.id, info) for info in registry.models() + registry.absent()]
@@ -173,6 +174,7 @@ def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
         "root": info.id,
         "available": info.available,
         "reason": info.reason,
+        "loaded": info.loaded,
         "capabilities": known,
     }
 

@@ -13,15 +13,19 @@ from starlette.types import Receive, Scope, Send
 from polyvox.api.paths import PathTable
 from polyvox.errors import (
     AuthenticationError,
+    BundleError,
     OverloadedError,
     PolyvoxError,
     RequestTooLargeError,
     StalledError,
+    UnavailableError,
     status_of,
 )
 
 SESSION_HEADER = "X-Session-Id"
 RETRY_HEADER = "Retry-After"
+SHOULD_RETRY_HEADER = "x-should-retry"
+"""Whether to send the request again, which OpenAI's clients obey."""
 
 _DENIAL_EXTENSION = "websocket.http.response"
 _CLOSE_CODES: Mapping[int, int] = MappingProxyType({413: 1009, 429: 1013})
@@ -70,6 +74,8 @@ class Refusals:
         headers = {} if session_id is None else {SESSION_HEADER: session_id}
         if isinstance(error, OverloadedError):
             headers[RETRY_HEADER] = str(max(1, math.ceil(error.retry_after)))
+        elif isinstance(error, UnavailableError | BundleError):
+            headers |= _retry_headers(error)
         elif isinstance(error, AuthenticationError):
             headers["WWW-Authenticate"] = "Bearer"
         elif isinstance(error, RequestTooLargeError | StalledError):
@@ -98,6 +104,16 @@ class Refusals:
             await self.response(error, scope, session_id)(scope, receive, send)
         else:
             await send(close_message(Refusal.of(error)))
+
+
+def _retry_headers(error: UnavailableError | BundleError) -> dict[str, str]:
+    """When to try again, or that it is of no use: a model that is not installed stays so."""
+    if isinstance(error, BundleError):
+        return {SHOULD_RETRY_HEADER: "false"}
+    headers = {} if error.retry is None else {SHOULD_RETRY_HEADER: str(error.retry).lower()}
+    if error.retry_after is not None:
+        headers[RETRY_HEADER] = str(max(1, math.ceil(error.retry_after)))
+    return headers
 
 
 def can_deny(scope: Scope) -> bool:

@@ -7,13 +7,16 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.catalog import Catalog
 from polyvox.service.metrics import Metrics
+from polyvox.service.model_loader import Absence
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
 
 
-def build_service(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> SpeechService:
-    """A service that has not started yet."""
-    return SpeechService(settings, Registry(settings, engines), Metrics())
+def build_service(
+    settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]], absence: Absence | None = None
+) -> SpeechService:
+    """A service that has not started yet; with `absence`, requests load the models that are installed."""
+    return SpeechService(settings, Registry(settings, engines, absence=absence), Metrics())
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """`polyvox serve`: the server."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,7 +86,7 @@ def serve(
 
         serve_on_ray(settings, catalog)
     else:
-        run_server(settings, catalog.factories)
+        run_server(settings, catalog.factories, partial(catalog.absence, settings=settings))
 
 
 def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> None:

@@ -23,6 +23,7 @@ from polyvox.engines.base import Engine
 from polyvox.errors import UnavailableError, install_hint
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
 from polyvox.service.logs import configure_logging
+from polyvox.service.model_loader import Absence
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
@@ -41,7 +42,9 @@ class HttpServer(Protocol):
         """Serve until SIGINT or SIGTERM; `on_stop` is called on the signal."""
 
 
-def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]]) -> None:
+def run_server(
+    settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]], absence: Absence | None = None
+) -> None:
     """Serve until SIGINT or SIGTERM. The address is bound first, so that a second server fails at once."""
     configure_logging(settings)
     check_exposure(settings)
@@ -50,7 +53,7 @@ def run_server(settings: Settings, engines: Mapping[str, Callable[[Settings], En
         _listener(settings.host, settings.port) as listener,
         asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
     ):
-        service = build_service(settings, engines)
+        service = build_service(settings, engines, absence)
         runner.run(_serve(service, listener))
 
 

@@ -108,7 +108,7 @@ class Ingress:
     def _engine(self, model: str, settings: Settings) -> Engine:
         profile = self._profiles.get(model)
         if profile is None:
-            raise UnavailableError(f"The model {model!r} is still loading; try again in a moment.")
+            raise UnavailableError(f"The model {model!r} is still loading; try again in a moment.", retry=True)
         if profile.reason:
             raise UnavailableError(profile.reason)
         return remote_engine(profile, self._transports[model])

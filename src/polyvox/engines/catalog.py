@@ -9,13 +9,13 @@ from typing import Self
 
 import structlog
 
-from polyvox.config import SettingsSection
+from polyvox.config import Settings, SettingsSection
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
 from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, PresetVoices, VoiceFitting
 from polyvox.engines.speechlm.spec import SPEECHLM
 from polyvox.engines.zipvoice.spec import ZIPVOICE
-from polyvox.errors import UnknownModelError
+from polyvox.errors import UnavailableError, UnknownModelError
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -63,6 +63,20 @@ class Catalog:
             known = ", ".join(self.factories)
             raise UnknownModelError(f"There is no model {model[:80]!r}; known are {known}.", field="model")
         return found
+
+    def absence(self, model: str, settings: Settings) -> str:
+        """Why a model cannot be loaded, with the remedy; empty where its files are here."""
+        spec = self.spec(model)
+        if not spec.has_files(model, settings):
+            return (
+                f"The model {model!r} is not installed; run: polyvox pull {model}. If its files are elsewhere, add it "
+                "to the setting 'models'."
+            )
+        try:
+            spec.check_installed()
+        except UnavailableError as error:
+            return error.message
+        return ""
 
     def recognize(self, folder: Path) -> ModelFolder | None:
         """The model that a folder holds, told from its files."""

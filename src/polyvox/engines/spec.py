@@ -145,6 +145,11 @@ class EngineSpec:
                     f"{self.title} needs {requirement.title}; install it with: {install_hint(requirement.extra)}"
                 )
 
+    def has_files(self, model: str, settings: Settings) -> bool:
+        """Whether the files of a model are where its engine looks for them; they are not read."""
+        chosen = None if self.tools.locate is None else self.tools.locate(model, settings)
+        return (settings.models_dir / model if chosen is None else chosen).is_dir()
+
     def with_threads(self, settings: Settings, threads: int) -> Settings:
         """The settings with this family bound to so many CPU threads, where it has such a setting."""
         return self._with(settings, self.threads_field, threads)

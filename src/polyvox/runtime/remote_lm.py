@@ -169,7 +169,7 @@ class RemoteLm:
                         raise
         except TimeoutError:
             raise DeadlineError(self._message(f"{reason} and gave no token within {seconds:g} s")) from None
-        raise UnavailableError(self._message(reason))
+        raise UnavailableError(self._message(reason), retry=True)
 
     async def _tokens(self, body: dict[str, Any]) -> AsyncGenerator[list[int], None]:
         """The tokens of one attempt, none of the batches empty."""

@@ -136,6 +136,12 @@ class Metrics:
             buckets=_LATENCY,
             registry=registry,
         )
+        self._models = Counter(
+            "polyvox_model_events",
+            "What became of models: loaded, failed to load, unloaded.",
+            ["model", "event"],
+            registry=registry,
+        )
         self._connections = Gauge("polyvox_open_connections", "Open HTTP connections.", registry=registry)
         self._closed_connections = Counter(
             "polyvox_refused_connections", "Connections closed by a limit, by the limit.", ["limit"], registry=registry
@@ -215,6 +221,10 @@ class Metrics:
 
     def requested(self, door: str, model: str) -> None:
         self.requests.labels(door, model).inc()
+
+    def model_event(self, model: str, event: str) -> None:
+        """Count that a model was loaded, failed to load, or was unloaded."""
+        self._models.labels(model, event).inc()
 
     def failed(self, error: PolyvoxError) -> None:
         self.failures.labels(status_of(error).code).inc()

@@ -13,7 +13,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsStyle
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import PresetPrompt
-from polyvox.errors import BundleError, UnavailableError, UnknownModelError
+from polyvox.errors import BundleError, UnavailableError
 from polyvox.service.delivery import closing
 from polyvox.service.registry import Registry
 from polyvox.types import Utterance, VoicePrompt
@@ -98,12 +98,9 @@ class PresetPrompts:
     async def _engine(self, voice: str) -> AsyncIterator[Engine]:
         assert self._presets is not None
         model = self._presets.model
-        try:
-            running = self._registry.engine(model)
-        except (UnavailableError, UnknownModelError):
-            running = None
-        if running is not None:
-            yield running
+        if any(info.id == model and info.loaded for info in self._registry.models()):
+            with await self._registry.hold(model) as held:
+                yield held.engine
             return
         async with self._starting:
             engine = self._catalog.spec(model).make(model, self._settings)

@@ -29,6 +29,7 @@ from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.metrics import Metrics
+from polyvox.service.model_loader import Hold
 from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.quickest_pace import QuickestPace
@@ -137,7 +138,7 @@ class SpeechService:
 
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
-        await self.registry.start(self.metrics.batch)
+        await self.registry.start(self.metrics.batch, self.metrics.model_event)
         self._chunk_log = _chunk_log(self.settings, self.metrics)
         self._refusal = ""
 
@@ -176,23 +177,34 @@ class SpeechService:
         model, session_id = "unknown", uuid4().hex
         try:
             model = self.registry.resolve(request.model)
-            if request.resolve_kind is not None:
-                request = replace(request, kind=await request.resolve_kind())
-            warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
-            if request.kind is None:
+            if request.kind is None and request.resolve_kind is None:
                 self._check_text(request, model)
-                request = await self._read_markup(request, model, warnings)
-            if not request.utterance.voice:
-                default = replace(request.utterance, voice=self.registry.default_voice(model))
-                request = replace(request, utterance=default)
-            voice = None if request.resolve_voice is None else await request.resolve_voice()
-            return self._open(request, model, voice, session_id, warnings)
+            hold = await self._hold(model)
+            try:
+                session = await self._resolve_and_open(request, model, session_id)
+            except BaseException:
+                hold.release()
+                raise
+            session.task.add_done_callback(lambda _: hold.release())
+            return session
         except PolyvoxError as error:
             self.metrics.failed(error)
             _log_refusal(request, model, session_id, error)
             raise
         finally:
             self.metrics.requested(request.door, model)
+
+    async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str) -> Session:
+        if request.resolve_kind is not None:
+            request = replace(request, kind=await request.resolve_kind())
+        warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
+        if request.kind is None:
+            request = await self._read_markup(request, model, warnings)
+        if not request.utterance.voice:
+            default = replace(request.utterance, voice=self.registry.default_voice(model))
+            request = replace(request, utterance=default)
+        voice = None if request.resolve_voice is None else await request.resolve_voice()
+        return self._open(request, model, voice, session_id, warnings)
 
     async def phonemize(
         self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer]
@@ -201,15 +213,17 @@ class SpeechService:
         self.side_work.check_text(text, "text")
         if not text.strip():
             raise TextError("The text is empty; send some words.", field="text")
-        engine = self._engine(model)
-        if not isinstance(engine, SupportsPhonemes):
-            raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
-        return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
+        with await self._hold(model) as held:
+            engine = held.engine
+            if not isinstance(engine, SupportsPhonemes):
+                raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
+            return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
 
     async def translate_ssml(self, text: str, voice: str | None, model: str | None) -> tuple[str, Warnings]:
         """A text in SSML as one with inline tags, and warnings of what the tags cannot say."""
         self.side_work.check_text(text, "text")
-        rules, warnings = ssml_rules(self._engine(model)), Warnings()
+        with await self._hold(model) as held:
+            rules, warnings = ssml_rules(held.engine), Warnings()
         try:
             script = await self.side_work.run(lambda: ssml.parse(text, rules, warnings))
         except MarkupError as error:
@@ -222,10 +236,11 @@ class SpeechService:
         self, expression: str, model: str | None, answer: Callable[[npt.NDArray[np.float32]], Answer]
     ) -> Answer:
         """What `answer` makes, on a thread, of the blend of voices named by a mix expression."""
-        engine = self._engine(model)
-        if not isinstance(engine, SupportsMixing):
-            raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
-        return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
+        with await self._hold(model) as held:
+            engine = held.engine
+            if not isinstance(engine, SupportsMixing):
+                raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
+            return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
     async def _read_markup(self, request: SpeechRequest, model: str, warnings: Warnings) -> SpeechRequest:
         """The request with the kind that its text's markup asks for, if it has any."""
@@ -294,7 +309,14 @@ class SpeechService:
             background=request.background,
         )
 
-    def _engine(self, model: str | None) -> Engine:
+    async def _hold(self, model: str | None) -> Hold:
+        """Keep a model loaded for a request."""
+        if self._refusal:
+            raise UnavailableError(self._refusal)
+        return await self.registry.hold(model)
+
+    def _engine(self, model: str) -> Engine:
+        """The engine of a model that is held."""
         if self._refusal:
             raise UnavailableError(self._refusal)
         return self.registry.engine(model)

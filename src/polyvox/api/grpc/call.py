@@ -16,7 +16,7 @@ from polyvox.api.grpc.schema import Message
 from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
-from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, status_of
+from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, UnavailableError, status_of
 from polyvox.service.pending_bodies import PendingBody
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
@@ -118,6 +118,8 @@ class Call:
         if isinstance(error, OverloadedError):
             trailers.append((RETRY_KEY, str(max(1, math.ceil(error.retry_after)))))
             trailers.append((PUSHBACK_KEY, str(math.ceil(1000 * error.retry_after))))
+        elif isinstance(error, UnavailableError):
+            trailers += _retry_trailers(error)
         await self._context.abort(grpc.StatusCode[status.grpc], error.message, tuple(trailers))
 
     @property
@@ -130,6 +132,14 @@ class Call:
         if seconds is not None and seconds <= 0:
             raise DeadlineError("The call's deadline has passed; allow more time.")
         return seconds
+
+
+def _retry_trailers(error: UnavailableError) -> list[tuple[str, str]]:
+    """When gRPC's own retries may come; a negative pushback ends them."""
+    if error.retry_after is not None:
+        seconds = max(1, math.ceil(error.retry_after))
+        return [(RETRY_KEY, str(seconds)), (PUSHBACK_KEY, str(1000 * seconds))]
+    return [(PUSHBACK_KEY, "-1")] if error.retry is False else []
 
 
 def _session_metadata(session: Session) -> Metadata:

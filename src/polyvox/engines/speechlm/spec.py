@@ -4,7 +4,7 @@ from pathlib import Path
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.engines.spec import EngineSpec, ModelFolder, Requirement
+from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.tuning import SpeechLmTuning
 
@@ -25,6 +25,10 @@ def _recognize(folder: Path) -> ModelFolder | None:
     return None
 
 
+def _locate(_: str, settings: Settings) -> Path | None:
+    return settings.section(SpeechLmSettings).dir
+
+
 SPEECHLM = EngineSpec(
     family=NAME,
     title="The codec language model",
@@ -36,4 +40,5 @@ SPEECHLM = EngineSpec(
     device_field="device",
     precision_field="precision",
     recognize=_recognize,
+    tools=FolderTools(locate=_locate),
 )

@@ -1,0 +1,42 @@
+"""A real engine that is loaded for a request: made off the event loop, freed when it is unloaded, and loaded again."""
+
+import gc
+from functools import partial
+
+import pytest
+
+from helpers.fakes import ToneEngine, tone_settings
+from helpers.serving import called
+from helpers.tiny_cosyvoice import tiny_model
+from polyvox.cli.local_service import build_service
+from polyvox.engines.catalog import Catalog
+from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
+
+pytestmark = pytest.mark.anyio
+
+
+def engines() -> int:
+    """CosyVoice's engines that something still refers to."""
+    return sum(type(each) is CosyVoiceEngine for each in gc.get_objects())
+
+
+async def test_it_speaks_is_freed_and_speaks_again(tmp_path):
+    folder = tiny_model(tmp_path / "model", 3)
+    settings = tone_settings(cosyvoice3_dir=folder, cosyvoice_device="cpu", allow_unload=True, models_dir=tmp_path)
+    catalog = Catalog.installed()
+    factories = {"tone": lambda _: ToneEngine(), **catalog.factories}
+    request = {"model": "cosyvoice3", "voice": "spk_a", "input": "the wall.", "response_format": "pcm", "seed": 1}
+    gc.collect()
+    before = engines()
+    async with called(build_service(settings, factories, partial(catalog.absence, settings=settings))) as client:
+        first = await client.post("/v1/audio/speech", json=request)
+        assert engines() == before + 1
+        unloaded = await client.post("/dev/unload")
+        assert engines() == before
+        again = await client.post("/v1/audio/speech", json=request)
+        absent = await client.post("/v1/audio/speech", json=request | {"model": "cosyvoice2"})
+    assert first.status_code == 200
+    assert first.content == again.content
+    assert unloaded.json()["models"] == ["cosyvoice3"]
+    assert absent.status_code == 503
+    assert "polyvox pull cosyvoice2" in absent.json()["error"]["message"]
