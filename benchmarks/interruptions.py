@@ -35,7 +35,7 @@ async def first_audio(engine: KokoroEngine, text: str = SHORT) -> float:
 
 
 async def one_round(engine: KokoroEngine) -> dict[str, float]:
-    """First audio on an idle engine, in the middle of a long chunk of another stream, and when that one is cancelled."""
+    """First audio on an idle engine, amid another stream's long chunk, and after that stream's cancellation."""
     seconds = {"idle": await first_audio(engine)}
     listener, grown = listen(engine)
     await grown.wait()
