@@ -11,9 +11,10 @@ _ENOUGH = 8
 """Chunks without which nothing is concluded: the first requests are never refused."""
 _ENOUGH_EACH = 4
 """Chunks of each stream by which the streams are judged: few streams would take long to fill the window."""
-_FEW = 4
+_FEW = 16
 """Streams below which one more than are kept playing would be heard by all; it is tried only now and then."""
-_MOST_PATIENCE = 1024
+_PATIENCE = (64, 1024)
+"""Chunks without a gap after which one more is tried: the first time, and at most."""
 _CONTENDED = 1.5
 """Streams at once, on average, below which a low pace is the engine's own."""
 _SLOWED = 0.8
@@ -49,7 +50,7 @@ class Pace:
         self._alone: float | None = None
         self._capacity: float | None = None
         self._texts: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
-        self._kept_up, self._patience = 0, _WINDOW
+        self._kept_up, self._patience = 0, _PATIENCE[0]
 
     def chunk(self, audio: float, seconds: float, running: float) -> None:
         """Count a chunk: its audio, the time a stream waited for it, and how many streams ran meanwhile."""
@@ -114,7 +115,7 @@ class Pace:
         if behind or (self._capacity is not None and together > self._capacity):
             self._capacity = together
         if behind and self._kept_up >= self._patience:
-            self._patience = min(_MOST_PATIENCE, 2 * self._patience)
+            self._patience = min(_PATIENCE[1], 2 * self._patience)
         self._kept_up = 0 if behind else self._kept_up + 1
 
     def _recent(self) -> list[_Chunk]:
