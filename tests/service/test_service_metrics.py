@@ -55,6 +55,12 @@ def test_a_scraper_can_read_all_of_it(metrics: Metrics) -> None:
     assert metrics.content_type.startswith("text/plain")
 
 
+def test_batches_that_were_stopped_are_counted_by_stage(metrics: Metrics) -> None:
+    for stopped in (True, False, True):
+        metrics.batch(BatchReport("kokoro", 1, 0.0, 0.02, stopped=stopped))
+    assert metrics.registry.get_sample_value("polyvox_stopped_inferences_total", {"stage": "kokoro"}) == 2
+
+
 def test_the_slots_of_a_stage_are_reported_also_when_nothing_runs(metrics: Metrics) -> None:
     def value(name: str) -> float | None:
         return metrics.registry.get_sample_value(name, {"stage": "decode"})

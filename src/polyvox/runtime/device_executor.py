@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from polyvox.errors import UnavailableError
+from polyvox.runtime.cancellation import CancelToken, running_under
 
 T = TypeVar("T")
 
@@ -30,7 +31,7 @@ class DeviceExecutor:
         self._closed = False
 
     async def run(self, fn: Callable[[], T]) -> T:
-        """Run `fn` on a thread. A cancelled caller returns at once; its call ends by itself, the result dropped."""
+        """Run `fn` on a thread. A cancelled caller returns at once; its call is told to stop, the result dropped."""
         await self.reserve()
         return await self.run_reserved(fn)
 
@@ -42,15 +43,29 @@ class DeviceExecutor:
         """Give a reserved thread back unused."""
         self._free.release()
 
-    async def run_reserved(self, fn: Callable[[], T]) -> T:
-        """Run `fn` on the reserved thread, which is free again when `fn` has ended, even for a cancelled caller."""
+    async def run_reserved(self, fn: Callable[[], T], token: CancelToken | None = None) -> T:
+        """Run `fn` on the reserved thread, which is free again when `fn` has ended, even for a cancelled caller.
+
+        `fn` finds its token with `current_token`; it is cancelled with the caller, or by whoever made it.
+        """
         if self._closed:
             self._free.release()
             raise UnavailableError(f"The executor {self.name!r} is closed; start the engine again.")
+        token = token or CancelToken()
         context = contextvars.copy_context()
-        work = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _run_in_future, fn)
-        work.add_done_callback(lambda _: self._free.release())
-        return await asyncio.shield(work)
+        work = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _run_in_future, fn, token)
+        work.add_done_callback(self._finished)
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError:
+            token.cancel()
+            raise
+        return work.result()
+
+    def _finished(self, work: "asyncio.Future[T]") -> None:
+        self._free.release()
+        if not work.cancelled():
+            work.exception()  # of a call that was abandoned, asyncio would report it as never retrieved
 
     def close(self) -> None:
         """End the threads. Waits for calls under way: on an event loop, await those first or call this off the loop."""
@@ -58,9 +73,10 @@ class DeviceExecutor:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _run_in_future(fn: Callable[[], T]) -> T:
+def _run_in_future(fn: Callable[[], T], token: CancelToken) -> T:
     # An asyncio future cannot carry these two as failures: the first leaves it unresolved, the second cancels it.
     try:
-        return fn()
+        with running_under(token):
+            return fn()
     except (StopIteration, asyncio.CancelledError) as error:
         raise RuntimeError(f"The call ended with {type(error).__name__}.") from error

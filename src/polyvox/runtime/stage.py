@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Generic, TypeVar
 
 from polyvox.errors import EngineError, UnavailableError
+from polyvox.runtime.cancellation import CancelToken, InferenceStoppedError
 from polyvox.runtime.device_executor import DeviceExecutor
 
 Item = TypeVar("Item")
@@ -19,6 +20,7 @@ class BatchReport:
     """The cost of one batch. `wait_seconds` is the wait of the item that waited longest.
 
     Where items hold a slot for longer than a batch, `running` of `slots` are in use; a report of size 0 says only that.
+    A batch is `stopped` where it ended early because nobody waited for it any more.
     """
 
     stage: str
@@ -27,6 +29,7 @@ class BatchReport:
     run_seconds: float
     running: int = 0
     slots: int = 0
+    stopped: bool = False
 
 
 Observer = Callable[[BatchReport], None]
@@ -46,6 +49,12 @@ class _Waiter(Generic[Item, Result]):
         return self.due, self.order
 
 
+def _stop_if_abandoned(batch: list[_Waiter[Item, Result]], token: CancelToken) -> None:
+    """Stop a batch when all of its waiters are gone."""
+    if all(waiter.future.done() for waiter in batch):
+        token.cancel()
+
+
 def _one_group(item: object) -> Hashable:
     return None
 
@@ -56,7 +65,8 @@ class Stage(Generic[Item, Result]):
     A batch starts when a thread is free and some group is full or some item has waited `max_wait`. It is made of the
     item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due. `room`
     gives the largest batch of a key, where that is not `max_batch` for all. With `cost`, the items behind the first add
-    up to at most `max_cost`, so that an urgent one never waits for a batch that is longer.
+    up to at most `max_cost`, so that an urgent one never waits for a batch that is longer. A batch is told to stop when
+    all of its callers have gone.
     """
 
     def __init__(
@@ -177,7 +187,10 @@ class Stage(Generic[Item, Result]):
         now = asyncio.get_running_loop().time
         started = now()
         items = [waiter.item for waiter in batch]
-        call = asyncio.ensure_future(self._executor.run_reserved(partial(self._run_batch, items)))
+        token = CancelToken()
+        call = asyncio.ensure_future(self._executor.run_reserved(partial(self._run_batch, items), token))
+        for waiter in batch:
+            waiter.future.add_done_callback(lambda _: _stop_if_abandoned(batch, token))
         await asyncio.wait([call])
         error = call.exception()
         results = call.result() if error is None else []
@@ -192,7 +205,8 @@ class Stage(Generic[Item, Result]):
                 waiter.future.set_exception(error)
         if self._observer is not None:
             longest = started - min(waiter.arrived for waiter in batch)
-            self._observer(BatchReport(self.name, len(batch), longest, now() - started))
+            stopped = isinstance(error, InferenceStoppedError)
+            self._observer(BatchReport(self.name, len(batch), longest, now() - started, stopped=stopped))
 
     def _waiting(self) -> list[_Waiter[Item, Result]]:
         return [waiter for group in self._groups.values() for waiter in group.values()]

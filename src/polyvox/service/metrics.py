@@ -119,6 +119,12 @@ class Metrics:
         self._batch_run = Histogram(
             "polyvox_stage_run_seconds", "Time a batch ran.", ["stage"], buckets=_STAGE, registry=registry
         )
+        self._stopped = Counter(
+            "polyvox_stopped_inferences",
+            "Batches that ended early: their callers were gone, or they made way for a first chunk.",
+            ["stage"],
+            registry=registry,
+        )
         self._places = Gauge("polyvox_stage_places", "Sequences a stage has room for.", ["stage"], registry=registry)
         self._busy = Gauge("polyvox_stage_busy", "Sequences that are in a stage.", ["stage"], registry=registry)
 
@@ -254,6 +260,8 @@ class Metrics:
             self._batch_size.labels(report.stage).observe(report.size)
             self._batch_wait.labels(report.stage).observe(report.wait_seconds)
             self._batch_run.labels(report.stage).observe(report.run_seconds)
+        if report.stopped:
+            self._stopped.labels(report.stage).inc()
         if report.slots:
             self._places.labels(report.stage).set(report.slots)
             self._busy.labels(report.stage).set(report.running)

@@ -8,8 +8,10 @@ from functools import partial
 from typing import Protocol
 
 from polyvox.audio.pcm import silence
+from polyvox.engines.kokoro.preemption import Preemption
 from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk, render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
+from polyvox.runtime.cancellation import InferenceStoppedError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Observer, Stage
 
@@ -39,22 +41,37 @@ class KokoroSynthesis(Protocol):
         """Release network and threads."""
 
 
+@dataclass(frozen=True, slots=True)
+class _DueRequest:
+    request: SynthesisRequest
+    due: float
+
+
 class SerialSynthesis:
-    """A network of batch size 1: requests run one by one on each of `workers` threads, the most urgent first."""
+    """A network of batch size 1: requests run one by one on each of `workers` threads, the most urgent first.
+
+    A first chunk does not wait for the end of a long one whose stream is well ahead of its playback.
+    """
 
     lookahead = 1
 
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
         self._device = DeviceExecutor("kokoro", workers)
-        work = partial(_synthesize_all, run)
-        self._stage = Stage[SynthesisRequest, SynthesisResult]("kokoro", work, executor=self._device, observer=observer)
+        self._preemption = Preemption(workers)
+        work = partial(_synthesize_all, run, self._preemption)
+        self._stage = Stage[_DueRequest, SynthesisResult]("kokoro", work, executor=self._device, observer=observer)
         self._text = DeviceExecutor("kokoro-text", 1)
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         return await self._text.run(lambda: next(requests, None))
 
     async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
-        return await self._stage(request, due=due)
+        self._preemption.make_way(len(request.input.ids), due, asyncio.get_running_loop().time())
+        while True:
+            try:
+                return await self._stage(_DueRequest(request, due), due=due)
+            except InferenceStoppedError:
+                continue  # it made way for another chunk
 
     async def close(self) -> None:
         await self._stage.close()
@@ -68,9 +85,13 @@ def render_pause(request: SynthesisRequest) -> RenderedChunk:
 
 
 def _synthesize_all(
-    run: Callable[[ModelInput], ModelOutput], requests: list[SynthesisRequest]
+    run: Callable[[ModelInput], ModelOutput], preemption: Preemption, requests: list[_DueRequest]
 ) -> list[SynthesisResult]:
-    return [_synthesize(run, request) for request in requests]
+    results = []
+    for each in requests:
+        with preemption.running(len(each.request.input.ids), each.due):
+            results.append(_synthesize(run, each.request))
+    return results
 
 
 def _synthesize(run: Callable[[ModelInput], ModelOutput], request: SynthesisRequest) -> SynthesisResult:

@@ -2,14 +2,17 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnxruntime
 
 from polyvox.errors import BundleError
 from polyvox.onnx_session import open_session
+from polyvox.runtime.cancellation import InferenceStoppedError, current_token
 
 
 class OrtGraph:
@@ -28,7 +31,16 @@ class OrtGraph:
         return tuple(output.name for output in self._session.get_outputs())
 
     def run(self, outputs: Sequence[str], inputs: dict[str, npt.NDArray[Any]]) -> list[npt.NDArray[np.float32]]:
-        results: list[npt.NDArray[np.float32]] = self._session.run(list(outputs), inputs)
+        """The named outputs. The run stops between two nodes when the current token is cancelled; others go on."""
+        token, options = current_token(), onnxruntime.RunOptions()
+        try:
+            with token.on_cancel(partial(setattr, options, "terminate", True)):
+                results: list[npt.NDArray[np.float32]] = self._session.run(list(outputs), inputs, options)
+        except Exception as error:
+            # ONNX Runtime has no class of its own for a run that was stopped.
+            if token.cancelled:
+                raise InferenceStoppedError("The run of the graph was stopped.") from error
+            raise
         return results
 
 

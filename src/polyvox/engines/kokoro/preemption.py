@@ -1,0 +1,68 @@
+"""Preemption: a chunk that is not needed yet makes way for one that is, and is synthesised again after it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from polyvox.runtime.cancellation import CancelToken, current_token
+
+_SMOOTHING = 0.3
+_SMALLEST = 32
+"""Phonemes below which a chunk takes no less time."""
+_SAFETY = 2.0
+"""How many times the expected cost a stream must be ahead of its playback to make way."""
+_WORTH = 0.5
+"""Share of its own cost that an urgent chunk waits for one that is nearly done."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RunningChunk:
+    size: int
+    due: float
+    token: CancelToken
+    began: float
+
+
+class Preemption:
+    """Decides which running chunk is stopped for an urgent one; `workers` chunks run at once.
+
+    The chunks themselves stay as they are, since their boundaries must not depend on load: work is repeated instead.
+    That is done only where the stream remains ahead of its playback, so its player never runs dry for it, and a stream
+    that was stopped again and again is left alone at last. Sizes are in phonemes, `due` and `now` on the loop's clock.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._running: dict[_RunningChunk, None] = {}
+        self._phoneme_seconds: float | None = None
+
+    @contextmanager
+    def running(self, size: int, due: float) -> Iterator[None]:
+        """Synthesise a chunk within the block, on its worker's thread."""
+        chunk = _RunningChunk(size, due, current_token(), time.perf_counter())
+        self._running[chunk] = None
+        try:
+            yield
+            self._learn(size, time.perf_counter() - chunk.began)
+        finally:
+            del self._running[chunk]
+
+    def make_way(self, size: int, due: float, now: float) -> None:
+        """Stop the running chunk that is needed last, where a chunk that has just come is late without that."""
+        running = list(self._running)
+        if due > now or len(running) < self._workers or self._phoneme_seconds is None:
+            return
+        last = max(running, key=lambda chunk: chunk.due)
+        own, other = self._cost(size), self._cost(last.size)
+        left = other - (time.perf_counter() - last.began)
+        if left > _WORTH * own and last.due - now > _SAFETY * (own + other):
+            last.token.cancel()
+
+    def _cost(self, size: int) -> float:
+        return max(size, _SMALLEST) * (self._phoneme_seconds or 0.0)
+
+    def _learn(self, size: int, seconds: float) -> None:
+        each = seconds / max(size, _SMALLEST)
+        known = self._phoneme_seconds
+        self._phoneme_seconds = each if known is None else known + _SMOOTHING * (each - known)

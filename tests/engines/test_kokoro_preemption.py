@@ -1,0 +1,118 @@
+"""A first chunk does not wait for the end of a long chunk that is not needed yet."""
+
+import asyncio
+import threading
+
+import numpy as np
+import pytest
+
+from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
+from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
+from polyvox.engines.kokoro.synthesis import SerialSynthesis
+from polyvox.runtime.cancellation import current_token
+
+pytestmark = pytest.mark.anyio
+
+SHORT, LONG = 4, 200
+SOON, LATER = 0.0, 1e6
+"""Seconds from now until a chunk is due."""
+
+
+def request(size):
+    return SynthesisRequest(PhonemeChunk((), Break.SENTENCE), ModelInput((7,) * size, np.zeros(1, np.float32), 1.0))
+
+
+class HeldNetwork:
+    """Holds long chunks until they are let through or stopped; remembers the sizes that it began and finished."""
+
+    def __init__(self):
+        self.began, self.finished = [], []
+        self.entered, self.passage = threading.Event(), threading.Event()
+
+    def __call__(self, item):
+        self.began.append(len(item.ids))
+        token = current_token()
+        if len(item.ids) == LONG:
+            self.entered.set()
+            while not self.passage.wait(0.001):
+                token.check()
+        else:
+            self.passage.wait(0.02)  # a pace that is known, and slow enough for a long chunk to be worth stopping
+        self.finished.append(len(item.ids))
+        return ModelOutput(np.zeros(2_400, np.float32), np.ones(len(item.ids) + 2, np.int64))
+
+
+@pytest.fixture
+async def network():
+    return HeldNetwork()
+
+
+@pytest.fixture
+async def reports():
+    return []
+
+
+@pytest.fixture
+async def synthesis(network, reports):
+    synthesis = SerialSynthesis(network, 1, reports.append)
+    await synthesis.synthesize(request(SHORT), 0.0)
+    yield synthesis
+    network.passage.set()
+    await synthesis.close()
+
+
+async def with_a_long_chunk_running(synthesis, network, seconds):
+    due = asyncio.get_running_loop().time() + seconds
+    running = asyncio.create_task(synthesis.synthesize(request(LONG), due))
+    assert await asyncio.to_thread(network.entered.wait, 10)
+    return running
+
+
+async def test_a_chunk_that_is_due_later_makes_way_and_is_synthesised_after_the_first_chunk(
+    synthesis, network, reports
+):
+    long = await with_a_long_chunk_running(synthesis, network, LATER)
+    async with asyncio.timeout(10):
+        await synthesis.synthesize(request(SHORT), asyncio.get_running_loop().time())
+    assert not long.done()
+    network.passage.set()
+    await long
+    assert network.began == [SHORT, LONG, SHORT, LONG]
+    assert network.finished == [SHORT, SHORT, LONG]
+    assert [report.stopped for report in reports] == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("long_due", "short_due"), [(SOON, SOON), (0.05, SOON), (LATER, LATER + 1)], ids=["late", "soon", "not urgent"]
+)
+async def test_a_chunk_goes_on_where_its_player_would_run_dry_or_nobody_is_in_a_hurry(
+    synthesis, network, long_due, short_due
+):
+    long = await with_a_long_chunk_running(synthesis, network, long_due)
+    short = asyncio.create_task(synthesis.synthesize(request(SHORT), asyncio.get_running_loop().time() + short_due))
+    await asyncio.sleep(0.03)
+    network.passage.set()
+    await asyncio.gather(long, short)
+    assert network.finished == [SHORT, LONG, SHORT] == network.began
+
+
+async def test_a_chunk_that_is_cancelled_while_it_makes_way_is_not_synthesised_again(synthesis, network):
+    long = await with_a_long_chunk_running(synthesis, network, LATER)
+    short = asyncio.create_task(synthesis.synthesize(request(SHORT), asyncio.get_running_loop().time()))
+    await asyncio.sleep(0)
+    long.cancel()
+    await short
+    with pytest.raises(asyncio.CancelledError):
+        await long
+    assert network.began == [SHORT, LONG, SHORT]
+
+
+async def test_with_a_free_worker_nothing_makes_way(network):
+    synthesis = SerialSynthesis(network, 2, None)
+    await synthesis.synthesize(request(SHORT), 0.0)
+    long = await with_a_long_chunk_running(synthesis, network, LATER)
+    await synthesis.synthesize(request(SHORT), asyncio.get_running_loop().time())
+    network.passage.set()
+    await long
+    assert network.began == [SHORT, LONG, SHORT]
+    await synthesis.close()
