@@ -146,7 +146,9 @@ class Settings(BaseModel):
     modelscope_url: str = Field("https://modelscope.cn", description="ModelScope's hub, or a mirror of it.")
 
     # Text
-    espeak: str = Field("espeak-ng", description="espeak-ng program, used where it is installed.")
+    espeak: str = Field(
+        "espeak-ng", description="espeak-ng: by default the library of the extra espeak, else this program; or a path."
+    )
 
     # Sessions
     max_sessions: int = Field(32, ge=1, description="Requests that are spoken at once.")

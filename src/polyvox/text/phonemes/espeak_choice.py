@@ -1,0 +1,27 @@
+"""Which espeak-ng phonemizes: the library of a Python package, or a program."""
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from polyvox.text.phonemes.espeak_library import EspeakLibrary, find_library
+from polyvox.text.phonemes.espeak_program import EspeakProgram
+
+ANY_ESPEAK: Final = "espeak-ng"
+"""The setting that lets the library be used; any other names a program."""
+
+
+class Espeak(Protocol):
+    """Phonemizes lines of one language."""
+
+    def phonemize(self, lines: Sequence[str]) -> list[str]: ...
+
+
+def open_espeak(program: str, voice: str, language: str, *, tie: str = "") -> Espeak:
+    """The library where it is installed, as it is the same release on every machine; else the program.
+
+    `UnavailableError` says how to get one of them.
+    """
+    library = find_library() if program == ANY_ESPEAK else None
+    if library is not None:
+        return EspeakLibrary(library, voice, language, tie=tie)
+    return EspeakProgram(program, voice, language, tie=tie)
