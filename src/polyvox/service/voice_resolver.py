@@ -98,6 +98,14 @@ class VoiceResolver:
             label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner)
         )
 
+    def engine(self, model: str | None) -> Engine:
+        """The engine that a request's voices are for."""
+        return self._registry.engine(model)
+
+    def by_name(self, owner: str, model: str | None) -> Callable[[str], Awaitable[ResolvedVoice | None]]:
+        """A look-up of the voices that a text's markup may name: the engine's own, mixes and registered ones."""
+        return lambda name: self.resolve(RegisteredVoice(name), owner, model=model, pairs=False)
+
     def from_codes(self, codes: Sequence[int], transcript: str) -> ResolvedVoice:
         """A voice given as codec tokens."""
         text = transcript_text(transcript, "prompt_text")
