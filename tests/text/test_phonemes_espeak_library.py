@@ -149,8 +149,12 @@ def test_the_library_goes_first_and_a_program_can_be_named(tmp_path: Path, monke
     monkeypatch.setattr(espeak_choice, "find_library", lambda: tmp_path / "libespeak-ng.so")
     assert isinstance(open_espeak("espeak-ng", "es", "es"), EspeakLibrary)
     assert isinstance(open_espeak(program, "es", "es"), EspeakProgram)
-    monkeypatch.setattr(espeak_choice, "find_library", lambda: None)
+    (tmp_path / "espeak-ng").symlink_to(program)
     monkeypatch.setenv("PATH", str(tmp_path))
+    assert isinstance(open_espeak("espeak-ng", "en-us", "en-us", program_first=True), EspeakProgram)
+    (tmp_path / "espeak-ng").unlink()
+    assert isinstance(open_espeak("espeak-ng", "en-us", "en-us", program_first=True), EspeakLibrary)
+    monkeypatch.setattr(espeak_choice, "find_library", lambda: None)
     with pytest.raises(UnavailableError, match=r"pip install -e '\.\[espeak\]'"):
         open_espeak("espeak-ng", "es", "es")
 

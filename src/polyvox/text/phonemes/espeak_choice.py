@@ -1,5 +1,6 @@
 """Which espeak-ng phonemizes: the library of a Python package, or a program."""
 
+import shutil
 from collections.abc import Sequence
 from typing import Final, Protocol
 
@@ -16,12 +17,12 @@ class Espeak(Protocol):
     def phonemize(self, lines: Sequence[str]) -> list[str]: ...
 
 
-def open_espeak(program: str, voice: str, language: str, *, tie: str = "") -> Espeak:
+def open_espeak(program: str, voice: str, language: str, *, tie: str = "", program_first: bool = False) -> Espeak:
     """The library where it is installed, as it is the same release on every machine; else the program.
 
-    `UnavailableError` says how to get one of them.
+    `program_first` turns this around. `UnavailableError` says how to get one of them.
     """
     library = find_library() if program == ANY_ESPEAK else None
-    if library is not None:
-        return EspeakLibrary(library, voice, language, tie=tie)
-    return EspeakProgram(program, voice, language, tie=tie)
+    if library is None or (program_first and shutil.which(program)):
+        return EspeakProgram(program, voice, language, tie=tie)
+    return EspeakLibrary(library, voice, language, tie=tie)

@@ -102,7 +102,8 @@ class EmiliaTokenizer:
     @cached_property
     def _english(self) -> Espeak:
         try:
-            return open_espeak(self._program, "en-us", "en-us")
+            # Release 1.51, which systems have, says `four` as in the training data; the library's 1.52 does not.
+            return open_espeak(self._program, "en-us", "en-us", program_first=True)
         except UnavailableError as error:
             _log.warning("English is phonemized by built-in rules", reason=error.message)
             return RuleBasedEnglish(phonemizer_for("en-us", espeak=self._program))
