@@ -16,7 +16,7 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[espeak,ja]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
@@ -24,7 +24,7 @@ $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-ray: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[ray]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[espeak,ja,ray]'
 	touch $@ $(VENV)/.installed
 
 setup: $(VENV)/.installed  ## Install into .venv.
@@ -32,10 +32,12 @@ setup: $(VENV)/.installed  ## Install into .venv.
 setup-dev: $(VENV)/.installed-dev  ## Install with the tools for development.
 
 serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880.
+	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
 	$(POLYVOX) pull kokoro
 	exec $(POLYVOX) serve
 
 serve-ray: $(VENV)/.installed-ray  ## The same on Ray Serve: each model in processes of its own.
+	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
 	$(POLYVOX) pull kokoro
 	exec $(POLYVOX) serve --ray
 

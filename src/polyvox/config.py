@@ -190,7 +190,9 @@ class Settings(BaseModel):
         False, description="Whether `[voice:...]` and `[rate:...]` in texts are obeyed where a request does not say."
     )
     allow_ssml: bool = Field(True, description="Whether texts in SSML are obeyed; else their tags are dropped.")
-    espeak: str = Field("espeak-ng", description="espeak-ng program, used where it is installed.")
+    espeak: str = Field(
+        "espeak-ng", description="espeak-ng: by default the library of the extra espeak, else this program; or a path."
+    )
 
     # Sessions
     max_sessions: int = Field(32, ge=1, description="Requests that are spoken at once.")

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from polyvox import __version__
-from polyvox.cli import bench, config, deploy, evaluate, models, pull, say, serve, voices
+from polyvox.cli import bench, config, deploy, evaluate, languages, models, pull, say, serve, voices
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
 
@@ -64,6 +64,7 @@ def root(
 app.command()(serve.serve)
 app.command()(say.say)
 app.add_typer(voices.app, name="voices")
+app.command()(languages.languages)
 app.add_typer(models.app, name="models")
 app.command()(pull.pull)
 app.command()(config.config)

@@ -26,6 +26,7 @@ from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VoiceTable, catalogue, 
 from polyvox.errors import EngineError, InvalidRequestError, TextError, UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.text.phoneme_frontend import PhonemeFrontends
+from polyvox.text.phonemes.availability import unspoken
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import (
     AudioChunk,
@@ -58,12 +59,13 @@ class KokoroEngine:
         self._models_dir = settings.models_dir
         self._settings = own = settings.section(KokoroSettings)
         self._policy = ChunkPolicy(own.first_chunk_phonemes, own.chunk_growth, own.max_chunk_phonemes)
+        self._espeak = settings.espeak
         self._readers = PhonemeFrontends(espeak=settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
         self.location = EngineLocation()
         self.warning = ""
-        """Why the engine does not run as its settings ask, such as a GPU that failed; empty where it does."""
+        """Why the engine does not run as its settings ask, such as a GPU that failed; languages that lack packages."""
 
     name = "kokoro"
     voices: Sequence[Voice] = catalogue()
@@ -84,7 +86,7 @@ class KokoroEngine:
         bundle = await asyncio.to_thread(open_bundle, "kokoro", self._models_dir)
         voices = await asyncio.to_thread(VoiceTable, bundle.folder / "voices", self.voices)
         network = await asyncio.to_thread(load_network, self._settings, bundle)
-        self.warning = network.warning
+        self.warning = " ".join(filter(None, (network.warning, unspoken(LANGUAGE_TAGS, self._espeak))))
         self.location = EngineLocation(network.device)
         log.info("kokoro loaded", runs_on=network.runs_on)
         await self.start_with(network.synthesis(self._observer), voices)

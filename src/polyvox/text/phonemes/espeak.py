@@ -1,4 +1,4 @@
-"""Languages phonemized by the program espeak-ng: Spanish, French, Hindi, Italian, Brazilian Portuguese."""
+"""Languages phonemized by espeak-ng: Spanish, French, Hindi, Italian, Brazilian Portuguese."""
 
 import logging
 import re
@@ -11,13 +11,14 @@ from polyvox.text.markup import Insert, insert_at
 from polyvox.text.phonemes.alignment import align_to_words
 from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert
-from polyvox.text.phonemes.espeak_program import Espeak, cleaned
+from polyvox.text.phonemes.espeak_choice import Espeak, open_espeak
+from polyvox.text.phonemes.espeak_lines import cleaned
 from polyvox.text.phonemes.marks import punctuation
 from polyvox.text.spoken import Spoken, SpokenWord
 from polyvox.text.tracked import TrackedText
 
 _log = logging.getLogger(__name__)
-VOICES: Final = {"es": "es", "fr": "fr-fr", "hi": "hi", "it": "it", "pt-br": "pt-br"}
+VOICES: Final = {"es": "es", "fr": "fr", "hi": "hi", "it": "it", "pt-br": "pt-br"}
 # espeak-ng answers a line with a line as long as the line is one clause to it, which a long one is not.
 _MAX_LINE_WORDS: Final = 40
 _MAX_LINE_CHARS: Final = 400
@@ -45,7 +46,7 @@ class EspeakPhonemizer:
     """One language by espeak-ng; whole clauses are phonemized, so that words may be joined."""
 
     def __init__(self, language: str, program: str) -> None:
-        self._espeak: Final = Espeak(program, VOICES[language], language, tie="^")
+        self._espeak: Final[Espeak] = open_espeak(program, VOICES[language], language, tie="^")
 
     def __call__(self, text: TrackedText, inserts: Sequence[Insert]) -> list[Spoken]:
         pieces = [_Piece(m.lastgroup or "", m.group(), *m.span()) for m in _PIECE.finditer(text.text)]

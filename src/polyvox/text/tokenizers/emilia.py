@@ -5,11 +5,11 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -17,8 +17,9 @@ from polyvox.errors import UnavailableError
 from polyvox.text.characters import HAN
 from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.phonemes.chinese import word_cutter
+from polyvox.text.phonemes.espeak_choice import Espeak, open_espeak
 from polyvox.text.phonemes.espeak_ipa import RuleBasedEnglish
-from polyvox.text.phonemes.espeak_program import Espeak, cleaned
+from polyvox.text.phonemes.espeak_lines import cleaned
 
 _log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -60,12 +61,6 @@ class TokenizerSegment:
     kind: SegmentKind
 
 
-class _EnglishPhonemizer(Protocol):
-    """Phonemizes lines of English: espeak-ng, which the training data was made with, or our own rules."""
-
-    def phonemize(self, lines: Sequence[str]) -> list[str]: ...
-
-
 class EmiliaTokenizer:
     """Tokenizes mixed Chinese and English; English by espeak-ng, or by our own rules where it is missing."""
 
@@ -102,12 +97,13 @@ class EmiliaTokenizer:
     @property
     def uses_espeak(self) -> bool:
         """Whether English is phonemized by espeak-ng."""
-        return isinstance(self._english, Espeak)
+        return not isinstance(self._english, RuleBasedEnglish)
 
     @cached_property
-    def _english(self) -> _EnglishPhonemizer:
+    def _english(self) -> Espeak:
         try:
-            return Espeak(self._program, "en-us", "en-us")
+            # Release 1.51, which systems have, says `four` as in the training data; the library's 1.52 does not.
+            return open_espeak(self._program, "en-us", "en-us", program_first=True)
         except UnavailableError as error:
             _log.warning("English is phonemized by built-in rules", reason=error.message)
             return RuleBasedEnglish(phonemizer_for("en-us", espeak=self._program))

@@ -1,0 +1,32 @@
+"""What a language needs that is not installed here, without loading it."""
+
+import importlib.util
+import shutil
+from collections.abc import Iterable
+from typing import Final
+
+from polyvox.errors import install_hint
+from polyvox.text.phonemes.espeak import VOICES
+from polyvox.text.phonemes.espeak_choice import ANY_ESPEAK
+from polyvox.text.phonemes.espeak_library import find_library
+
+_JAPANESE_PACKAGES: Final = ("fugashi", "unidic_lite")
+
+
+def missing_extra(language: str, espeak: str) -> str:
+    """The extra that would let a language be spoken; empty where nothing is missing."""
+    if language in VOICES:
+        installed = shutil.which(espeak) or (espeak == ANY_ESPEAK and find_library())
+        return "" if installed else "espeak"
+    if language == "ja" and not all(importlib.util.find_spec(package) for package in _JAPANESE_PACKAGES):
+        return "ja"
+    return ""
+
+
+def unspoken(languages: Iterable[str], espeak: str) -> str:
+    """A sentence that names the languages which cannot be spoken here, and the pip commands; empty where all can."""
+    lacking = {language: extra for language in sorted(languages) if (extra := missing_extra(language, espeak))}
+    if not lacking:
+        return ""
+    extras = ",".join(sorted(set(lacking.values())))
+    return f"Not spoken for want of packages: {', '.join(lacking)}. Get them with {install_hint(extras)}."
