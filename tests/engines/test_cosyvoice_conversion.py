@@ -58,12 +58,13 @@ async def test_speech_tokens_of_the_recording_are_decoded_in_the_voice(tmp_path,
             heard.extend(hop.tokens)
         return step_batch(self, hops)
 
+    monkeypatch.setattr(Token2Wav, "step_batch", recording_step)
     async with running(tmp_path, version) as engine:
         assert isinstance(engine, SupportsConversion)
         assert engine.capabilities.conversion
         voice = await engine.prepare(prompt())
         own = engine._running.model.features.speech_tokens(prompt("", 2.0))
-        monkeypatch.setattr(Token2Wav, "step_batch", recording_step)
+        heard.clear()
         chunks = await converted(engine, prompt("", 2.0), Utterance("", "", seed=1, prepared=voice))
     assert heard == own
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
