@@ -13,7 +13,7 @@ import structlog
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.kit.progress import ChunkLedger
-from polyvox.engines.kokoro.chunking import Break, PhonemeChunk, split_chunks
+from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, split_chunks
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import CompletedRequest, synthesize_in_order
 from polyvox.engines.kokoro.render import SAMPLE_RATE
@@ -58,6 +58,7 @@ class KokoroEngine:
         self._models_dir = settings.models_dir
         self._settings = own = settings.section(KokoroSettings)
         self._policy = ChunkPolicy(own.first_chunk_phonemes, own.chunk_growth, own.max_chunk_phonemes)
+        self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
         self._readers = PhonemeFrontends(espeak=settings.espeak)
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
@@ -121,7 +122,8 @@ class KokoroEngine:
         own = utterance.prepared
         pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
         reader = self._readers.frontend(self._language(utterance))
-        for chunk in split_chunks(reader.read(utterance.text, utterance.normalization), self._policy):
+        sentences = reader.read(utterance.text, utterance.normalization)
+        for chunk in split_chunks(sentences, self._policy, self._pauses):
             ids = chunk.ids
             yield SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed))
 
