@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, SupportsLocation, SupportsObserver, SupportsWarning
+from polyvox.engines.base import Engine, SupportsLocation, SupportsObserver, SupportsStyle, SupportsWarning
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
 from polyvox.types import Capabilities, EngineLocation, Voice
@@ -105,12 +105,14 @@ class Registry:
             raise UnavailableError(entry.reason, field="model")
         return entry.engine
 
-    def check_cloning(self, engine: Engine) -> None:
-        """Refuse a voice of the caller where the engine cannot clone, and name the models that can."""
+    def check_cloning(self, engine: Engine, *, registered: bool = False) -> None:
+        """Refuse a voice of the caller where the engine cannot clone; name the models that can, or what to do."""
         if engine.capabilities.cloning:
             return
         cloning = [info.id for info in self.models() if info.capabilities is not None and info.capabilities.cloning]
         remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that can"
+        if registered and isinstance(engine, SupportsStyle):
+            remedy += ", or fit the voice to this model with `polyvox voices fit` or POST /v1/voices/fit"
         raise InvalidRequestError(f"The model {engine.name!r} cannot clone voices; {remedy}.", field="model")
 
     def model(self, model: str | None) -> ModelInfo:

@@ -118,7 +118,7 @@ class VoiceResolver:
             return await self._unregistered(name, owner, engine)
         if isinstance(engine, SupportsStyle) and (style := fitted_style(record.report)) and style.model == engine.name:
             return self._styled([_FittedShare(1.0, record, style)], ())
-        self._registry.check_cloning(engine)
+        self._registry.check_cloning(engine, registered=True)
         return ResolvedVoice(record.id, lambda engine: self._prepare_registered(record, text, engine))
 
     async def _unregistered(self, name: str, owner: str, engine: Engine) -> ResolvedVoice | None:
@@ -152,7 +152,7 @@ class VoiceResolver:
             if record is None:
                 plain.append(part)
             elif style is None or style.model != engine.name:
-                self._registry.check_cloning(engine)
+                self._registry.check_cloning(engine, registered=True)
             else:
                 fitted.append(_FittedShare(part.share, record, style))
         return self._styled(fitted, plain) if fitted else None

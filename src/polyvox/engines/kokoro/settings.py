@@ -48,6 +48,11 @@ class KokoroSettings(SettingsSection):
         2.0, ge=1.0, le=10.0, description="How many times longer each chunk may be than the one before."
     )
     max_chunk_phonemes: int = Field(200, ge=20, le=510, description="Longest chunk, in phonemes.")
+    voice_levels: Literal["even", "raw"] = Field(
+        "even",
+        description="Whether all voices are brought to one loudness, with peaks limited to -1 dB (`even`), or left as "
+        "the model speaks them (`raw`).",
+    )
     sentence_pause: float = Field(
         0.42,
         ge=0,

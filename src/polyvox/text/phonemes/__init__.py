@@ -9,9 +9,9 @@ from polyvox.text.phonemes.base import Phonemizer
 from polyvox.text.phonemes.chinese import ChinesePhonemizer
 from polyvox.text.phonemes.english import EnglishPhonemizer
 from polyvox.text.phonemes.espeak import VOICES, EspeakPhonemizer
-from polyvox.text.phonemes.japanese import JapanesePhonemizer
+from polyvox.text.phonemes.japanese import JapanesePhonemizer, missing_dictionary
 
-__all__ = ["LANGUAGES", "Phonemizer", "phonemizer_for"]
+__all__ = ["LANGUAGES", "Phonemizer", "missing_for", "phonemizer_for"]
 
 _MAKERS: Final[Mapping[str, Callable[[str], Phonemizer]]] = {
     "en-us": lambda espeak: EnglishPhonemizer("us"),
@@ -32,3 +32,15 @@ def phonemizer_for(language: str, *, espeak: str) -> Phonemizer:
             f"No phonemizer speaks {language!r}; choose one of {', '.join(LANGUAGES)}.", field="language"
         )
     return maker(espeak)
+
+
+def missing_for(language: str, *, espeak: str) -> str:
+    """What a language lacks on this machine and how to get it; empty where it can be read. Loads nothing large."""
+    if language == "ja":
+        return missing_dictionary()
+    try:
+        if language in VOICES:
+            phonemizer_for(language, espeak=espeak)
+    except UnavailableError as error:
+        return str(error)
+    return ""
