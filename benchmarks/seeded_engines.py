@@ -312,7 +312,6 @@ def _loaded_cosyvoice(
         networks=CosyVoiceNetworks(networks.lm, networks.token2wav),
         placement=placement,
         warning="",
-        tags=tags,
         tokenizer=tokenizer,
         frontend=CosyVoiceFrontend(tags, lambda text: len(tokenizer.encode(text))),
         features=_NoFeatures(),
@@ -347,6 +346,7 @@ def _zipvoice(seeded: Seeded, settings: Settings) -> SeededEngine:
         networks.acoustic_model.to(seeded.placement("float16").dtype)
         frontend = ZipVoiceFrontend(networks.vocabulary, settings.espeak, dialogue=False)
         await engine.start_with(networks, device)
+        await engine.captured()
         return Manner(
             prepared=_zipvoice_voice(engine.name, frontend, seeded), tuning=(("num_steps", float(seeded.steps)),)
         )

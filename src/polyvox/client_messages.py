@@ -239,8 +239,12 @@ def voices(response: httpx.Response) -> list[Voice]:
 
 
 def models(response: httpx.Response) -> list[ServerModel]:
-    """The models of `GET /v1/models`."""
-    return _parsed(response, lambda found: [_model(model) for model in found["data"]])
+    """The models of `GET /v1/models`, without further names of the same ones, such as `tts-1`."""
+    return _parsed(response, lambda found: [_model(model) for model in found["data"] if not _is_alias(model)])
+
+
+def _is_alias(model: dict[str, Any]) -> bool:
+    return bool(model.get("root", model["id"]) != model["id"])
 
 
 def server_voice(response: httpx.Response) -> ServerVoice:

@@ -56,6 +56,24 @@ _CONVENTIONAL_VOICES = (
 """The speakers of CosyVoice's fine-tuned model, which its clients name."""
 
 
+OPENAI_VOICES = (
+    "alloy=am_adam",
+    "ash=af_nicole",
+    "ballad=bm_george",
+    "cedar=am_fenrir",
+    "coral=bf_emma",
+    "echo=af_bella",
+    "fable=af_sarah",
+    "marin=af_heart",
+    "nova=bf_isabella",
+    "onyx=bm_george",
+    "sage=am_michael",
+    "shimmer=af_sky",
+    "verse=am_puck",
+)
+"""OpenAI's voices: Kokoro-FastAPI's choice for those that it knows."""
+
+
 class SettingsSection(BaseModel):
     """Settings of one engine family or one dialect; every field has a default.
 
@@ -127,6 +145,12 @@ class Settings(BaseModel):
         [], description="Addresses or networks of reverse proxies, which tell in X-Forwarded-For who calls."
     )
     max_input_chars: int = Field(100_000, ge=1, description="Longest text of one request, in characters.")
+    max_downloads: int = Field(
+        64, ge=0, description="Finished files that may be fetched again by their link; 0: there are no links."
+    )
+    max_download_bytes: int = Field(67_108_864, ge=0, description="Memory for all such files.")
+    download_seconds: float = Field(900.0, gt=0, description="How long such a file can be fetched.")
+    enable_debug: bool = Field(False, description="Whether /debug/threads, /debug/storage and /debug/system answer.")
     allow_voice_download: bool = Field(True, description="Whether /v1/audio/voices/combine may return the mixed voice.")
 
     # Models
@@ -142,10 +166,17 @@ class Settings(BaseModel):
         list(_CONVENTIONAL_VOICES),
         description="Further names of voices, as `name=voice`; a voice that really has the name goes first.",
     )
+    openai_voices: CommaList[VoiceAlias] = Field(
+        list(OPENAI_VOICES), description="What OpenAI's voice names stand for, as `name=voice`."
+    )
     hub_url: str = Field("https://huggingface.co", description="Hugging Face hub, or a mirror of it.")
     modelscope_url: str = Field("https://modelscope.cn", description="ModelScope's hub, or a mirror of it.")
 
     # Text
+    allow_voice_tags: bool = Field(
+        False, description="Whether `[voice:...]` and `[rate:...]` in texts are obeyed where a request does not say."
+    )
+    allow_ssml: bool = Field(True, description="Whether texts in SSML are obeyed; else their tags are dropped.")
     espeak: str = Field("espeak-ng", description="espeak-ng program, used where it is installed.")
 
     # Sessions
@@ -295,8 +326,8 @@ class Settings(BaseModel):
 
     @property
     def aliases(self) -> Mapping[str, str]:
-        """`voice_aliases` by their names."""
-        return dict(alias.split("=", 1) for alias in self.voice_aliases)
+        """`openai_voices` and `voice_aliases` by their names; the latter go first."""
+        return dict(alias.split("=", 1) for alias in (*self.openai_voices, *self.voice_aliases))
 
     def section(self, kind: type[Section]) -> Section:
         """The settings of one engine family or dialect; its defaults where nothing was loaded for it."""

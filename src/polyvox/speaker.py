@@ -32,6 +32,7 @@ from polyvox.errors import BundleError, EngineError, InvalidRequestError
 from polyvox.service.logs import configure_logging
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
+from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
@@ -258,7 +259,10 @@ class Speaker:
         await self._service.close()
 
     async def _open(self, utterance: Utterance, voice: str | ReferenceVoice | None) -> Session:
-        request = SpeechRequest(utterance, model=self.model, door="library")
+        by_name = self._voices.resolver.by_name(SHARED_OWNER, self.model)
+        request = SpeechRequest(
+            utterance, model=self.model, door="library", markup=MarkupRequest(resolve_voice=by_name)
+        )
         transcript = voice.transcript if isinstance(voice, ReferenceVoice) else None
         reference: VoiceReference = (
             InlineVoice(voice.recording) if isinstance(voice, ReferenceVoice) else RegisteredVoice(utterance.voice)

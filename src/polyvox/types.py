@@ -56,6 +56,14 @@ class WordTiming:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkTiming:
+    """A place that the caller marked in the text, and its time in seconds from the utterance's first sample."""
+
+    name: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkPolicy:
     """Chunk sizes of one session, in the engine's own unit (phonemes, tokens).
 
@@ -116,7 +124,7 @@ class AudioChunk:
 
     `start` is the chunk's first sample counted from the utterance's first, at `sample_rate`; `index` counts chunks from
     0. `span` is the caller's text that it says, `tokens` and `frames` are the model's token and mel ranges. Boundaries
-    are a pure function of text, voice, seed and `policy`.
+    are a pure function of text, voice, seed and `policy`. `voice` names the speaker where a text has several.
     """
 
     pcm: Pcm
@@ -131,6 +139,8 @@ class AudioChunk:
     wall_seconds: float = 0.0
     device_seconds: float = 0.0
     policy: ChunkPolicy | None = None
+    voice: str = ""
+    marks: tuple[MarkTiming, ...] = ()
     stages: StageSeconds = NO_STAGES
 
     @property
@@ -261,3 +271,7 @@ class Capabilities:
     phonemes: bool = False
     voice_mixing: bool = False
     stochastic: bool = False
+    reads_markup: bool = False
+    """Whether its frontend takes pauses, inline phonemes and Markdown (`text/markup.py`); else the service does."""
+    tags: frozenset[str] | None = None
+    """Tags that a text may hold, such as `[laughter]`; None for an engine to which brackets are punctuation."""

@@ -58,7 +58,7 @@ FIELDS = {
     "loudness too loud": ({"input": "a", "loudness": 0}, "loudness"),
     "normalisation not an object": ({"input": "a", "normalization_options": []}, "normalization_options"),
     "normalisation not a truth": (
-        {"input": "a", "normalization_options": {"normalize": "no"}},
+        {"input": "a", "normalization_options": {"normalize": "perhaps"}},
         "normalization_options.normalize",
     ),
 }

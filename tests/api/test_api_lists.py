@@ -19,7 +19,12 @@ async def test_models_are_listed_with_what_they_can_do():
     async with called(two_models()) as client:
         body = (await client.get("/v1/models")).json()
     assert body["object"] == "list"
-    tone, absent = body["data"]
+    tone, absent, *openai = body["data"]
+    assert [(model["id"], model["root"]) for model in openai] == [
+        ("tts-1", "tone"),
+        ("tts-1-hd", "tone"),
+        ("gpt-4o-mini-tts", "tone"),
+    ]
     assert (tone["id"], tone["object"], tone["available"], tone["reason"]) == ("tone", "model", True, "")
     assert isinstance(tone["created"], int)
     assert isinstance(tone["owned_by"], str)

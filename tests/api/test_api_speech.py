@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.fakes import PlainToneEngine, ToneEngine, tone, tone_service
-from helpers.serving import called, decoded_seconds
+from helpers.serving import called, decoded_seconds, error_of
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16, to_pcm16
 from polyvox.types import CodeBlocks, NormalizationOptions
@@ -136,6 +136,58 @@ async def test_instructions_that_cannot_be_followed_are_ignored_with_a_warning()
     assert "x-polyvox-warning" not in plain.headers
     assert asked.status_code == 200
     assert "instructions" in asked.headers["x-polyvox-warning"]
+
+
+async def test_markup_that_nobody_obeys_is_dropped_with_a_warning_at_every_door():
+    text = "Hello <b>there</b> [voice:high] <|en|>friend."
+    async with called(tone_service(ToneEngine(), max_input_chars=200)) as client:
+        answers = [
+            await client.post(SPEECH, json={"input": text}),
+            await client.post(SPEECH, json={"input": text, "stream": False}),
+            await client.post(SPEECH, json={"input": text, "stream_format": "sse"}),
+            await client.post("/dev/captioned_speech", json={"input": text}),
+            await client.post("/tts", json={"text": text}),
+            await client.post("/v1/audio/dialogue", json={"turns": [{"voice": "low", "text": text}]}),
+        ]
+    for answer in answers:
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["x-polyvox-warning"] == "dropped-markup: <b>, </b>, [voice:high], <|en|>"
+
+
+async def test_a_warning_is_no_way_into_the_headers():
+    async with called(tone_service()) as client:
+        answer = await client.post(SPEECH, json={"input": "Hello <b\r\nX-Evil='1'>there</b> <q-\u00e9\u202e>."})
+    assert answer.status_code == 200
+    assert "x-evil" not in answer.headers
+    assert answer.headers["x-polyvox-warning"].isascii()
+
+
+async def test_tags_in_the_text_change_voice_and_pace_where_they_are_allowed():
+    engine = ToneEngine()
+    wish = {
+        "input": "One. [voice:anna] Two. [rate:2]Three. [voice:bert] Four.",
+        "voice": "BERT",
+        "allow_voice_tags": True,
+        "voice_aliases": {"anna": "high", "bert": {"voice": "low", "rate": 0.5}},
+    }
+    async with called(tone_service(engine)) as client:
+        answer = await client.post(SPEECH, json=wish)
+        captions = await client.post("/dev/captioned_speech", json=wish | {"stream": False})
+        refused = await client.post(SPEECH, json=wish | {"voice_aliases": {f"n{index}": "low" for index in range(65)}})
+        unknown = await client.post(SPEECH, json=wish | {"voice_aliases": {"bert": "nobody"}})
+    assert answer.status_code == 200, answer.text
+    assert "x-polyvox-warning" not in answer.headers
+    spoken = [(one.text.strip(), one.voice, one.speed) for one in engine.heard[:4]]
+    assert spoken == [("One.", "low", 0.5), ("Two.", "high", 1.0), ("Three.", "high", 2.0), ("Four.", "low", 0.5)]
+    assert [(one["word"], one["voice"]) for one in captions.json()["timestamps"]] == [
+        ("One.", "low"),
+        ("Two.", "high"),
+        ("Three.", "high"),
+        ("Four.", "low"),
+    ]
+    assert refused.status_code == 400
+    assert unknown.status_code == 400
+    assert error_of(unknown)["code"] == "voice_not_found"
 
 
 async def test_nulls_mean_not_given_and_unknown_fields_are_ignored():

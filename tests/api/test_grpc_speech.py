@@ -156,6 +156,16 @@ async def test_what_the_config_asks_for_reaches_the_engine(studio):
     assert got[-1][1].finished.samples == pytest.approx(0.15 * 16_000, abs=2)
 
 
+async def test_what_is_dropped_from_a_text_is_said_in_the_trailing_metadata(studio):
+    async with stub_of(studio) as stub:
+        call = stub.Converse(iter((config(), text("One <b>two</b> <|x|> three."), END)))
+        got = await answers(call)
+        trailers = dict(await call.trailing_metadata())
+    assert got[-1][0] == "finished"
+    assert studio.engine.heard[0].text == "One two three."
+    assert trailers["x-polyvox-warning"] == "dropped-markup: <b>, </b>, <|x|>"
+
+
 async def test_a_recording_may_come_with_the_config(studio):
     file = encode(tone(300.0, 0, 48_000, 24_000), AudioFormat.FLAC, 24_000)
     await conversed(studio, config(prompt_audio=file, prompt_text="Words."), text("One two three."), END)

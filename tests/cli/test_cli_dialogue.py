@@ -80,7 +80,7 @@ def test_a_server_speaks_it_as_well(engine: ToneEngine) -> None:
     [
         (("--dialogue", "low: Hi.", "--voice", "low"), "leave --voice out"),
         (("Hi.", "--pause", "1"), "--pause is for dialogues"),
-        (("--dialogue", "low: Hi.", "--pause", "11"), "pause must lie between"),
+        (("--dialogue", "low: Hi.", "--pause", "61"), "pause must lie between"),
         (("--dialogue", "low: Hi.\nnobody: Hi."), "no voice 'nobody'"),
         (("--dialogue", "Hi."), "Line 1 names no voice"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from helpers.tiny_cosyvoice import prompt, tiny_model
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
-from polyvox.errors import BundleError, InvalidRequestError, PromptError, TextError
+from polyvox.errors import BundleError, InvalidRequestError, PromptError
 from polyvox.installation import load_settings
 from polyvox.text.tracked import TrackedText
 from polyvox.types import ChunkPolicy, Utterance
@@ -152,13 +152,11 @@ async def test_a_recording_is_converted(engine, cloned):
 @pytest.mark.parametrize(
     ("utterance", "error", "message"),
     [
-        (Utterance("<|endoftext|>", SPEAKER), TextError, "control token"),
-        (Utterance("[sic]", SPEAKER), TextError, "unknown"),
         (Utterance("bonjour", SPEAKER, language="fr"), InvalidRequestError, "CosyVoice 1 does not speak 'fr'"),
         (Utterance("one", SPEAKER, tuning={"zero_shot": 1.0}), PromptError, "no transcript"),
         (Utterance("one", SPEAKER, instructions="a" * 501), InvalidRequestError, "longer than 500"),
     ],
-    ids=["control", "tag", "language", "transcript", "instructions"],
+    ids=["language", "transcript", "instructions"],
 )
 async def test_what_it_cannot_do_is_refused_before_any_work(engine, utterance, error, message):
     with pytest.raises(error, match=message):

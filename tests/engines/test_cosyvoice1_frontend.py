@@ -15,7 +15,7 @@ from polyvox.engines.cosyvoice.lm_prompt import PromptMode, build_prompt_v1, cho
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
-from polyvox.errors import BundleError, TextError
+from polyvox.errors import BundleError
 from polyvox.types import PreparedVoice
 
 RECORDED = json.loads((GOLDEN / "cosyvoice1" / "frontend.json").read_text())
@@ -98,12 +98,11 @@ def test_the_form_of_the_hubs_is_read_as_well(tokenizer, tmp_path):
 def test_documents_write_jp_for_japanese_and_only_languages_are_control_tokens(tokenizer):
     assert tokenizer.encode("<|jp|>") == tokenizer.encode("<|ja|>") == [50266]
     assert 50257 not in tokenizer.encode("<|endoftext|>")
-    Tags(1).check("<|en|>One [laughter] <strong>two</strong>", "input")
+    tagged = "<|en|>One [laughter] <strong>two</strong>"
+    assert Tags(1).clean(tagged) == tagged
     for text in ("<|endoftext|>", "<|endofprompt|>", "<|0.00|>"):
-        with pytest.raises(TextError, match="control token"):
-            Tags(1).check(text, "input")
-    with pytest.raises(TextError, match="control token"):
-        Tags(2).check("<|en|>One", "input")
+        assert Tags(1).clean(f"{text}One") == "One"
+    assert Tags(2).clean("<|en|>One") == "One"
 
 
 @pytest.mark.parametrize("content", ["", "no base64 1\n", "IQ==\n", "IQ== one\n"])

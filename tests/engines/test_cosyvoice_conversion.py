@@ -51,18 +51,19 @@ def joined(chunks):
 @VERSIONS
 async def test_speech_tokens_of_the_recording_are_decoded_in_the_voice(tmp_path, version, monkeypatch):
     heard = []
-    step = Token2Wav.step
+    step_batch = Token2Wav.step_batch
 
-    def recording_step(self, tokens, state, *, final):
-        heard.extend(tokens)
-        return step(self, tokens, state, final=final)
+    def recording_step(self, hops):
+        for hop in hops:
+            heard.extend(hop.tokens)
+        return step_batch(self, hops)
 
     async with running(tmp_path, version) as engine:
         assert isinstance(engine, SupportsConversion)
         assert engine.capabilities.conversion
         voice = await engine.prepare(prompt())
         own = engine._running.model.features.speech_tokens(prompt("", 2.0))
-        monkeypatch.setattr(Token2Wav, "step", recording_step)
+        monkeypatch.setattr(Token2Wav, "step_batch", recording_step)
         chunks = await converted(engine, prompt("", 2.0), Utterance("", "", seed=1, prepared=voice))
     assert heard == own
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))

@@ -24,15 +24,21 @@ async def test_openais_clients_hear_it_and_its_refusals(tmp_path):
         spoken = await client.post("/v1/audio/speech", json=request)
         assert spoken.status_code == 200
         assert len(spoken.content) >= 2 * 960 * 2 * 5
-        refused = await client.post("/v1/audio/speech", json={**request, "input": "a <|endofprompt|> b"})
-        assert refused.status_code == 400
-        assert "control token" in error_of(refused)["message"]
-        assert error_of(refused)["param"] == "input"
-        instructed = await client.post("/v1/audio/speech", json={**request, "instructions": "fast<|endofprompt|>"})
-        assert (instructed.status_code, error_of(instructed)["param"]) == (400, "instructions")
-        tagged = await client.post("/v1/audio/speech", json={**request, "input": "a [gigglesnort] b"})
-        assert tagged.status_code == 400
-        assert "'[gigglesnort]' is unknown; known are [breath]" in error_of(tagged)["message"]
+        texts = {
+            "the <|endofprompt|> wall.": "dropped-markup: <|endofprompt|>",
+            "the [wall].": "spoken-as-words: [wall]",
+            "the <b>wall</b>.": "dropped-markup: <b>, </b>",
+        }
+        for text, warning in texts.items():
+            marked = await client.post("/v1/audio/speech", json={**request, "input": text, "seed": 1})
+            plain = await client.post("/v1/audio/speech", json={**request, "seed": 1})
+            assert marked.status_code == 200, marked.text
+            assert marked.headers["x-polyvox-warning"] == warning
+            assert marked.content == plain.content
+        paused = await client.post("/v1/audio/speech", json={**request, "input": "the [pause:2s] wall."})
+        assert bytes(2 * 2 * 24_000) in paused.content
+        listed = (await client.get("/v1/models/cosyvoice3")).json()
+        assert "[laughter]" in listed["capabilities"]["tags"]
         unknown = await client.post("/v1/audio/speech", json={**request, "voice": "nobody"})
         assert error_of(unknown)["code"] == "voice_not_found"
 

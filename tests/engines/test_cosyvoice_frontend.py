@@ -15,7 +15,7 @@ from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, CosyVoiceFrontend
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor, check_recording
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
-from polyvox.errors import BundleError, PromptError, TextError
+from polyvox.errors import BundleError, PromptError
 from polyvox.types import NormalizationOptions, VoicePrompt
 
 RECORDED = np.load(FRONTEND / "cosyvoice_features.npz")
@@ -97,23 +97,34 @@ def test_a_broken_tokenizer_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "spoken"),
     [
-        ("Hello <|endofprompt|> there", "control token"),
-        ("<|en|>Hello", "control token"),
-        ("He [giggles] and goes", r"\[giggles\]' is unknown; known are \[breath\]"),
-        ("<b>bold</b>", "unknown"),
+        ("Hello <|endofprompt|> there", "Hello there"),
+        ("<|en|>Hello", "Hello"),
+        ("a<|im_end|>b", "a b"),
+        ("He [giggles] and goes", "He giggles and goes"),
+        ("He wrote teh [sic] on it", "He wrote teh sic on it"),
+        ("<b>bold</b> and <i class='x'>leaning</i>", "bold and leaning"),
     ],
 )
-def test_control_tokens_and_unknown_tags_are_refused(text, complaint):
-    with pytest.raises(TextError, match=complaint):
-        Tags(3).check(text, "input")
+def test_control_tokens_and_unknown_tags_never_reach_the_model(text, spoken):
+    assert Tags(3).clean(text) == spoken
+    assert TEXT_FRONTEND.normalized(text, OPTIONS).text == spoken
 
 
-def test_brackets_that_are_no_tags_pass():
-    Tags(3).check("See [1], [a b], x < y > z and [AH0] [laughter] <strong>so</strong>.", "input")
-    with pytest.raises(TextError, match="AH0"):
-        Tags(2).check("[AH0]", "input")
+def test_brackets_that_are_no_tags_and_tags_of_the_model_pass():
+    text = "See [1], [a b], x < y > z and [AH0] [laughter] <strong>so</strong>."
+    assert Tags(3).clean(text) == text
+    assert Tags(2).clean("[AH0]") == "AH0"
+
+
+def test_what_is_left_of_a_text_keeps_its_place_in_it():
+    text = "One <b>two</b> [sic] three"
+    found = TEXT_FRONTEND.normalized(text, OPTIONS)
+    for word in ("One", "two", "sic", "three"):
+        at = found.text.index(word)
+        span = found.span(at, at + len(word))
+        assert text[span.start : span.end] == word
 
 
 def pieces(text):

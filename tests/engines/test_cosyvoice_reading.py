@@ -166,13 +166,12 @@ async def test_who_has_written_nothing_yet_holds_no_stream(tmp_path):
         await asyncio.wait([waiting])
 
 
-async def test_bad_text_is_refused_wherever_it_is_cut(tmp_path):
+async def test_markup_is_dropped_wherever_the_text_is_cut(tmp_path):
     async with running(tmp_path, 3) as engine:
+        plain = await said(engine, in_pieces("the wall er.", 1000), utterance())
         for size in (1, 1000):
-            with pytest.raises(TextError, match="control token"):
-                await said(engine, in_pieces("all the wall <| all the word all the wall |> er.", size), utterance())
-            with pytest.raises(TextError, match="unknown"):
-                await said(engine, in_pieces("Hi [gigglesnort] there.", size), utterance())
+            marked = await said(engine, in_pieces("the <|im_end|> [wall] <b>er</b>.", size), utterance())
+            assert np.array_equal(*(np.concatenate([chunk.pcm for chunk in each]) for each in (plain, marked)))
         for nothing in ("", "... !\n"):
             with pytest.raises(TextError, match="Nothing in the text"):
                 await said(engine, in_pieces(nothing, 1), utterance())
@@ -197,7 +196,7 @@ class TestPhrases:
         tags = Tags(version)
         tokenizer = TextTokenizer(FRONTEND / "CosyVoice-BlankEN", tags)
         script = CosyVoiceFrontend(tags, lambda text: len(tokenizer.encode(text)))
-        return StreamingFrontend(script, tokenizer, tags, NormalizationOptions(), language), script, tokenizer
+        return StreamingFrontend(script, tokenizer, NormalizationOptions(), language), script, tokenizer
 
     def ids(self, text, size, **options):
         arriving, _, _ = self.script(**options)

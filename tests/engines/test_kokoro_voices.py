@@ -30,7 +30,12 @@ def test_a_mix_is_the_weighted_mean_of_its_voices(styles):
 
 
 def test_openai_names_are_voices_too(styles):
-    np.testing.assert_array_equal(styles.style("nova"), styles.style("af_nova"))
+    np.testing.assert_array_equal(styles.style("nova"), styles.style("bf_isabella"))
+
+
+def test_a_voice_is_subtracted_as_in_kokoro_fastapi(styles):
+    mixed = styles.style("af_heart(3)-bf_emma")
+    np.testing.assert_allclose(mixed, 0.75 * styles.style("af_heart") - 0.25 * styles.style("bf_emma"), atol=1e-6)
 
 
 def test_an_unknown_voice_is_refused_with_a_suggestion():

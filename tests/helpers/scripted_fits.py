@@ -23,7 +23,8 @@ def style(base: str = "low", model: str = "tone") -> FittedStyle:
 class ScriptedFits:
     """Takes a step, waits for `go`, then ends with a style or an error; `open` counts running fits."""
 
-    def __init__(self, *, waiting: bool = False, error: PolyvoxError | None = None) -> None:
+    def __init__(self, *, waiting: bool = False, error: PolyvoxError | None = None, model: str = "tone") -> None:
+        self.model = model
         self.go = asyncio.Event()
         if not waiting:
             self.go.set()
@@ -44,7 +45,7 @@ class ScriptedFits:
             await self.go.wait()
             if self.error is not None:
                 raise self.error
-            yield style()
+            yield style(model=self.model)
         finally:
             self.open -= 1
 

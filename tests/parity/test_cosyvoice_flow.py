@@ -19,9 +19,10 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
+from polyvox.models import cache
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import LayerCache
-from polyvox.models.cosyvoice import conformer, dit, unet
+from polyvox.models.cosyvoice import dit, unet
 from polyvox.models.cosyvoice.flow import FlowPrompt
 from polyvox.models.cosyvoice.flow_v2 import Flow2Config, load_flow2
 from polyvox.models.cosyvoice.flow_v3 import Flow3Config, load_flow3
@@ -195,9 +196,8 @@ def test_a_batch_gives_each_of_its_streams_what_it_gets_alone(version):
 def operations_beside_attention(model, tokens, state, *, final, monkeypatch):
     """What a step computes when attention over what was kept is taken out of it."""
     with monkeypatch.context() as patch, FlopCounterMode(display=False) as counter:
-        patch.setattr(conformer, "attend_relative", lambda content, *others: torch.empty_like(content))
-        for module in (unet, dit):
-            patch.setattr(module, "attend", lambda query, *others: torch.empty_like(query))
+        for name in ("attend", "attend_relative"):
+            patch.setattr(cache, name, lambda query, *others: torch.empty_like(query))
         model.step(tokens, state, final=final)
     return counter.get_total_flops()
 

@@ -110,6 +110,19 @@ async def test_groups_may_differ_in_how_many_fit_into_a_batch(device: DeviceExec
     await stage.close()
 
 
+async def test_a_batch_costs_no_more_than_max_cost_and_the_most_urgent_is_always_in_it(device: DeviceExecutor) -> None:
+    gate = Gate(open_=False)
+    stage = Stage("s", gate, executor=device, max_batch=8, cost=lambda item: item, max_cost=10)
+    first = await behind_a_held_batch(stage, gate)
+    due = {4: 5.0, 5: 3.0, 3: 4.0, 30: 2.0, 2: 1.0, 12: 9.0, 1: 9.5}
+    rest = ask(stage, *due, due=due.__getitem__)
+    await until(lambda: len(stage) == len(due))
+    gate.passage.set()
+    assert await asyncio.gather(first, *rest) == [0, *(item * 10 for item in due)]
+    assert gate.batches == [[0], [2], [30], [5, 3], [4], [12], [1]]
+    await stage.close()
+
+
 async def test_a_lone_item_waits_for_company_no_longer_than_max_wait(device: DeviceExecutor) -> None:
     gate = Gate()
     stage = Stage("gate", gate, executor=device, max_batch=2, max_wait=0.05)

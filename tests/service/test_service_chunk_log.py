@@ -150,14 +150,14 @@ async def test_a_whole_answer_gives_the_ranges_to_those_who_ask() -> None:
     assert "x-polyvox-chunks" not in stream.headers, "not known when a stream's header is sent"
 
 
-async def test_a_callers_id_is_logged_without_what_could_forge_lines(tmp_path: Path) -> None:
+async def test_a_callers_id_is_logged_where_it_is_acceptable(tmp_path: Path) -> None:
     path = tmp_path / "log"
     async with called(tone_service(ToneEngine(chunks=1), chunk_log=path)) as client:
-        for given in ("order-5", "x\ty" + "z" * 200):
+        for given in ("order-5", "x\ty", "z" * 129, "z" * 128):
             await client.post(
                 "/v1/audio/speech", json={"input": "one", "voice": "low"}, headers={"X-Request-Id": given}
             )
-    assert [line["request"] for line in records(path)] == ["order-5", "xy" + "z" * 126]
+    assert [line["request"] for line in records(path)] == ["order-5", None, None, "z" * 128]
 
 
 def test_the_header_stays_short() -> None:

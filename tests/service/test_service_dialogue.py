@@ -141,7 +141,7 @@ async def test_refusals_are_counted(tmp_path) -> None:
     assert count == 1
 
 
-@pytest.mark.parametrize("pause", [-1.0, 10.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("pause", [-1.0, 60.1, float("nan"), float("inf")])
 def test_a_pause_out_of_range_is_refused_before_any_work(tmp_path, pause: float) -> None:
     settings = Studio(tmp_path).speech.settings
     with pytest.raises(InvalidRequestError) as caught:

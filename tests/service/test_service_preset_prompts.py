@@ -4,17 +4,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from helpers.cloning import Studio, opened
+from helpers.cloning import Studio, opened, sample
 from helpers.fakes import ToneEngine, missing_bundle, tone_spec
+from helpers.scripted_fits import ScriptedFits, fitting_service
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import PresetPrompt, PresetVoices
-from polyvox.errors import UnavailableError, UnknownVoiceError
+from polyvox.errors import InvalidRequestError, UnavailableError, UnknownVoiceError
 from polyvox.service.speech import SpeechRequest
-from polyvox.types import Utterance
-from polyvox.voices.records import SHARED_OWNER
-from polyvox.voices.references import RegisteredVoice
+from polyvox.types import PreparedVoice, Utterance
+from polyvox.voices.fitted import fitted_style
+from polyvox.voices.records import SHARED_OWNER, VoiceDetails
+from polyvox.voices.references import InlineVoice, RegisteredVoice
 
 pytestmark = pytest.mark.anyio
 
@@ -98,3 +101,39 @@ async def test_a_request_without_a_voice_gets_the_models_own(tmp_path: Path, cho
         assert (await spoken(studio, "")).voice == "low"
     async with opened(Studio(tmp_path, default_voice="high")) as studio:
         assert (await spoken(studio, "")).voice == "high"
+
+
+async def test_a_mix_with_a_fitted_voice_is_borrowed_with_its_style(tmp_path: Path, choir, monkeypatch):
+    """The lending model speaks the prompt in the mix and offset of the fit."""
+    styles = []
+
+    def voice_from_style(mix, offset, language):
+        styles.append(({part.voice: part.share for part in mix}, offset))
+        return PreparedVoice("choir", "", {})
+
+    choir.voice_from_style = voice_from_style
+    script = ScriptedFits(model="choir")
+    async with opened(Studio(tmp_path)) as studio:
+        fits = fitting_service(studio.speech.settings, studio.voices, script)
+        fitted = await fits.finished(
+            await fits.start(InlineVoice(sample(1)), VoiceDetails.checked(name="anna", consent=True), SHARED_OWNER),
+            lambda job: None,
+            every=0.01,
+        )
+        style = fitted_style(fitted.report)
+        monkeypatch.setattr(studio.voices.presets, "_presets", PresetVoices("choir", ("alto",), presets_of_any))
+        for _ in range(2):
+            assert (await spoken(studio, "anna+alto")).prepared is not None
+        assert len(studio.engine.prepared) == 1
+        (shares, offset), *_ = styles
+        assert shares["alto"] == 0.5
+        np.testing.assert_allclose(offset, style.offset / 2)
+        await studio.voices.register(
+            InlineVoice(sample(2)), VoiceDetails.checked(name="bert", consent=True), SHARED_OWNER
+        )
+        with pytest.raises(InvalidRequestError, match="polyvox voices fit bert"):
+            await spoken(studio, "anna+bert")
+
+
+def presets_of_any(name: str) -> PresetPrompt | None:
+    return None if "+" in name or name in ("anna", "bert") else PresetPrompt("low", "Hello.", "en-us", "Hello.")

@@ -212,7 +212,7 @@ class TestCancelling:
     async def test_too_late_changes_nothing(self) -> None:
         async with running(tone_service(ToneEngine(fail_at=1))) as service:
             session = await service.open(request())
-            await asyncio.sleep(0.02)
+            await asyncio.wait({session.task})
             session.cancel()
             assert session.state is SessionState.FAILED
             assert (await anext(aiter(session))).index == 0

@@ -24,6 +24,7 @@ from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.streaming import PUBLIC_HEADERS
+from polyvox.service.downloads import Downloads
 from polyvox.service.fitting import FittingService
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -67,6 +68,7 @@ def create_app(
     app.state.service = service
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
+    app.state.downloads = Downloads(service.settings)
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})

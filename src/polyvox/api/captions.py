@@ -3,20 +3,20 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from polyvox.api.events import chunk_info
-from polyvox.api.schemas import Captioned, WordTimestamp
+from polyvox.api.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session
-from polyvox.types import WordTiming
+from polyvox.types import AudioChunk, WordTiming
 
 _SLICE_BYTES = 786_432
 """A multiple of three, so that the base64 of the slices is that of the whole."""
@@ -34,19 +34,19 @@ class CaptionStream:
     buffered = False
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        # An encoder may hold a chunk's audio back; its words then wait with it.
-        waiting: list[WordTiming] = []
+        waiting = _Timings()  # an encoder may hold a chunk's audio back; its words then wait with it
         chunks: list[dict[str, Any]] = []
         async with aclosing(encoded(session, self.format)) as parts:
             async for part in parts:
                 if part.chunk is not None:
-                    waiting.extend(part.chunk.words)
+                    waiting.add(part.chunk)
                     chunks += [await chunk_info(part.chunk)] if self.chunks else []
                 if part.data:
                     told = {"chunks": chunks} if self.chunks else {}
                     yield _caption(self.format, part.data, waiting if self.timestamps else None, told) + b"\n"
-                    waiting.clear()
-                    chunks.clear()
+                    waiting, chunks = _Timings(), []
+            if self.timestamps and waiting.marks:
+                yield _caption(self.format, b"", waiting) + b"\n"
 
     def error_tail(self, error: PolyvoxError) -> None:
         return None
@@ -62,10 +62,12 @@ class CaptionFile:
     buffered = True
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        words: list[WordTiming] = []
-        data = await encode_whole(session, self.format, lambda chunk: words.extend(chunk.words))
+        timings = _Timings()
+        data = await encode_whole(session, self.format, timings.add)
         await session.output.grow_to(len(data) + 4 * len(data) // 3)
-        head, tail = await session.executor.run(partial(_around_audio, self.format, words if self.timestamps else None))
+        head, tail = await session.executor.run(
+            partial(_around_audio, self.format, timings if self.timestamps else None)
+        )
         yield head
         for start in range(0, len(data), _SLICE_BYTES):
             yield base64.b64encode(data[start : start + _SLICE_BYTES])
@@ -76,25 +78,59 @@ class CaptionFile:
         return None
 
 
-def _around_audio(audio_format: AudioFormat, words: Iterable[WordTiming] | None) -> tuple[bytes, bytes]:
+@dataclass(frozen=True, slots=True)
+class TimestampsFile:
+    """One JSON object with all words, without the audio."""
+
+    media_type = "application/json"
+    buffered = True
+
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
+        timings = _Timings()
+        async for chunk in session:
+            timings.add(chunk)
+        found = Timestamps(timestamps=timings.words, marks=timings.marks or None)
+        yield (await session.executor.run(found.model_dump_json)).encode()
+
+    def error_tail(self, error: PolyvoxError) -> None:
+        return None
+
+
+@dataclass(slots=True)
+class _Timings:
+    """The words and marks of some audio."""
+
+    words: list[WordTimestamp] = field(default_factory=list)
+    marks: list[MarkTimestamp] = field(default_factory=list)
+
+    def add(self, chunk: AudioChunk) -> None:
+        self.words += (_stamp(word, chunk.voice) for word in chunk.words)
+        self.marks += (MarkTimestamp(name=mark.name, time=round(mark.time, 4)) for mark in chunk.marks)
+
+
+def _stamp(word: WordTiming, voice: str) -> WordTimestamp:
+    start, end = round(word.start, 4), round(word.end, 4)
+    if voice:
+        return VoicedTimestamp(word=word.word, start_time=start, end_time=end, voice=voice)
+    return WordTimestamp(word=word.word, start_time=start, end_time=end)
+
+
+def _around_audio(audio_format: AudioFormat, timings: _Timings | None) -> tuple[bytes, bytes]:
     """What stands before and behind the audio, the first field of the object."""
-    head, empty, tail = _caption(audio_format, b"", words).partition(b'""')
+    head, empty, tail = _caption(audio_format, b"", timings).partition(b'""')
     return head + empty[:1], empty[1:] + tail
 
 
 def _caption(
     audio_format: AudioFormat,
     data: bytes,
-    words: Iterable[WordTiming] | None,
+    timings: _Timings | None,
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> bytes:
-    stamps = (
-        None
-        if words is None
-        else [
-            WordTimestamp(word=word.word, start_time=round(word.start, 4), end_time=round(word.end, 4))
-            for word in words
-        ]
+    caption = Captioned(
+        audio=base64.b64encode(data).decode(),
+        audio_format=audio_format.media_type,
+        timestamps=None if timings is None else timings.words,
+        marks=None if timings is None else timings.marks or None,
     )
-    caption = Captioned(audio=base64.b64encode(data).decode(), audio_format=audio_format.media_type, timestamps=stamps)
     return json.dumps({**caption.model_dump(), **more}, ensure_ascii=False, separators=(",", ":")).encode()

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import Field, StrictBool
+from pydantic import Field
 
 from polyvox.api.body import off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -12,7 +12,7 @@ from polyvox.api.door import Door
 from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.origins import refuse_foreign_pages
-from polyvox.api.schemas import Integer, RequestBody, Speed
+from polyvox.api.schemas import Boolean, Integer, RequestBody, Speed
 from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
@@ -41,7 +41,7 @@ class ConversionBody(RequestBody):
     )
     response_format: str = Field("mp3", description=f"One of {', '.join(AudioFormat)}.")
     speed: Speed = Field(1.0, description="1 is the recording's own pace.")
-    stream: StrictBool = Field(True, description="false: answer once, with Content-Length, when all is done.")
+    stream: Boolean = Field(True, description="false: answer once, with Content-Length, when all is done.")
     seed: Integer | None = Field(None, ge=0, lt=2**63, description="Same seed, same sound.")
     sample_rate: Integer | None = Field(
         None, ge=8_000, le=48_000, description="Sample rate of the audio; the engine's own if absent."

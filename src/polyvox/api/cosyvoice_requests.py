@@ -11,6 +11,7 @@ from polyvox.api.schemas import Integer, RequestBody
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.errors import PromptError
+from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.voices import VoiceService
 from polyvox.types import Utterance
@@ -75,7 +76,12 @@ class CosyVoiceRequest:
             wordless=not words,
         )
         return SpeechRequest(
-            utterance, model=self.model, sample_rate=self.sample_rate, door=door, resolve_voice=resolve_voice
+            utterance,
+            model=self.model,
+            sample_rate=self.sample_rate,
+            door=door,
+            resolve_voice=resolve_voice,
+            markup=MarkupRequest(resolve_voice=voices.resolver.by_name(owner, self.model)),
         )
 
     def _transcript(self) -> str | None:

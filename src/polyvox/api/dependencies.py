@@ -7,6 +7,7 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from polyvox.api.speech_requests import SpeechAdapter
+from polyvox.service.downloads import Downloads
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER
@@ -32,7 +33,14 @@ async def _adapters_of(connection: HTTPConnection) -> Sequence[SpeechAdapter]:
     return tuple(connection.app.state.adapters)
 
 
+async def _downloads_of(connection: HTTPConnection) -> Downloads:
+    downloads = connection.app.state.downloads
+    assert isinstance(downloads, Downloads)
+    return downloads
+
+
 Service = Annotated[SpeechService, Depends(_service_of)]
 Voices = Annotated[VoiceService, Depends(_voices_of)]
 Owner = Annotated[str, Depends(_owner_of)]
+DownloadStore = Annotated[Downloads, Depends(_downloads_of)]
 Adapters = Annotated[Sequence[SpeechAdapter], Depends(_adapters_of)]

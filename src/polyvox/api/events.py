@@ -80,7 +80,7 @@ def _deltas(part: EncodedChunk) -> Iterator[bytes]:
 
 async def chunk_info(chunk: AudioChunk) -> dict[str, Any]:
     """A chunk's position in its utterance, its text, and the hash of its samples as 16-bit little-endian PCM."""
-    return {
+    info = {
         "index": chunk.index,
         "start": chunk.start,
         "end": chunk.end,
@@ -92,3 +92,8 @@ async def chunk_info(chunk: AudioChunk) -> dict[str, Any]:
             {"word": word.word, "start": round(word.start, 4), "end": round(word.end, 4)} for word in chunk.words
         ],
     }
+    if chunk.voice:
+        info["voice"] = chunk.voice
+    if chunk.marks:
+        info["marks"] = [{"name": mark.name, "time": round(mark.time, 4)} for mark in chunk.marks]
+    return info

@@ -4,30 +4,50 @@ import re
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Response
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+from polyvox.api import debug, downloads, kokoro_dev
 from polyvox.api.body import JsonRoute
 from polyvox.api.captions import CaptionFile, CaptionStream
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.languages import language_tag
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import AUDIO_FIELD_NAMES, Captioned, CaptionedBody, ErrorBody, Phonemes, PhonemizeBody
+from polyvox.api.schemas import (
+    AUDIO_FIELD_NAMES,
+    Captioned,
+    CaptionedBody,
+    ErrorBody,
+    Phonemes,
+    PhonemizeBody,
+    SsmlBody,
+    SsmlSupport,
+    TaggedText,
+)
 from polyvox.api.side_response import SideResponse
 from polyvox.api.speech_requests import speech_request
-from polyvox.api.streaming import BodyFormat, SpeechResponse
+from polyvox.api.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
 from polyvox.errors import ForbiddenError
+from polyvox.service.speech import SpeechService
 from polyvox.settings_loader import ForeignVariables, is_on
+from polyvox.text import say_as, ssml, ssml_values
+from polyvox.text.warnings import one_line
+from polyvox.types import SPEED_RANGE
 from polyvox.voices.torch_file import torch_file
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 
 _NAME = "kokoro"
 _MAX_EXPRESSION_CHARS = 1_000
+_SSML_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: SPEECH_ERRORS[400],
+    403: {"model": ErrorBody, "description": "The setting allow_ssml is off."},
+    429: SPEECH_ERRORS[429],
+}
 _UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.()+-]")
 
 
@@ -94,7 +114,9 @@ async def captioned_speech(
         body_format = CaptionStream(body.audio_format, body.return_timestamps, chunks=x_polyvox_chunks == "1")
     else:
         body_format = CaptionFile(body.audio_format, body.return_timestamps)
-    return SpeechResponse(service, await speech_request(body, _NAME, service, voices, owner), body_format)
+    headers = {"Content-Disposition": f"attachment; filename=speech.{body.audio_format}"}
+    request = await speech_request(body, _NAME, service, voices, owner)
+    return SpeechResponse(service, request, body_format, headers=headers)
 
 
 @router.post("/dev/phonemize", response_model=Phonemes, responses={code: SPEECH_ERRORS[code] for code in (400, 429)})
@@ -106,6 +128,41 @@ async def phonemize(body: PhonemizeBody, service: Service) -> Response:
 
 def _phonemes_json(phonemes: str, tokens: list[int]) -> bytes:
     return Phonemes(phonemes=phonemes, tokens=tokens).model_dump_json().encode()
+
+
+@router.get("/dev/ssml", responses={403: {"model": ErrorBody, "description": "The setting allow_ssml is off."}})
+async def ssml_support(service: Service) -> SsmlSupport:
+    """What of SSML is obeyed; the text of every other element is spoken."""
+    _check_ssml(service)
+    return SsmlSupport(
+        elements=dict(ssml.ELEMENTS),
+        ignored=["audio"],
+        break_strengths=dict(ssml_values.BREAK_SECONDS),
+        prosody_rates=dict(ssml_values.RATES),
+        rate_range=[SPEED_RANGE.lowest, SPEED_RANGE.highest],
+        say_as=list(say_as.KINDS),
+        max_depth=ssml.MAX_DEPTH,
+        max_elements=ssml.MAX_ELEMENTS,
+        max_break_seconds=ssml_values.MAX_BREAK_SECONDS,
+    )
+
+
+@router.post("/dev/ssml", responses=_SSML_ERRORS)
+async def translate_ssml(body: SsmlBody, service: Service, response: Response) -> TaggedText:
+    """Translate a text in SSML to one with inline tags, without speaking it.
+
+    The tags say nothing of volume and pitch; send the SSML itself to `/v1/audio/speech` to have them.
+    """
+    _check_ssml(service)
+    text, warnings = await service.translate_ssml(body.text, body.voice, body.model)
+    if warnings:
+        response.headers[WARNING_HEADER] = one_line(warnings.sentences)
+    return TaggedText(text=text)
+
+
+def _check_ssml(service: SpeechService) -> None:
+    if not service.settings.allow_ssml:
+        raise ForbiddenError("SSML is off on this server; its setting allow_ssml turns it on.")
 
 
 @router.post(
@@ -138,6 +195,10 @@ async def combine_voices(
     return SideResponse(work, "application/octet-stream", headers)
 
 
+router.include_router(kokoro_dev.router)
+router.include_router(downloads.router)
+router.include_router(debug.router)
+
 DOOR = Door(
     _NAME,
     router,
@@ -145,5 +206,6 @@ DOOR = Door(
         "Kokoro-FastAPI": "Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."
     },
     foreign=FOREIGN,
-    field_names={"/dev/captioned_speech": AUDIO_FIELD_NAMES},
+    field_names=dict.fromkeys(("/dev/captioned_speech", "/dev/timestamp", "/dev/dialogue"), AUDIO_FIELD_NAMES)
+    | {"/dev/generate_from_phonemes": {"input": "phonemes"}},
 )

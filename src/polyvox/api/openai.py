@@ -8,15 +8,16 @@ from pydantic import ConfigDict
 
 from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
 from polyvox.api.body import JsonRoute
-from polyvox.api.dependencies import Adapters, Owner, Service, Voices
+from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
+from polyvox.api.downloads import DOWNLOAD_HEADER, TIMING_HEADER, RecordedAudio
 from polyvox.api.events import SpeechEvents
 from polyvox.api.forms import Fields
 from polyvox.api.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
 from polyvox.api.speech_requests import speech_request, variant_of
-from polyvox.api.streaming import SpeechResponse
+from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse, attachment
 from polyvox.audio.encode import AudioFormat
-from polyvox.service.registry import ModelInfo
+from polyvox.service.registry import OPENAI_NAMES, ModelInfo
 from polyvox.types import Voice
 from polyvox.voices.records import VoiceQuery
 
@@ -75,6 +76,7 @@ async def create_speech(
     voices: Voices,
     owner: Owner,
     adapters: Adapters,
+    downloads: DownloadStore,
     x_polyvox_chunks: Annotated[
         str,
         Header(
@@ -93,7 +95,11 @@ async def create_speech(
     if body.stream_format == "sse":
         body_format = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
     request = await speech_request(body, variant.door or _NAME, service, voices, owner)
-    return SpeechResponse(service, variant.tune(request), body_format)
+    headers = attachment(body_format, body.audio_format)
+    if body.return_download_link and isinstance(body_format, AudioStream | AudioFile):
+        body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
+        headers |= body_format.headers
+    return SpeechResponse(service, variant.tune(request), body_format, headers=headers)
 
 
 @router.post("/audio/speech/batch", tags=["speech"], response_class=Response, responses=BATCH_ANSWER | _BATCH_ERRORS)
@@ -116,9 +122,15 @@ async def create_speech_batch(
 
 @router.get("/models", tags=["lists"])
 async def list_models(service: Service) -> dict[str, Any]:
-    """The models of this server, those that cannot speak included, with the reason."""
-    listed = service.registry.models() + service.registry.absent()
-    return {"object": "list", "data": [_model(info.id, info) for info in listed]}
+    """The models of this server, those that cannot speak included, with the reason; at the end OpenAI's names.
+
+    OpenAI's names stand for the default model, which `root` names.
+    """
+    registry = service.registry
+    listed = [_model(info.id, info) for info in registry.models() + registry.absent()]
+    taken = {model["id"] for model in listed}
+    listed += [_model(name, registry.model(name)) for name in OPENAI_NAMES if name not in taken]
+    return {"object": "list", "data": listed}
 
 
 @router.get("/models/{model_id:path}", tags=["lists"], responses={404: SPEECH_ERRORS[404]})
@@ -151,6 +163,8 @@ async def list_voices(
 
 def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
     known = None if info.capabilities is None else asdict(info.capabilities)
+    if known is not None:
+        known |= {"languages": sorted(known["languages"]), "tags": sorted(known["tags"] or ())}
     return {
         "id": model_id,
         "object": "model",
@@ -159,7 +173,7 @@ def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
         "root": info.id,
         "available": info.available,
         "reason": info.reason,
-        "capabilities": known and known | {"languages": sorted(known["languages"])},
+        "capabilities": known,
     }
 
 
@@ -187,4 +201,5 @@ DOOR = Door(
     field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES, "/v1/audio/speech/batch": AUDIO_FIELD_NAMES},
     recordings=["/v1/audio/speech/batch"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
+    headers=(DOWNLOAD_HEADER, TIMING_HEADER),
 )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import Field, StrictBool
+from pydantic import Field
 from starlette.responses import JSONResponse
 
 from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
@@ -19,7 +19,7 @@ from polyvox.api.door import Door
 from polyvox.api.forms import Fields, json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal, plain_detail
-from polyvox.api.schemas import NarrowSpeed, RequestBody, Text
+from polyvox.api.schemas import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
@@ -75,7 +75,7 @@ class TtsBody(CosyVoiceOptions):
 
     text: Text = Field(description="The text to speak.")
     speed: NarrowSpeed = Field(1.0, description="1 is the voice's own pace.")
-    stream: StrictBool = Field(False, description="true: answer while the audio is made.")
+    stream: Boolean = Field(False, description="true: answer while the audio is made.")
 
 
 class VoiceBody(TtsBody):

@@ -6,17 +6,47 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.service.request_kind import SpeakSilence, is_only_marks
+from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, CodeBlocks, NormalizationOptions, Utterance
 
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Integer = Annotated[int, Field(strict=True)]
+_DECIMAL = re.compile(r"\s*[+-]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})\s*", re.ASCII)
+_WHOLE = re.compile(r"\s*[+-]?\d{1,19}\s*", re.ASCII)
+_BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+
+
+def _number(value: object) -> object:
+    """A number that was written as text, as clients of Kokoro-FastAPI do."""
+    return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
+
+
+def _integer(value: object) -> object:
+    return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
+
+
+def _boolean(value: object) -> object:
+    if isinstance(value, str):
+        return _BOOLEANS.get(value.strip().lower(), value)
+    return bool(value) if type(value) is int and value in (0, 1) else value
+
+
+Number = Annotated[float, BeforeValidator(_number), Field(strict=True, allow_inf_nan=False)]
+Integer = Annotated[int, BeforeValidator(_integer), Field(strict=True)]
+Boolean = Annotated[bool, BeforeValidator(_boolean), Field(strict=True)]
 Speed = Annotated[Number, Field(ge=SPEED_RANGE.lowest, le=SPEED_RANGE.highest)]
 NarrowSpeed = Annotated[Number, Field(ge=NARROW_SPEED_RANGE.lowest, le=NARROW_SPEED_RANGE.highest)]
 
@@ -59,13 +89,13 @@ class VoiceReference(BaseModel):
 class NormalizationBody(RequestBody):
     """Which rules the text normaliser may apply."""
 
-    normalize: StrictBool = Field(True, description="Whether the text is normalised at all.")
-    unit_normalization: StrictBool = Field(True, description="10KB is read as ten kilobytes.")
-    url_normalization: StrictBool = Field(True, description="Web addresses are read part by part.")
-    email_normalization: StrictBool = Field(True, description="E-mail addresses are read part by part.")
-    optional_pluralization_normalization: StrictBool = Field(True, description="word(s) is read as words.")
-    phone_normalization: StrictBool = Field(True, description="Telephone numbers are read digit by digit.")
-    replace_remaining_symbols: StrictBool = Field(True, description="Symbols left over are read by their names.")
+    normalize: Boolean = Field(True, description="Whether the text is normalised at all.")
+    unit_normalization: Boolean = Field(True, description="10KB is read as ten kilobytes.")
+    url_normalization: Boolean = Field(True, description="Web addresses are read part by part.")
+    email_normalization: Boolean = Field(True, description="E-mail addresses are read part by part.")
+    optional_pluralization_normalization: Boolean = Field(True, description="word(s) is read as words.")
+    phone_normalization: Boolean = Field(True, description="Telephone numbers are read digit by digit.")
+    replace_remaining_symbols: Boolean = Field(True, description="Symbols left over are read by their names.")
     code_blocks: CodeBlocks | None = Field(
         None, description="Fenced blocks of code: `read`, `announce` or `skip`; the server's setting if absent."
     )
@@ -90,7 +120,7 @@ class TokenFields(RequestBody):
     playback_overlap_speed: Number | None = Field(
         None, description="Seconds on both sides of a chunk that are decoded with it, up to 5 times its length."
     )
-    normalize_malaysian: StrictBool | None = Field(
+    normalize_malaysian: Boolean | None = Field(
         None, description="Whether numbers, money, dates and the like are read as words, in Malay or English."
     )
     speaking_rate: NarrowSpeed | None = Field(None, description="How fast to speak; in place of `speed`.")
@@ -113,7 +143,7 @@ class FlowFields(RequestBody):
         None, ge=0, le=10, description="Classifier-free guidance: higher keeps closer to text and voice."
     )
     t_shift: Number | None = Field(None, ge=0.05, le=1, description="Time shift: below 1, more of the steps are early.")
-    remove_long_silence: StrictBool | None = Field(None, description="Whether long silences are cut.")
+    remove_long_silence: Boolean | None = Field(None, description="Whether long silences are cut.")
     max_duration: Number | None = Field(None, gt=0.0, description="Longest audio that is made at once, in seconds.")
     target_rms: Number | None = Field(
         None, ge=0.001, le=0.5, description="RMS level that a quieter recording is raised to before it is cloned."
@@ -141,7 +171,7 @@ class AudioBody(TokenFields, FlowFields):
         "audio", description="`audio`: bytes as they are ready. `sse`: server-sent events with base64 audio."
     )
 
-    stream: StrictBool = Field(True, description="false: answer once, with Content-Length, when all is spoken.")
+    stream: Boolean = Field(True, description="false: answer once, with Content-Length, when all is spoken.")
     lang_code: str | None = Field(
         None, description="How to read the text: Kokoro's a b e f h i j p z, or a tag such as en-gb."
     )
@@ -198,6 +228,23 @@ def _name_or_reference(voice: object) -> object:
 VoiceName = Annotated[str | VoiceReference, BeforeValidator(_name_or_reference)]
 
 
+class AliasBody(RequestBody):
+    """A voice that a short name stands for, and its pace."""
+
+    voice: str
+    rate: Speed = 1.0
+
+
+_MAX_ALIASES = 64
+_MAX_ALIAS_CHARS = 200
+
+
+def _short_aliases(aliases: dict[str, object]) -> dict[str, object]:
+    if len(aliases) > _MAX_ALIASES or any(len(name) > _MAX_ALIAS_CHARS for name in aliases):
+        raise PydanticCustomError("aliases", f"may hold {_MAX_ALIASES} names of {_MAX_ALIAS_CHARS} characters")
+    return aliases
+
+
 class SpeechBody(AudioBody):
     """A request for speech: a text and a voice."""
 
@@ -226,20 +273,62 @@ class SpeechBody(AudioBody):
         None, description="Transcript of the recording that `voice` names or carries; recognised from it if absent."
     )
 
+    allow_voice_tags: Boolean | None = Field(
+        None,
+        description="Whether `[voice:am_adam]` and `[rate:1.2]` in the text are obeyed; else they are dropped.",
+    )
+    ssml: Boolean | None = Field(
+        None, description="true: the text is SSML. false: it is none. If absent, one that begins with `<speak` is."
+    )
+    voice_aliases: Annotated[dict[str, str | AliasBody], AfterValidator(_short_aliases)] | None = Field(
+        None,
+        description='Names for `voice` and for tags: `{"anna": "af_heart(2)+bf_emma", "bert": {"voice": "am_adam", '
+        '"rate": 0.9}}`.',
+    )
+
+    return_download_link: Boolean = Field(
+        False, description="true: the header X-Download-Path names the finished file, below `/v1`, for a while."
+    )
+    return_timing: Boolean = Field(
+        False, description="true, with `return_download_link`: X-Timing-Path names a file with the times of its text."
+    )
+
     @property
     def voice_name(self) -> str | None:
+        """The voice that is asked for, by the name that an alias stands for."""
+        alias = self._alias
+        return self._given_voice if alias is None else alias.voice
+
+    @property
+    def _given_voice(self) -> str | None:
         return self.voice.id if isinstance(self.voice, VoiceReference) else self.voice
+
+    @property
+    def _alias(self) -> VoiceAlias | None:
+        return self.aliases.get((self._given_voice or "").casefold()) if self.voice_aliases else None
+
+    @property
+    def aliases(self) -> dict[str, VoiceAlias]:
+        """`voice_aliases` by their names in lower case."""
+        given = (self.voice_aliases or {}).items()
+        return {
+            name.strip().casefold(): VoiceAlias(one) if isinstance(one, str) else VoiceAlias(one.voice, one.rate)
+            for name, one in given
+        }
 
     def speech_request(self, door: str) -> SpeechRequest:
         """The same as a request of the service; a text of punctuation alone is a short silence."""
         request = self.request_for(self.input, self.voice_name or "", door)
-        return replace(request, kind=SpeakSilence(self.input)) if is_only_marks(self.input) else request
+        if is_only_marks(self.input):
+            return replace(request, kind=SpeakSilence(self.input))
+        rate = 1.0 if self._alias is None else self._alias.rate
+        return replace(request, markup=MarkupRequest(self.allow_voice_tags, self.aliases, rate=rate, ssml=self.ssml))
 
 
 class CaptionedBody(SpeechBody):
     """A request for speech with word timings."""
 
-    return_timestamps: StrictBool = Field(True, description="false: `timestamps` is null.")
+    return_timestamps: Boolean = Field(True, description="false: `timestamps` is null.")
 
 
 class PhonemizeBody(RequestBody):
@@ -252,6 +341,34 @@ class PhonemizeBody(RequestBody):
     model: str | None = Field(None, description="The model whose phonemes are wanted; the default model if absent.")
 
 
+class SsmlBody(RequestBody):
+    """A text in SSML to translate to inline tags."""
+
+    text: Text = Field(description="The text in SSML.")
+    voice: str | None = Field(None, description="The voice of what no `<voice>` surrounds; tags go back to it.")
+    model: str | None = Field(None, description="The model that is to speak it; the default model if absent.")
+
+
+class TaggedText(BaseModel):
+    """A text with inline tags."""
+
+    text: str = Field(description="For `input`, with `allow_voice_tags`.")
+
+
+class SsmlSupport(BaseModel):
+    """What of SSML is obeyed."""
+
+    elements: dict[str, str]
+    ignored: list[str]
+    break_strengths: dict[str, float]
+    prosody_rates: dict[str, float]
+    rate_range: list[float]
+    say_as: list[str]
+    max_depth: int
+    max_elements: int
+    max_break_seconds: float
+
+
 class WordTimestamp(BaseModel):
     """A word as the caller wrote it, with its start and end in seconds from the start of the audio."""
 
@@ -260,12 +377,53 @@ class WordTimestamp(BaseModel):
     end_time: float
 
 
+class VoicedTimestamp(WordTimestamp):
+    """A word of a text with several voices."""
+
+    voice: str
+
+
+class MarkTimestamp(BaseModel):
+    """A place that the text marks, in seconds from the start of the audio."""
+
+    name: str
+    time: float
+
+
 class Captioned(BaseModel):
     """Audio with word timings."""
 
     audio: str = Field(description="The audio file, or a part of it, in base64.")
     audio_format: str = Field(description="Its media type.")
-    timestamps: list[WordTimestamp] | None = Field(description="The words spoken in it.")
+    timestamps: list[SerializeAsAny[WordTimestamp]] | None = Field(
+        description="The words spoken in it, each with its `voice` where the text has several."
+    )
+    marks: list[MarkTimestamp] | None = Field(
+        None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
+    )
+
+
+class Timestamps(BaseModel):
+    """The words of a text and when they are spoken."""
+
+    timestamps: list[SerializeAsAny[WordTimestamp]]
+    marks: list[MarkTimestamp] | None = Field(
+        None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
+    )
+
+
+class PhonemeSpeechBody(RequestBody):
+    """Phonemes to speak."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"phonemes": "həlˈO, wˈɜɹld.", "voice": "af_heart"}]})
+
+    phonemes: Text = Field(
+        min_length=1, description="In the model's phoneme alphabet or in IPA, words parted by spaces."
+    )
+    voice: str | None = Field(None, description="A voice or a mix; the model's default voice if absent.")
+    model: str | None = Field(None, description="A model that works with phonemes; the default model if absent.")
+    speed: Speed = Field(1.0, description="1 is the voice's own pace.")
+    response_format: str = Field("wav", description=f"One of {', '.join(AudioFormat)}.")
 
 
 class Phonemes(BaseModel):

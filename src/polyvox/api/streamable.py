@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import Field, StrictBool
+from pydantic import Field
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -19,7 +19,7 @@ from polyvox.api.door import Door
 from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.origins import refuse_foreign_pages
-from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Text, TokenFields
+from polyvox.api.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
 from polyvox.api.side_response import SideResponse
 from polyvox.api.speech_requests import SpeechVariant, variant_of
 from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
@@ -130,7 +130,7 @@ class CloneBody(TokenFields):
     )
     model: str | None = Field(None, description="The model's name; another model that clones voices may be named, too.")
     response_format: str = Field("pcm", description="`pcm`, `wav` or another format of `/v1/audio/speech`.")
-    stream: StrictBool = Field(True, description="false: answer once, when all is spoken.")
+    stream: Boolean = Field(True, description="false: answer once, when all is spoken.")
     seed: Integer | None = Field(None, ge=0, lt=2**63, description="Same seed, same speech.")
 
     def speech_body(self, model: str) -> SpeechBody:
@@ -144,7 +144,7 @@ class NormalizeBody(RequestBody):
     """A text to normalise."""
 
     input: Text = Field(description="The text.")
-    normalize_malaysian: StrictBool = Field(
+    normalize_malaysian: Boolean = Field(
         False, description="Whether numbers, money, dates and the like become words, in Malay or English."
     )
     mode: Literal["rule", "spoken", "llm"] = Field(
@@ -172,6 +172,8 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
     settings = service.settings
     variant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
     asked = variant.tune(variant.body.speech_request(_NAME))
+    by_name = voices.resolver.by_name(owner, asked.model)
+    asked = replace(asked, markup=replace(asked.markup, resolve_voice=by_name))
     if body.reference_codes is not None:
         clone = voices.resolver.from_codes(body.reference_codes, body.reference_text)
         return SpeechResponse(service, replace(asked, resolve_voice=partial(_given, clone)), variant.body_format)

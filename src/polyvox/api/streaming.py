@@ -22,6 +22,7 @@ from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.text.warnings import one_line
 
 SAMPLE_RATE_HEADER = "X-Audio-Sample-Rate"
 CHANNELS_HEADER = "X-Audio-Channels"
@@ -111,6 +112,13 @@ def audio_body(audio_format: AudioFormat, *, stream: bool) -> BodyFormat:
     return AudioStream(audio_format) if stream else AudioFile(audio_format)
 
 
+def attachment(body_format: BodyFormat, audio_format: AudioFormat) -> dict[str, str]:
+    """The header that names a file of audio, for an answer that is nothing else."""
+    if not body_format.media_type.startswith("audio/"):
+        return {}
+    return {"Content-Disposition": f"attachment; filename=speech.{audio_format}"}
+
+
 class StreamAbortedError(Exception):
     """Raised to the HTTP server so that it cuts the connection: a truncated body must not look complete."""
 
@@ -120,6 +128,7 @@ class SpeechResponse(Response):
 
     Whichever side ends first ends the other: a client that goes away, even while it queues, frees its session at once.
     Errors call fields by the names that the door declares for the path; `names` replaces some of them for one request.
+    `headers` are further ones of the answer.
     """
 
     def __init__(
@@ -128,8 +137,10 @@ class SpeechResponse(Response):
         request: SpeechRequest,
         body_format: BodyFormat,
         names: FieldNames = MappingProxyType({}),
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__()
+        self._more_headers = headers
         self._service = service
         self._request = request
         self._body_format = body_format
@@ -220,11 +231,11 @@ class SpeechResponse(Response):
                 CHANNELS_HEADER: str(session.channels),
             }
         )
+        headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):
             headers[BIT_DEPTH_HEADER] = "16"
         if session.warnings:
-            text = " ".join(" ".join(session.warnings).split())
-            headers[WARNING_HEADER] = text.encode("ascii", "replace").decode()
+            headers[WARNING_HEADER] = one_line(session.warnings)
         return headers
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import Field, StrictBool
+from pydantic import Field
 
 from polyvox.api.body import off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -15,7 +15,7 @@ from polyvox.api.door import Door
 from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.refusals import plain_detail
-from polyvox.api.schemas import AUDIO_FIELD_NAMES, RequestBody, SpeechBody
+from polyvox.api.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
 from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
@@ -140,7 +140,7 @@ class RegistrationBody(RequestBody):
 
     name: str
     transcription: str | None = Field(None, description="Transcript of the recording; recognised from it if absent.")
-    auto_transcribe: StrictBool = Field(True, description="false: a transcription is required.")
+    auto_transcribe: Boolean = Field(True, description="false: a transcription is required.")
 
 
 @router.post(
@@ -164,8 +164,11 @@ async def create_speech(
         raise InvalidRequestError("'prompt_text' is required with auto_transcribe=false.", field="prompt_text")
     asked = body.zipvoice_request(service.settings)
     resolve_voice = partial(_resolve_voice, voices, reference, owner, asked.model, body.prompt_text)
+    markup = replace(asked.markup, resolve_voice=voices.resolver.by_name(owner, asked.model))
     return SpeechResponse(
-        service, replace(asked, resolve_voice=resolve_voice), audio_body(body.audio_format, stream=body.stream)
+        service,
+        replace(asked, resolve_voice=resolve_voice, markup=markup),
+        audio_body(body.audio_format, stream=body.stream),
     )
 
 

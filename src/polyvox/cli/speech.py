@@ -13,6 +13,7 @@ from polyvox.config import Settings
 from polyvox.errors import ApiError, InvalidRequestError
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn
+from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Utterance
@@ -83,6 +84,8 @@ def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settin
     if said.turns:
         stage = partial(resolve_dialogue, said.turns, said.pause, voices.resolver, settings)
         return replace(request, resolve_kind=partial(stage, owner=SHARED_OWNER, model=said.model, speed=said.speed))
+    markup = MarkupRequest(resolve_voice=voices.resolver.by_name(SHARED_OWNER, said.model))
+    request = replace(request, markup=markup)
     voice, limit = request.utterance.voice, settings.prompt_max_bytes
     reference = parse_reference(voice, max_bytes=limit) if voice else RegisteredVoice("")
     return replace(request, resolve_voice=partial(voices.resolver.resolve, reference, SHARED_OWNER, model=said.model))

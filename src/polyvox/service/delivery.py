@@ -105,8 +105,10 @@ class _Pipeline:
         pcm = chunk.pcm
         for step in self._steps:
             pcm = step.push(pcm)
-        words = tuple(_at_tempo(word, self._delivery.tempo) for word in chunk.words)
-        return self._out(replace(chunk, pcm=pcm, words=words))
+        tempo = self._delivery.tempo
+        words = tuple(_at_tempo(word, tempo) for word in chunk.words)
+        marks = tuple(replace(mark, time=mark.time / tempo) for mark in chunk.marks)
+        return self._out(replace(chunk, pcm=pcm, words=words, marks=marks))
 
     def finish(self) -> AudioChunk | None:
         """The samples still held back, if any."""
@@ -120,7 +122,7 @@ class _Pipeline:
         if self._held is not None:
             chunk = _joined(self._held, chunk)
             self._held = None
-        if not len(chunk.pcm) and not (last and chunk.words):
+        if not len(chunk.pcm) and not (last and (chunk.words or chunk.marks)):
             self._held = chunk
             return None
         placed = replace(chunk, sample_rate=self._delivery.sample_rate, index=self._index, start=self._samples)
@@ -154,6 +156,8 @@ def _joined(earlier: AudioChunk, later: AudioChunk) -> AudioChunk:
         later,
         text=earlier.text + later.text,
         words=earlier.words + later.words,
+        marks=earlier.marks + later.marks,
+        voice=later.voice or earlier.voice,
         span=_both(earlier.span, later.span),
         tokens=_both(earlier.tokens, later.tokens),
         frames=_both(earlier.frames, later.frames),

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from polyvox.config import Settings
@@ -23,10 +23,14 @@ from polyvox.service.dialogue_segments import (
 )
 from polyvox.service.joining import DialogueJoiner
 from polyvox.service.request_kind import max_speech_seconds
+from polyvox.service.script_reader import tag_rules
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voice_resolver import ResolvedVoice, VoiceResolver
 from polyvox.text import markup
+from polyvox.text.inline_tags import TagRules, cleaned
 from polyvox.text.spoken_length import spoken_seconds
+from polyvox.text.tracked import TrackedText
+from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, PreparedVoice, Utterance
 from polyvox.voices.references import parse_reference
 
@@ -50,7 +54,7 @@ class DialogueScript:
         _check_pause(pause, len(turns))
         _check_lengths(turns, pause, settings)
         for index, turn in enumerate(turns):
-            _check_text(turn.text, f"turns[{index}].text")
+            _check_text(turn.spoken_text, f"turns[{index}].text")
         return cls(tuple(turns), pause)
 
     @property
@@ -76,7 +80,9 @@ async def resolve_dialogue(
     speed: float,
 ) -> "SpeakDialogue":
     """Check the dialogue and resolve its voices, each once; preparing them waits until the request is admitted."""
-    script = await asyncio.to_thread(DialogueScript.checked, turns, pause, settings)
+    warnings = Warnings()
+    rules = tag_rules(resolver.engine(model))
+    script = await asyncio.to_thread(_checked_script, turns, pause, settings, rules, warnings)
     read = partial(parse_reference, max_bytes=settings.prompt_max_bytes)
     resolved: dict[str, ResolvedVoice] = {}
     for voice, (index, prompt_text) in _voices(script.turns).items():
@@ -85,7 +91,20 @@ async def resolve_dialogue(
             found = await resolver.resolve(reference, owner, model=model, transcript=prompt_text, pairs=False)
         if found is not None:
             resolved[voice] = found
-    return SpeakDialogue(script, resolved, speed)
+    return SpeakDialogue(script, resolved, speed, warnings)
+
+
+def _checked_script(
+    turns: Sequence[DialogueTurn], pause: float | None, settings: Settings, rules: TagRules, warnings: Warnings
+) -> DialogueScript:
+    """The script of the turns without markup that nobody obeys."""
+    _check_sizes(turns, settings)
+    spoken = []
+    for index, turn in enumerate(turns):
+        with turn_errors(index):
+            text = cleaned(TrackedText.of(turn.text), rules, warnings)
+        spoken.append(turn if text.text == turn.text else replace(turn, spoken=text))
+    return DialogueScript.checked(spoken, pause, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +114,7 @@ class SpeakDialogue:
     script: DialogueScript
     resolved: Mapping[str, ResolvedVoice]
     speed: float
+    warnings: Warnings = field(default_factory=Warnings)
 
     @property
     def chars(self) -> int:
@@ -103,13 +123,14 @@ class SpeakDialogue:
     @property
     def max_audio_seconds(self) -> float:
         pauses = len(self.script.turns) * (PAUSE_SECONDS if self.script.pause is None else self.script.pause)
-        return max_speech_seconds(self.chars, self.speed) + pauses
+        marked = sum(markup.pause_seconds(turn.spoken_text) for turn in self.script.turns)
+        return max_speech_seconds(self.chars, self.speed) + pauses + marked
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         for index, turn in enumerate(self.script.turns):
             if turn.voice not in self.resolved:
                 with turn_errors(index):
-                    engine.check(replace(utterance, text=turn.text, voice=turn.voice))
+                    engine.check(replace(utterance, text=turn.spoken_text, voice=turn.voice))
 
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         prepared = await self._prepared(engine)
@@ -223,8 +244,8 @@ def _check_lengths(turns: Sequence[DialogueTurn], pause: float | None, settings:
     """Refuse what is silent, or spoken, for too long."""
     limits = TextLimits.of(settings)
     between = (pause or 0.0) * (len(turns) - 1)
-    limits.check_pauses(between + sum(markup.pause_seconds(turn.text) for turn in turns), "turns")
-    limits.check_spoken(sum(spoken_seconds(turn.text) for turn in turns), "turns")
+    limits.check_pauses(between + sum(markup.pause_seconds(turn.spoken_text) for turn in turns), "turns")
+    limits.check_spoken(sum(spoken_seconds(turn.spoken_text) for turn in turns), "turns")
 
 
 def _check_pause(pause: float | None, turns: int) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
 
 TURN_SEPARATOR = "\n"
@@ -15,20 +16,40 @@ SPEAKERS = ("[S1]", "[S2]")
 
 @dataclass(frozen=True, slots=True)
 class DialogueTurn:
-    """The text of one voice before another speaks; `prompt_text` is the transcript of the voice's recording."""
+    """The text of one voice before another speaks; `prompt_text` is the transcript of the voice's recording.
+
+    `spoken` is the text without markup that nobody obeys, None where it has none.
+    """
 
     voice: str
     text: str
     prompt_text: str | None = None
+    spoken: TrackedText | None = None
+
+    @property
+    def spoken_text(self) -> str:
+        return self.text if self.spoken is None else self.spoken.text
 
 
 @dataclass(frozen=True, slots=True)
 class TurnSpan:
-    """The span of a turn's text in a segment, and where that text starts in the whole dialogue."""
+    """The span of a turn's text in a segment, and where that text starts in the whole dialogue.
+
+    `source` says which characters of the turn's text those of the segment stand for, where they are not the same.
+    """
 
     turn: int
     span: Span
     whole_start: int
+    source: TrackedText | None = None
+
+    def in_turn(self, position: int, *, at_end: bool) -> int:
+        """Map a position in the segment's text for this turn to the text of the turn."""
+        if self.source is None or not len(self.source):
+            return position
+        if at_end:
+            return self.source.ends[position - 1] if position else 0
+        return self.source.starts[min(position, len(self.source) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +76,7 @@ class DialogueSegment:
         if position >= turn.span.end and not at_end and index + 1 < len(self.turn_spans):
             return self.turn_spans[index + 1].whole_start
         inside = min(max(position, turn.span.start), turn.span.end) - turn.span.start
-        return turn.whole_start + inside
+        return turn.whole_start + turn.in_turn(inside, at_end=at_end)
 
 
 def dialogue_text(turns: Sequence[DialogueTurn]) -> str:
@@ -72,7 +93,11 @@ def turn_segments(turns: Sequence[DialogueTurn]) -> list[DialogueSegment]:
     """One segment per turn."""
     starts = turn_starts(turns)
     return [
-        DialogueSegment((turn.voice,), turn.text, (TurnSpan(index, Span(0, len(turn.text)), starts[index]),))
+        DialogueSegment(
+            (turn.voice,),
+            turn.spoken_text,
+            (TurnSpan(index, Span(0, len(turn.spoken_text)), starts[index], turn.spoken),),
+        )
         for index, turn in enumerate(turns)
     ]
 
@@ -117,6 +142,7 @@ def _segment(
             text += silence + TURN_SEPARATOR
         if len(voices) > 1:
             text += f"{SPEAKERS[voices.index(turn.voice)]} "
-        turn_spans.append(TurnSpan(index, Span(len(text), len(text) + len(turn.text)), starts[index]))
-        text += turn.text
+        span = Span(len(text), len(text) + len(turn.spoken_text))
+        turn_spans.append(TurnSpan(index, span, starts[index], turn.spoken))
+        text += turn.spoken_text
     return DialogueSegment(voices, text, tuple(turn_spans))

@@ -18,7 +18,8 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 EngineFactory = Callable[[Settings], Engine]
 
-_OPENAI_NAME = re.compile(r"(tts-1|tts-1-hd|gpt-4o-mini-tts)(-\d{4}(-\d{2}-\d{2})?)?")
+OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
+_OPENAI_NAME = re.compile(rf"({'|'.join(OPENAI_NAMES)})(-\d{{4}}(-\d{{2}}-\d{{2}})?)?")
 """Model names that OpenAI's clients send, with the date of a release or without; here they mean the default model."""
 
 

@@ -3,15 +3,18 @@
 import unicodedata
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from polyvox.audio.pcm import silence
 from polyvox.engines.base import Engine
+from polyvox.text.markup import pause_seconds
+from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Utterance
 
 
 class RequestKind(Protocol):
-    """A way to get audio: `SpeakText`, `SpeakSilence`, `SpeakStream`, `SpeakDialogue` or `ConvertRecording`.
+    """A way to get audio: `SpeakText`, `SpeakSilence`, `SpeakScript`, `SpeakStream`, `SpeakDialogue` or
+    `ConvertRecording`.
 
     The utterance holds what is common to all of them: voice, speed, seed.
     """
@@ -31,7 +34,15 @@ class RequestKind(Protocol):
         """Stream the audio at the engine's own sample rate; closing the iterator frees all it holds."""
 
 
-# A spoken character rarely takes half a second; the shortest mark for a pause of ten seconds has ten characters.
+@runtime_checkable
+class CollectsWarnings(Protocol):
+    """A kind that reads its own text, and warns of what it does not obey in it."""
+
+    @property
+    def warnings(self) -> Warnings: ...
+
+
+# A spoken character rarely takes half a second.
 _MAX_SECONDS_PER_CHAR = 2.0
 _MAX_EXTRA_SECONDS = 60.0
 
@@ -54,7 +65,7 @@ class SpeakText:
 
     @property
     def max_audio_seconds(self) -> float:
-        return max_speech_seconds(len(self.text), self.speed)
+        return max_speech_seconds(len(self.text), self.speed) + pause_seconds(self.text)
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         engine.check(utterance)

@@ -20,6 +20,7 @@ from polyvox.service.delivery import closing
 from polyvox.service.metrics import Metrics
 from polyvox.service.output_budget import OutputReservation
 from polyvox.service.ticket import Ticket
+from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -72,7 +73,7 @@ class SessionPlan:
     chars: int
     sample_rate: int
     channels: int
-    warnings: tuple[str, ...]
+    warnings: Warnings
     source: Callable[[], AsyncIterator[AudioChunk]]
     buffer: int
     deadline: float
@@ -171,7 +172,8 @@ class Session:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self._plan.warnings
+        """All so far; a text that is still arriving may add to them."""
+        return self._plan.warnings.sentences
 
     @property
     def max_audio_seconds(self) -> float:

@@ -16,6 +16,7 @@ from polyvox.engines.base import Engine, SupportsMixing, SupportsPhonemes
 from polyvox.errors import (
     EngineError,
     InvalidRequestError,
+    MarkupError,
     OverloadedError,
     PolyvoxError,
     TextError,
@@ -32,14 +33,19 @@ from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
-from polyvox.service.request_kind import RequestKind, SpeakSilence, SpeakText
+from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText
 from polyvox.service.rotated_file import RotatedFile
+from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules, tag_rules
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.side_work import SideWork
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job
 from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.text import ssml
+from polyvox.text.inline_tags import cleaned
+from polyvox.text.tracked import TrackedText
+from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -60,6 +66,7 @@ class SpeechRequest:
     leaves it to the server. A `whole` answer is sent when all of it is spoken. `request_id` is the caller's own id.
     Nobody waits for the first words of a `background` request, such as an item of a batch; it has its own memory for
     whole answers.
+    `markup` says which markup of the text is obeyed.
     """
 
     utterance: Utterance
@@ -75,6 +82,7 @@ class SpeechRequest:
     client: str = ""
     max_wait: float | None = None
     whole: bool = False
+    markup: MarkupRequest = field(default_factory=MarkupRequest)
     request_id: str | None = None
     background: bool = False
 
@@ -170,13 +178,15 @@ class SpeechService:
             model = self.registry.resolve(request.model)
             if request.resolve_kind is not None:
                 request = replace(request, kind=await request.resolve_kind())
+            warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
             if request.kind is None:
                 self._check_text(request, model)
+                request = await self._read_markup(request, model, warnings)
             if not request.utterance.voice:
                 default = replace(request.utterance, voice=self.registry.default_voice(model))
                 request = replace(request, utterance=default)
             voice = None if request.resolve_voice is None else await request.resolve_voice()
-            return self._open(request, model, voice, session_id)
+            return self._open(request, model, voice, session_id, warnings)
         except PolyvoxError as error:
             self.metrics.failed(error)
             _log_refusal(request, model, session_id, error)
@@ -196,6 +206,18 @@ class SpeechService:
             raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
         return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
 
+    async def translate_ssml(self, text: str, voice: str | None, model: str | None) -> tuple[str, Warnings]:
+        """A text in SSML as one with inline tags, and warnings of what the tags cannot say."""
+        self.side_work.check_text(text, "text")
+        rules, warnings = ssml_rules(self._engine(model)), Warnings()
+        try:
+            script = await self.side_work.run(lambda: ssml.parse(text, rules, warnings))
+        except MarkupError as error:
+            error.field = "text"
+            raise
+        self._limits.check_pauses(script.silence_seconds, "text")
+        return script.tagged(voice), warnings
+
     async def mixed_voice(
         self, expression: str, model: str | None, answer: Callable[[npt.NDArray[np.float32]], Answer]
     ) -> Answer:
@@ -205,12 +227,20 @@ class SpeechService:
             raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
         return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
-    def _open(self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str) -> Session:
+    async def _read_markup(self, request: SpeechRequest, model: str, warnings: Warnings) -> SpeechRequest:
+        """The request with the kind that its text's markup asks for, if it has any."""
+        engine = self._engine(model)
+        reader = ScriptReader(engine, self.settings, self._limits, self._executor)
+        kind = await reader.kind(request.utterance, request.markup, warnings)
+        return request if kind is None else replace(request, kind=kind)
+
+    def _open(
+        self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str, warnings: Warnings
+    ) -> Session:
         _check_numbers(request)
         engine = self._engine(model)
-        utterance, warnings = _adapted(
-            _with_code_blocks(request.utterance, CodeBlocks(self.settings.code_blocks)), engine
-        )
+        choice = CodeBlocks(self.settings.code_blocks)
+        utterance = _adapted(_with_code_blocks(request.utterance, choice), engine, warnings)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
             _check_with(engine, utterance, kind, session_id)
@@ -365,15 +395,17 @@ async def _with_voice(
             yield chunk
 
 
-def _adapted(utterance: Utterance, engine: Engine) -> tuple[Utterance, tuple[str, ...]]:
-    """The utterance without what the engine does not support, and warnings about what was dropped."""
-    warnings: tuple[str, ...] = ()
+def _adapted(utterance: Utterance, engine: Engine, warnings: Warnings) -> Utterance:
+    """The utterance without what the engine does not support, each with a warning."""
     if utterance.instructions and not engine.capabilities.instructions:
-        warnings = (f"The model {engine.name!r} cannot follow instructions; they were ignored.",)
+        warnings.add(f"The model {engine.name!r} cannot follow instructions; they were ignored.")
         utterance = replace(utterance, instructions=None)
+    if utterance.instructions:
+        words = cleaned(TrackedText.of(utterance.instructions), tag_rules(engine), warnings)
+        utterance = replace(utterance, instructions=words.text)
     if not engine.capabilities.native_speed:
         utterance = replace(utterance, speed=1.0)
-    return utterance, warnings
+    return utterance
 
 
 def _delivery(request: SpeechRequest, engine: Engine) -> Delivery:

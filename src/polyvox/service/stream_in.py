@@ -1,16 +1,23 @@
 """The stream-in request kind: speak a text while it is still arriving."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from polyvox.engines.base import Engine, SupportsStreamingText
 from polyvox.errors import TextError
 from polyvox.service.delivery import closing
 from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.request_kind import max_speech_seconds
+from polyvox.service.script_reader import tag_rules
+from polyvox.text.inline_tags import cleaned
+from polyvox.text.script import Passage
 from polyvox.text.streaming import StreamSegment, StreamSplitter
-from polyvox.types import AudioChunk, Utterance
+from polyvox.text.tracked import TrackedText
+from polyvox.text.warnings import Warnings
+from polyvox.types import AudioChunk, Span, Utterance
 
 _PLACEHOLDER_TEXT = "a"
 """In place of the text, which is not known yet when the rest of a request is checked."""
@@ -20,7 +27,8 @@ class SpeakStream:
     """Speak the concatenated pieces; may be synthesized once.
 
     An engine that supports it speaks along with the pieces; any other is given sentence by sentence, each as soon as it
-    is known to be complete. How the text was cut into pieces does not change the audio.
+    is known to be complete. How the text was cut into pieces does not change the audio. Markup that nobody obeys is
+    dropped; the warnings are complete when the text is.
     """
 
     def __init__(self, pieces: AsyncIterator[str], max_chars: int, speed: float = 1.0) -> None:
@@ -28,6 +36,7 @@ class SpeakStream:
         self._max_chars = max_chars
         self._speed = speed
         self._chars = 0
+        self.warnings = Warnings()
 
     @property
     def chars(self) -> int:
@@ -43,13 +52,23 @@ class SpeakStream:
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
         async with aclosing(self._counted()) as pieces:
             speech = (
-                engine.speak_stream(utterance, pieces)
+                engine.speak_stream(utterance, self._watched(engine, pieces))
                 if isinstance(engine, SupportsStreamingText)
-                else _by_sentence(engine, utterance, pieces)
+                else _by_sentence(engine, utterance, pieces, self.warnings)
             )
             async with closing(speech):
                 async for chunk in speech:
                     yield chunk
+
+    async def _watched(self, engine: Engine, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
+        """The pieces for an engine that reads their markup itself; its warnings are those of the whole."""
+        text: list[str] = []
+        async with aclosing(pieces):
+            async for piece in pieces:
+                text.append(piece)
+                yield piece
+        whole = TrackedText.of("".join(text))
+        await asyncio.to_thread(cleaned, whole, tag_rules(engine), self.warnings)
 
     async def _counted(self) -> AsyncGenerator[str]:
         async with closing(self._pieces):
@@ -64,18 +83,27 @@ class SpeakStream:
                 yield piece
 
 
-async def _by_sentence(engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]) -> AsyncGenerator[AudioChunk]:
+async def _by_sentence(
+    engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str], warnings: Warnings
+) -> AsyncGenerator[AudioChunk]:
     """Speak each sentence after the one before, as one utterance."""
-    joiner = UtteranceJoiner()
+    joiner, rules = UtteranceJoiner(), tag_rules(engine)
     async with aclosing(_sentences(pieces)) as sentences:
         async for part in sentences:
-            sentence = replace(utterance, text=part.text)
+            passage = Passage(cleaned(TrackedText.of(part.text), rules, warnings))
+            if not passage.speakable:
+                continue
+            sentence = replace(utterance, text=passage.text.text)
             engine.check(sentence)
             joiner.begin()
             speech = engine.speak(sentence)
             async with closing(speech):
                 async for chunk in speech:
-                    yield joiner.append(chunk, part.in_whole)
+                    yield joiner.append(chunk, partial(_in_whole, passage, part))
+
+
+def _in_whole(passage: Passage, segment: StreamSegment, span: Span) -> Span:
+    return segment.in_whole(passage.in_whole(span))
 
 
 async def _sentences(pieces: AsyncGenerator[str]) -> AsyncGenerator[StreamSegment]:

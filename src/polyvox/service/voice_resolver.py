@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsCodes, SupportsDialogue, SupportsStyle
 from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
-from polyvox.service.preset_prompts import PresetPrompts
+from polyvox.service.preset_prompts import PresetPrompts, Style
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.voice_store import AsyncVoiceStore
@@ -43,6 +44,17 @@ class _FittedShare:
     share: float
     record: VoiceRecord
     style: FittedStyle
+
+
+@dataclass(frozen=True, slots=True)
+class _MixShares:
+    """The voices of a mix: those fitted for its model, others that are not registered, and registered ones that are
+    not fitted.
+    """
+
+    fitted: Sequence[_FittedShare]
+    plain: Sequence[MixTerm]
+    unfitted: Sequence[str]
 
 
 class VoiceResolver:
@@ -98,6 +110,14 @@ class VoiceResolver:
             label, lambda engine: self._prepare_taken(reference, "" if untranscribed else text or None, engine, owner)
         )
 
+    def engine(self, model: str | None) -> Engine:
+        """The engine that a request's voices are for."""
+        return self._registry.engine(model)
+
+    def by_name(self, owner: str, model: str | None) -> Callable[[str], Awaitable[ResolvedVoice | None]]:
+        """A look-up of the voices that a text's markup may name: the engine's own, mixes and registered ones."""
+        return lambda name: self.resolve(RegisteredVoice(name), owner, model=model, pairs=False)
+
     def from_codes(self, codes: Sequence[int], transcript: str) -> ResolvedVoice:
         """A voice given as codec tokens."""
         text = transcript_text(transcript, "prompt_text")
@@ -130,39 +150,66 @@ class VoiceResolver:
             return ResolvedVoice(target, _own_voice, native=True) if resolved is None else resolved
         if isinstance(engine, SupportsStyle):
             return await self._mixed(name, owner, engine)
-        preset = self._presets.find(name) if engine.capabilities.cloning else None
-        return None if preset is None else ResolvedVoice(name, partial(self._prepare_preset, preset))
+        if not engine.capabilities.cloning:
+            return None
+        if (preset := self._presets.find(name)) is not None:
+            return ResolvedVoice(name, partial(self._prepare_preset, preset))
+        return await self._borrowed_mix(name, owner)
 
-    async def _prepare_preset(self, preset: PresetPrompt, engine: Engine) -> PreparedVoice:
-        speak = partial(self._presets.prompt, preset)
-        return await self._prompts.prepared(engine, self._presets.digest(preset), speak, SHARED_OWNER)
+    async def _borrowed_mix(self, expression: str, owner: str) -> ResolvedVoice | None:
+        """A mix with voices that were fitted for another model, which speaks its prompt; None where it is none."""
+        shares = await self._mix_shares(expression, owner, self._presets.model or "", ())
+        if not shares.fitted:
+            return None
+        if shares.unfitted:
+            raise InvalidRequestError(
+                f"The voice {shares.unfitted[0]!r} can be part of a mix once it is fitted: polyvox voices fit "
+                f"{shares.unfitted[0]}",
+                field="voice",
+            )
+        parts, offset = _combined(shares.fitted, shares.plain)
+        preset = self._presets.find(max(parts, key=lambda part: part.share).voice)
+        if preset is None:
+            return None
+        return ResolvedVoice(expression, partial(self._prepare_preset, preset, style=Style(parts, offset)))
+
+    async def _prepare_preset(
+        self, preset: PresetPrompt, engine: Engine, *, style: Style | None = None
+    ) -> PreparedVoice:
+        speak = partial(self._presets.prompt, preset, style)
+        digest = self._presets.digest(preset) if style is None else self._presets.styled_digest(preset, style)
+        return await self._prompts.prepared(engine, digest, speak, SHARED_OWNER)
 
     async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
         """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
+        shares = await self._mix_shares(expression, owner, engine.name, [voice.id for voice in engine.voices])
+        if shares.unfitted:
+            self._registry.check_cloning(engine, registered=True)
+        return self._styled(shares.fitted, shares.plain) if shares.fitted else None
+
+    async def _mix_shares(self, expression: str, owner: str, model: str, own: Sequence[str]) -> "_MixShares":
+        """The voices of a mix, those that were fitted for a model apart; none where the name is no mix."""
+        fitted: list[_FittedShare] = []
+        plain: list[MixTerm] = []
+        unfitted: list[str] = []
         try:
             parts = parse_mix(expression)
         except UnknownVoiceError:
-            return None
-        own = {voice.id for voice in engine.voices}
-        fitted: list[_FittedShare] = []
-        plain: list[MixTerm] = []
+            parts = ()
         for part in parts:
             record = None if part.voice in own else await self._store.find(part.voice, owner)
             style = None if record is None else fitted_style(record.report)
             if record is None:
                 plain.append(part)
-            elif style is None or style.model != engine.name:
-                self._registry.check_cloning(engine, registered=True)
+            elif style is None or style.model != model:
+                unfitted.append(part.voice)
             else:
                 fitted.append(_FittedShare(part.share, record, style))
-        return self._styled(fitted, plain) if fitted else None
+        return _MixShares(fitted, plain, unfitted)
 
     def _styled(self, fitted: Sequence[_FittedShare], plain: Sequence[MixTerm]) -> ResolvedVoice:
         """Fitted voices, each a mix plus an offset, and voices of the engine, as one fitted voice."""
-        parts = [
-            MixTerm(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)
-        ] + list(plain)
-        offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
+        parts, offset = _combined(fitted, plain)
 
         async def prepare(engine: Engine) -> PreparedVoice:
             assert isinstance(engine, SupportsStyle)
@@ -225,6 +272,15 @@ class VoiceResolver:
         voice = await self._prompts.prepared(engine, digest, prompt, record.owner)
         await self._store.run(partial(voices.touch, record))
         return voice
+
+
+def _combined(
+    fitted: Sequence[_FittedShare], plain: Sequence[MixTerm]
+) -> tuple[list[MixTerm], npt.NDArray[np.float32]]:
+    """The mix of a model's own voices that fitted and plain ones add up to, and its offset."""
+    parts = [MixTerm(part.voice, part.share * one.share) for one in fitted for part in parse_mix(one.style.base)]
+    offset = np.asarray(sum(one.share * one.style.offset for one in fitted), dtype=np.float32)
+    return [*parts, *plain], offset
 
 
 async def _own_voice(_: Engine) -> None:

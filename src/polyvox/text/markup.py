@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from polyvox.errors import MarkupError
@@ -19,7 +20,7 @@ from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
 
-MAX_PAUSE_SECONDS: Final = 10.0
+MAX_PAUSE_SECONDS: Final = 60.0
 MAX_SILENCE_SECONDS: Final = 600.0
 MAX_PHONEME_CHARS: Final = 200
 
@@ -95,13 +96,20 @@ _INSERT: Final = re.compile(
 _DURATION: Final = re.compile(r"(?P<amount>-?(?:\d+(?:\.\d*)?|\.\d+))\s*(?P<unit>ms|s|secs?|seconds?)", re.IGNORECASE)
 
 
-def _take_inserts(text: TrackedText) -> tuple[TrackedText, tuple[Insert, ...]]:
-    def insert(match: re.Match[str]) -> Insert:
-        return _pause(text, match) if match["word"] is None else _inline_phonemes(text, match)
+def insert(text: TrackedText, start: int) -> Insert | None:
+    """The insert whose markup begins there, if any; `MarkupError` where it cannot be honoured."""
+    found = _INSERT.match(text.text, start)
+    return None if found is None else _insert(text, found)
 
+
+def _insert(text: TrackedText, found: re.Match[str]) -> Insert:
+    return _pause(text, found) if found["word"] is None else _inline_phonemes(text, found)
+
+
+def _take_inserts(text: TrackedText) -> tuple[TrackedText, tuple[Insert, ...]]:
     too_many = MarkupError(f"A text may hold at most {MAX_PLACEHOLDERS} phoneme or pause marks.", field="input")
-    masked, inserts = mask(text, _INSERT, insert, too_many=too_many)
-    if sum(insert.seconds for insert in inserts if isinstance(insert, Pause)) > MAX_SILENCE_SECONDS:
+    masked, inserts = mask(text, _INSERT, partial(_insert, text), too_many=too_many)
+    if sum(each.seconds for each in inserts if isinstance(each, Pause)) > MAX_SILENCE_SECONDS:
         raise MarkupError(f"The pauses of a text may last at most {MAX_SILENCE_SECONDS:g} s together.", field="input")
     return masked, inserts
 

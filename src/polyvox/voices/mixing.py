@@ -12,7 +12,10 @@ _TERM = re.compile(r"([+,-]?)\s*([A-Za-z0-9][A-Za-z0-9_]{0,63})\s*(?:\(\s*(\d{1,
 
 @dataclass(frozen=True, slots=True)
 class MixTerm:
-    """One voice of a mix and its share; the shares of a mix sum to 1, and that of a subtracted voice is negative."""
+    """One voice of a mix and its share, which is negative where the voice is subtracted.
+
+    The sizes of all shares sum to 1, as in Kokoro-FastAPI: `a(2)-b` is two thirds of one less a third of the other.
+    """
 
     voice: str
     share: float
@@ -34,10 +37,7 @@ def parse_mix(expression: str) -> tuple[MixTerm, ...]:
         position = match.end()
     if not terms or len(terms) > MAX_TERMS:
         raise _malformed(expression)
-    # Dividing by the signed sum keeps the mix on the affine hull of the voices, at the loudness of one voice.
-    total = sum(weight for _, weight in terms)
-    if total <= 0:
-        raise UnknownVoiceError("A voice mix must add more weight than it subtracts.", field="voice")
+    total = sum(abs(weight) for _, weight in terms)
     return tuple(MixTerm(name, weight / total) for name, weight in terms)
 
 

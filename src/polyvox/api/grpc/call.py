@@ -20,6 +20,7 @@ from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, Stalled
 from polyvox.service.pending_bodies import PendingBody
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.text.warnings import one_line
 from polyvox.voices.records import SHARED_OWNER
 
 CODE_KEY = "x-error-code"
@@ -48,6 +49,8 @@ class Context(Protocol):
     async def send_initial_metadata(self, metadata: Metadata) -> None: ...
 
     async def write(self, message: Message) -> None: ...
+
+    def set_trailing_metadata(self, metadata: Metadata) -> None: ...
 
     async def abort(self, code: object, details: str, trailing_metadata: Metadata) -> NoReturn: ...
 
@@ -83,6 +86,8 @@ class Call:
                 if session.state is not SessionState.FAILED:  # a session that failed has counted itself
                     service.metrics.failed(error)
                 raise
+            if session.warnings:  # again, since a text that was still arriving may have added some
+                self._context.set_trailing_metadata(((WARNING_HEADER.lower(), one_line(session.warnings)),))
 
     @property
     def wants_chunks(self) -> bool:
@@ -134,7 +139,7 @@ def _session_metadata(session: Session) -> Metadata:
         (CHANNELS_HEADER.lower(), str(session.channels)),
     ]
     if session.warnings:
-        metadata.append((WARNING_HEADER.lower(), _ascii(" ".join(session.warnings))))
+        metadata.append((WARNING_HEADER.lower(), one_line(session.warnings)))
     return tuple(metadata)
 
 

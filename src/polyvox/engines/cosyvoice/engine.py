@@ -113,6 +113,7 @@ class CosyVoiceEngine:
             instructions=True,
             conversion=True,
             stochastic=True,
+            tags=Tags(version).allowed,
         )
         self._version = version
         self._settings = settings.section(CosyVoiceSettings)
@@ -173,7 +174,7 @@ class CosyVoiceEngine:
             lm_device=lm_device,
             features=DeviceExecutor(f"{self.name}-features", 1),
             text=DeviceExecutor(f"{self.name}-text", 1),
-            streams=asyncio.Semaphore(streams),
+            streams=asyncio.Semaphore(streams if executors is None else executors.room_for(streams)),
             voices=VoiceStates(partial(_voice_state, token2wav, device, stage), self._settings.prompt_bytes),
             capturing=asyncio.create_task(self._capture(executors, device, recorder))
             if executors is not None and recorder is not None
@@ -218,9 +219,7 @@ class CosyVoiceEngine:
                 await asyncio.to_thread(executor.close)
 
     def check(self, utterance: Utterance) -> None:
-        self._tags.check(utterance.text, "input")
         instructions = self._instructions(utterance)
-        self._tags.check(instructions, "instructions")
         if len(instructions) > MAX_INSTRUCTIONS:
             raise InvalidRequestError(
                 f"The instructions are longer than {MAX_INSTRUCTIONS} characters; shorten them.", field="instructions"
@@ -244,7 +243,6 @@ class CosyVoiceEngine:
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         running = self._started()
         check_recording(prompt, "voice")
-        self._tags.check(prompt.transcript, "prompt_text")
         return await running.features.run(partial(self._prepare, running.model, prompt))
 
     def _prepare(self, model: LoadedModel, prompt: VoicePrompt) -> PreparedVoice:
@@ -313,7 +311,7 @@ class CosyVoiceEngine:
 
     def _instructions(self, utterance: Utterance) -> str:
         instructions = utterance.instructions or ""
-        return strip_end_mark(instructions) if self._version == 1 else instructions
+        return self._tags.clean(strip_end_mark(instructions) if self._version == 1 else instructions)
 
     async def _chunks(
         self, running: _Running, utterance: Utterance, prompt: LmPrompt, speech: "_Speech"
@@ -384,9 +382,7 @@ class CosyVoiceEngine:
         self, running: _Running, utterance: Utterance, pieces: AsyncIterator[str]
     ) -> AsyncGenerator[Phrase]:
         model = running.model
-        frontend = StreamingFrontend(
-            model.frontend, model.tokenizer, model.tags, utterance.normalization, utterance.language
-        )
+        frontend = StreamingFrontend(model.frontend, model.tokenizer, utterance.normalization, utterance.language)
         async for text in pieces:
             for phrase in await running.text.run(partial(frontend.push, text)):
                 yield phrase

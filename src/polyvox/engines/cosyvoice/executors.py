@@ -6,7 +6,14 @@ from types import MappingProxyType
 import structlog
 import torch
 
-from polyvox.engines.cosyvoice.batching import Capture, batch_flow, batch_vocoder, captures, triton_kernels
+from polyvox.engines.cosyvoice.batching import (
+    STREAM_BLOCKS,
+    Capture,
+    batch_flow,
+    batch_vocoder,
+    captures,
+    triton_kernels,
+)
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
 from polyvox.engines.cosyvoice.flow_streams import FlowStreams
 from polyvox.engines.cosyvoice.graph_files import INT8, GraphFiles, context_span, open_graphs
@@ -142,6 +149,10 @@ class Token2WavExecutors:
             warnings.append(self._prepare("vocoder", vocoder, self._use_vocoder, captured=gpu))
         return " ".join(filter(None, warnings))
 
+    def room_for(self, streams: int) -> int:
+        """How many of so many streams the flow's caches have room for; more would have to be computed anew."""
+        return streams if self._flows is None else max(1, min(streams, self._flows.blocks // STREAM_BLOCKS))
+
     @property
     def batched(self) -> bool:
         """Whether a stage decodes many streams together."""
@@ -167,7 +178,7 @@ class Token2WavExecutors:
         one_by_one = self._token2wav.flow_stage
         flows = batch_flow(self._token2wav.flow, self._token2wav.flow_noise, self._cache_bytes, triton_kernels())
         ours, theirs = (stage_mel(each, self._token2wav.flow) for each in (flows, one_by_one))
-        _check(deviation(ours, theirs), EXACT if ours.dtype == torch.float32 else HALF)
+        _check(deviation(ours, theirs), EXACT if self._token2wav.flow.speaker.weight.dtype == torch.float32 else HALF)
         self._flows = flows
         self._token2wav.use(flow_stage=flows)
 

@@ -92,8 +92,9 @@ class FlowStreams:
         return FlowStreamState(tokens, mel, speaker, block_bytes=self._flow.block_bytes)
 
     @property
-    def free_blocks(self) -> int:
-        return self._allocator.free
+    def blocks(self) -> int:
+        """Blocks of cache for all streams together."""
+        return self._allocator.blocks
 
     @property
     def shapes(self) -> Sequence[int]:

@@ -8,10 +8,12 @@ from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.errors import TextError
 from polyvox.text.characters import INVISIBLE
 from polyvox.text.detect import detect_language
+from polyvox.text.inline_tags import cleaned
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, PLACEHOLDERS, mask, placeholder_index, placeholder_pattern
 from polyvox.text.segment import merge, sentence_blocks
 from polyvox.text.tracked import TrackedText
+from polyvox.text.warnings import Warnings
 from polyvox.types import NormalizationOptions
 
 MAX_SEGMENT, MIN_SEGMENT, MIN_LAST_SEGMENT = 80, 60, 20
@@ -87,7 +89,7 @@ class CosyVoiceFrontend:
 
     def _normalized(self, text: TrackedText, options: NormalizationOptions, language: str) -> TrackedText:
         too_many = TextError(f"The text holds more than {MAX_PLACEHOLDERS} tags; send it in parts.", field="input")
-        text = text.sub(_UNSPEAKABLE, "")
+        text = cleaned(text.sub(_UNSPEAKABLE, ""), self._tags.rules, Warnings())
         text, tags = mask(text, self._tags.pattern, lambda match: match.group(), too_many=too_many)
         if options.normalize:
             text = _normalized_words(text, options, language)

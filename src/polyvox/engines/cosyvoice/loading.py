@@ -50,7 +50,6 @@ class LoadedModel:
     networks: CosyVoiceNetworks
     placement: Placement
     warning: str
-    tags: Tags
     tokenizer: TextTokenizer | WhisperTokenizer
     frontend: CosyVoiceFrontend
     features: PromptFeatureExtractor
@@ -76,7 +75,6 @@ def load_model(folder: Path, version: int, settings: CosyVoiceSettings) -> Loade
         networks=networks,
         placement=placement,
         warning=" ".join(filter(None, (warning, networks.warning))),
-        tags=tags,
         tokenizer=tokenizer,
         frontend=CosyVoiceFrontend(tags, lambda text: len(tokenizer.encode(text))),
         features=PromptFeatureExtractor(bundle, share_of_cores(1)),

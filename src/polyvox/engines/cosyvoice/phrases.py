@@ -7,7 +7,6 @@ from typing import Final
 
 from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, MIN_SEGMENT, CosyVoiceFrontend
 from polyvox.engines.cosyvoice.synthesis import ChunkText
-from polyvox.engines.cosyvoice.tags import MAX_CONTROL_CHARS, Tags
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.text.streaming import StreamSegment, StreamSplitter
@@ -37,17 +36,14 @@ class StreamingFrontend:
         self,
         frontend: CosyVoiceFrontend,
         tokenizer: TextTokenizer | WhisperTokenizer,
-        tags: Tags,
         options: NormalizationOptions,
         language: str | None,
     ) -> None:
         self._frontend = frontend
         self._tokenizer = tokenizer
-        self._tags = tags
         self._options = options
         self._language = language
         self._splitter = StreamSplitter(max_chars=_MAX_CHARS, phrases=True)
-        self._checked = ""
         self._reached = 0
         self._size = 0
         self._before = ""
@@ -63,7 +59,6 @@ class StreamingFrontend:
     def _phrases(self, segment: StreamSegment) -> Iterator[Phrase]:
         apart = segment.start > self._reached
         self._reached = segment.end
-        self._check(segment, apart=apart)
         span = Span(segment.start, segment.end)
         parts = self._frontend.phrase(segment.text, self._options, self._language, ends=segment.ends_sentence)
         for index, part in enumerate(parts):
@@ -80,12 +75,6 @@ class StreamingFrontend:
         """The end of a passage that grows too long."""
         self._size, self._before = 0, ""
         return Phrase((), "", Span(span.start, span.start), closes=True)
-
-    def _check(self, segment: StreamSegment, *, apart: bool) -> None:
-        """Refuse what a text must not hold, also where a cut goes through it."""
-        self._checked += f"{' ' if apart else ''}{segment.text}"
-        self._tags.check(self._checked, "input")
-        self._checked = self._checked[-MAX_CONTROL_CHARS:]
 
     def _glue(self, text: str, *, apart: bool) -> str:
         """The space between two phrases, where their writing system has one."""

@@ -1,4 +1,4 @@
-"""The tags that a text may hold, such as `[laughter]` or a phone, and the control tokens that it may not."""
+"""The tags that a text may hold, such as `[laughter]` or a phone; whatever else looks like one is taken out."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
-from polyvox.errors import TextError
+from polyvox.text.inline_tags import TagRules, cleaned
+from polyvox.text.tracked import TrackedText
+from polyvox.text.warnings import Warnings
 
 END_OF_PROMPT: Final = "<|endofprompt|>"
 BASE_TOKENS: Final = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
@@ -35,9 +37,6 @@ _PINYIN: Final = (
 ).split()
 
 _CONTROL: Final = re.compile(r"<\|[^|<>]{0,64}\|>")
-MAX_CONTROL_CHARS: Final = 68
-_TAG: Final = re.compile(r"\[[^\W\d_][^\W_]{0,15}(?:[_-][^\W_]{1,15}){0,3}\]|</?[a-z]{1,16}>")
-_SHOWN: Final = 40
 
 
 @dataclass(frozen=True)
@@ -63,25 +62,18 @@ class Tags:
         found = _CONTROL.match(text.lstrip()) if self.version == 1 else None
         return found[0] if found and found[0] in LANGUAGE_TAGS else ""
 
-    def check(self, text: str, field: str) -> None:
-        """Refuse control tokens, known or not, and tags that the model does not know."""
-        for found in _CONTROL.finditer(text):
-            if found[0] not in self.allowed:
-                raise TextError(
-                    f"The text holds {found[0][:_SHOWN]!r}, which looks like a control token of the model; remove it.",
-                    field=field,
-                )
-        for found in _TAG.finditer(text):
-            if found[0] not in self.allowed:
-                raise TextError(
-                    f"The tag {found[0]!r} is unknown; known are {' '.join(_SOUNDS)}"
-                    f"{' and phones such as [AH0]' if self.version == 3 else ''}.",
-                    field=field,
-                )
+    @cached_property
+    def rules(self) -> TagRules:
+        """How a text's markup is read."""
+        return TagRules(self.allowed, reads_markup=False)
+
+    def clean(self, text: str) -> str:
+        """A text without control tokens and tags that the model does not know; the service has warned of them."""
+        return cleaned(TrackedText.of(text), self.rules, Warnings()).text
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Finds the tags of a text that passed `check`."""
+        """Finds the tags of a text."""
         return re.compile("|".join(re.escape(tag) for tag in sorted(self.allowed, key=len, reverse=True)))
 
 

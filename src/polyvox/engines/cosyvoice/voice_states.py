@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from polyvox.engines.cosyvoice.speech_decoder import DecoderState
 from polyvox.types import PreparedVoice
@@ -29,17 +30,18 @@ class VoiceStates:
         key = _key(voice)
         if key not in self._states:
             self._states[key] = asyncio.create_task(self._computed(voice))
+            self._states[key].add_done_callback(partial(self._ended, key))
         self._states.move_to_end(key)
-        task = self._states[key]
-        try:
-            return await asyncio.shield(task)
-        finally:
-            if task.done() and (task.cancelled() or task.exception() is not None) and self._states.get(key) is task:
-                del self._states[key]
-            self._drop_surplus()
+        return await asyncio.shield(self._states[key])
 
     async def _computed(self, voice: PreparedVoice) -> DecoderState:
         return await self._compute(voice)
+
+    def _ended(self, key: str, task: asyncio.Task[DecoderState]) -> None:
+        """Forget a computation that failed, whether or not a stream still waits for it, or make room for its state."""
+        if (task.cancelled() or task.exception() is not None) and self._states.get(key) is task:
+            del self._states[key]
+        self._drop_surplus()
 
     def _drop_surplus(self) -> None:
         sizes = {

@@ -80,6 +80,7 @@ class KokoroEngine:
         word_timings=True,
         phonemes=True,
         voice_mixing=True,
+        reads_markup=True,
     )
 
     def observe(self, observer: Observer) -> None:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from polyvox.config import OPENAI_VOICES
 from polyvox.errors import UnknownVoiceError
 from polyvox.types import Voice
 from polyvox.voices.mixing import MixTerm, parse_mix
@@ -49,22 +50,8 @@ _NAMES = {
     "zf": "xiaobei xiaoni xiaoxiao xiaoyi",
     "zm": "yunjian yunxi yunxia yunyang",
 }
-# OpenAI's voice names, so that its clients work unchanged.
-_ALIASES = {
-    "alloy": "af_alloy",
-    "ash": "am_michael",
-    "ballad": "bm_george",
-    "cedar": "am_fenrir",
-    "coral": "af_sarah",
-    "echo": "am_echo",
-    "fable": "bm_fable",
-    "marin": "af_heart",
-    "nova": "af_nova",
-    "onyx": "am_onyx",
-    "sage": "af_kore",
-    "shimmer": "af_bella",
-    "verse": "am_puck",
-}
+# OpenAI's voice names, for mixes and for the library; the server's setting `openai_voices` goes before.
+_ALIASES = dict(alias.split("=", 1) for alias in OPENAI_VOICES)
 
 
 def catalogue() -> tuple[Voice, ...]:

@@ -73,6 +73,7 @@ class SpeechLmEngine:
         streaming=Streaming.TOKEN,
         cloning=True,
         stochastic=True,
+        reads_markup=True,
     )
 
     def __init__(self, settings: Settings) -> None:

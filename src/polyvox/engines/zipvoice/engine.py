@@ -92,6 +92,7 @@ class ZipVoiceEngine:
             cloning=True,
             dialogue=variant.dialogue,
             stochastic=True,
+            reads_markup=True,
         )
 
     def observe(self, observer: Observer) -> None:

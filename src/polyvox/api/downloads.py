@@ -1,0 +1,130 @@
+"""Speech that can be fetched again by a link, with the times of its text beside it."""
+
+import json
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import APIRouter, Query, Response
+
+from polyvox.api.body import JsonRoute
+from polyvox.api.dependencies import DownloadStore, Owner
+from polyvox.api.schemas import ErrorBody
+from polyvox.api.streaming import AudioFile, AudioStream
+from polyvox.errors import ForbiddenError, PolyvoxError
+from polyvox.service.downloads import DownloadRecorder, Downloads
+from polyvox.service.encoding import encode_whole, encoded
+from polyvox.service.session import Session
+from polyvox.types import AudioChunk
+
+router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
+
+DOWNLOAD_HEADER = "X-Download-Path"
+TIMING_HEADER = "X-Timing-Path"
+_UNSAFE = re.compile(r"[^A-Za-z0-9 _.()+-]")
+_PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$"
+_MAX_TIMED_CHUNKS = 20_000
+
+
+@dataclass(slots=True)
+class RecordedAudio:
+    """The audio of another body format, kept for a download once it is complete."""
+
+    body: AudioStream | AudioFile
+    recorder: DownloadRecorder
+    timing: DownloadRecorder | None
+    _chunks: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def begun(
+        cls, body: AudioStream | AudioFile, with_timing: bool, downloads: Downloads, owner: str
+    ) -> "RecordedAudio":
+        if not downloads.enabled:
+            raise ForbiddenError("This server has no download links; its setting max_downloads turns them on.")
+        recorder = downloads.record(str(body.format), body.media_type, owner)
+        return cls(body, recorder, downloads.record("json", "application/json", owner) if with_timing else None)
+
+    @property
+    def media_type(self) -> str:
+        return self.body.media_type
+
+    @property
+    def buffered(self) -> bool:
+        return self.body.buffered
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Where the files will be, below `/v1`."""
+        found = {DOWNLOAD_HEADER: f"/download/{self.recorder.name}"}
+        return found if self.timing is None else found | {TIMING_HEADER: f"/download/{self.timing.name}"}
+
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
+        try:
+            async with aclosing(self._written(session)) as parts:
+                async for part in parts:
+                    self.recorder.write(part)
+                    yield part
+            self.recorder.finish()
+            if self.timing is not None:
+                self.timing.write(json.dumps({"chunks": self._chunks}, ensure_ascii=False).encode())
+                self.timing.finish()
+        finally:
+            for recorder in filter(None, (self.recorder, self.timing)):
+                recorder.discard()
+
+    async def _written(self, session: Session) -> AsyncGenerator[bytes]:
+        if self.buffered:
+            yield await encode_whole(session, self.body.format, self._note)
+            return
+        async with aclosing(encoded(session, self.body.format)) as parts:
+            async for part in parts:
+                if part.chunk is not None:
+                    self._note(part.chunk)
+                if part.data:
+                    yield part.data
+
+    def _note(self, chunk: AudioChunk) -> None:
+        if self.timing is None or not chunk.text or len(self._chunks) >= _MAX_TIMED_CHUNKS:
+            return
+        words = [
+            {"word": word.word, "start_time": round(word.start, 4), "end_time": round(word.end, 4)}
+            for word in chunk.words
+        ]
+        start, end = chunk.start / chunk.sample_rate, chunk.end / chunk.sample_rate
+        self._chunks.append(
+            {"text": chunk.text, "start_time": round(start, 4), "end_time": round(end, 4), "words": words}
+        )
+
+    def error_tail(self, error: PolyvoxError) -> None:
+        return None
+
+
+@router.get(
+    "/v1/download/{file}",
+    response_class=Response,
+    responses={
+        200: {"content": {"audio/*": {}}},
+        400: {"model": ErrorBody, "description": "The name holds characters that no file name has."},
+        404: {"model": ErrorBody, "description": "No such file."},
+    },
+)
+async def download(
+    file: str,
+    downloads: DownloadStore,
+    owner: Owner,
+    name: str = Query(
+        "", max_length=200, pattern=_PRINTABLE, description="The name that the browser is to save the file by."
+    ),
+) -> Response:
+    """A file that `return_download_link` announced, with the same key."""
+    found = downloads.find(file, owner)
+    suffix = found.name.rpartition(".")[2]
+    stem = _UNSAFE.sub("", name.rpartition("/")[2]).strip(". ").removesuffix(f".{suffix}")[:100] or "speech"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{stem}.{suffix}"',
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(found.data, media_type=found.media_type, headers=headers)
