@@ -7,7 +7,7 @@ from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.levels import TARGET_LUFS, gain_for, measured_levels, mix_level, with_gain
 from polyvox.engines.kokoro.render import SAMPLE_RATE, render
 from polyvox.engines.kokoro.request import ModelOutput
-from polyvox.engines.kokoro.voices import parse
+from polyvox.engines.kokoro.voices import catalogue, parse
 from polyvox.text.spoken import SpokenWord
 from polyvox.types import Span
 
@@ -15,6 +15,12 @@ from polyvox.types import Span
 def tone(peak, hertz=440.0, seconds=0.5):
     time = np.arange(int(seconds * SAMPLE_RATE)) / SAMPLE_RATE
     return (peak * np.sin(2 * np.pi * hertz * time)).astype(np.float32)
+
+
+def test_every_built_in_voice_is_measured():
+    levels = measured_levels()
+    assert set(levels) == {voice.id for voice in catalogue()}
+    assert all(-30 < level < -12 for level in levels.values())
 
 
 def test_the_gain_brings_each_voice_to_the_target():
