@@ -272,7 +272,8 @@ def readiness(response: httpx.Response) -> ServerReadiness:
 
 
 def _voice(found: Mapping[str, Any]) -> Voice:
-    return Voice(found["id"], found["title"], found["language"], found["gender"], found["description"])
+    reason = found.get("reason", "")  # servers before it was listed
+    return Voice(found["id"], found["title"], found["language"], found["gender"], found["description"], reason)
 
 
 def _model(found: Mapping[str, Any]) -> ServerModel:

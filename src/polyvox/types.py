@@ -222,13 +222,17 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """A voice that an engine can speak with. `language` is a BCP 47 tag; `gender` is "female", "male" or ""."""
+    """A voice that an engine can speak with. `language` is a BCP 47 tag; `gender` is "female", "male" or "".
+
+    `reason` says what its language lacks on this machine and how to get it; empty where the voice can speak.
+    """
 
     id: str
     name: str
     language: str
     gender: str = ""
     description: str = ""
+    reason: str = ""
 
 
 class Streaming(StrEnum):

@@ -4,6 +4,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, error_of
+from polyvox.types import Voice
 
 pytestmark = pytest.mark.anyio
 
@@ -59,6 +60,16 @@ async def test_voices_have_an_id_and_a_name():
     ]
     assert voices[0]["language"] == "en-us"
     assert bare == {"voices": ["low", "high"]}
+
+
+class PartlyMuteEngine(ToneEngine):
+    voices = (Voice("low", "Low", "en-us"), Voice("haut", "Haut", "fr", reason="Install espeak-ng."))
+
+
+async def test_a_voice_that_cannot_speak_here_says_why():
+    async with called(tone_service(PartlyMuteEngine())) as client:
+        voices = (await client.get("/v1/audio/voices")).json()["voices"]
+    assert [(voice["available"], voice["reason"]) for voice in voices] == [(True, ""), (False, "Install espeak-ng.")]
 
 
 async def test_voices_of_a_model_that_is_missing():

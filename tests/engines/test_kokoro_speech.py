@@ -162,3 +162,21 @@ async def test_closing_the_generator_early_leaves_the_engine_ready(engine):
     await anext(generator)
     await generator.aclose()
     assert await speak(engine, "Still here.")
+
+
+async def test_sentences_within_a_chunk_end_in_a_pause(engine, moonshine):
+    text = "Well... maybe. Nobody came! Why?"
+    chunks = await speak(engine, text)
+    whole = joined(chunks)
+    loud = np.flatnonzero(np.abs(whole) > np.abs(whole).max() * 10 ** (-36 / 20))
+    gaps = np.diff(loud)
+    pauses = [(loud[at], loud[at + 1]) for at in np.flatnonzero(gaps > 0.35 * 24_000)]
+    timings = [timing for chunk in chunks for timing in chunk.words]
+    assert len(pauses) == 3
+    for (start, end), before, after in zip(
+        pauses, (timings[0], timings[1], timings[3]), (timings[1], timings[2], timings[4]), strict=True
+    ):
+        assert 0.38 <= (end - start) / 24_000 <= 0.55
+        assert before.end == pytest.approx(start / 24_000, abs=0.1)
+        assert after.start == pytest.approx(end / 24_000, abs=0.1)
+    assert word_error_rate(text, moonshine.transcribe(whole, 24_000)).errors == 0

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from polyvox.engines.kokoro import voices
+from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import UnknownVoiceError
+from polyvox.installation import load_settings
 from polyvox.text.phonemes.alphabet import ALPHABET
 
 
@@ -48,3 +50,12 @@ def test_a_voice_speaks_its_own_language_and_a_mix_that_of_its_first():
 
 def test_phonemizers_write_only_symbols_in_the_vocabulary():
     assert set(ALPHABET) <= set(IDS)
+
+
+def test_voices_whose_language_lacks_something_say_what(monkeypatch):
+    monkeypatch.setattr("polyvox.text.phonemes.japanese.find_spec", lambda name: None)
+    listed = {voice.id: voice for voice in KokoroEngine(load_settings(espeak="no-such-program")).voices}
+    assert len(listed) == 54
+    assert "no-such-program" in listed["ff_siwis"].reason
+    assert "dictionary" in listed["jf_alpha"].reason
+    assert [listed[name].reason for name in ("af_heart", "bf_emma", "zf_xiaobei")] == ["", "", ""]

@@ -179,8 +179,8 @@ def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:
     }
 
 
-def _voice(voice: Voice) -> dict[str, str]:
-    """`name` repeats the id, since clients send either of them back; `title` is for people."""
+def _voice(voice: Voice) -> dict[str, Any]:
+    """`name` repeats the id, since clients send either of them back; `title` and `reason` are for people."""
     return {
         "id": voice.id,
         "name": voice.id,
@@ -188,6 +188,8 @@ def _voice(voice: Voice) -> dict[str, str]:
         "language": voice.language,
         "gender": voice.gender,
         "description": voice.description,
+        "available": not voice.reason,
+        "reason": voice.reason,
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, SupportsLocation, SupportsWarning
+from polyvox.engines.base import Engine, SupportsLocation, SupportsStyle, SupportsWarning
 from polyvox.errors import ConflictError, InvalidRequestError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
 from polyvox.service.model_loader import SHUTTING_DOWN, Absence, EngineFactory, Hold, ModelEvents, ModelLoader
@@ -163,12 +163,14 @@ class Registry:
         (await self._loader.hold(slot)).release()
         return self._info(slot)
 
-    def check_cloning(self, engine: Engine) -> None:
-        """Refuse a voice of the caller where the engine cannot clone, and name the models that can."""
+    def check_cloning(self, engine: Engine, *, registered: bool = False) -> None:
+        """Refuse a voice of the caller where the engine cannot clone; name the models that can, or what to do."""
         if engine.capabilities.cloning:
             return
         cloning = [info.id for info in self.models() if info.capabilities is not None and info.capabilities.cloning]
         remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that can"
+        if registered and isinstance(engine, SupportsStyle):
+            remedy += ", or fit the voice to this model with `polyvox voices fit` or POST /v1/voices/fit"
         raise InvalidRequestError(f"The model {engine.name!r} cannot clone voices; {remedy}.", field="model")
 
     def model(self, model: str | None) -> ModelInfo:

@@ -138,7 +138,7 @@ class VoiceResolver:
             return await self._unregistered(name, owner, engine)
         if isinstance(engine, SupportsStyle) and (style := fitted_style(record.report)) and style.model == engine.name:
             return self._styled([_FittedShare(1.0, record, style)], ())
-        self._registry.check_cloning(engine)
+        self._registry.check_cloning(engine, registered=True)
         return ResolvedVoice(record.id, lambda engine: self._prepare_registered(record, text, engine))
 
     async def _unregistered(self, name: str, owner: str, engine: Engine) -> ResolvedVoice | None:
@@ -184,7 +184,7 @@ class VoiceResolver:
         """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
         shares = await self._mix_shares(expression, owner, engine.name, [voice.id for voice in engine.voices])
         if shares.unfitted:
-            self._registry.check_cloning(engine)
+            self._registry.check_cloning(engine, registered=True)
         return self._styled(shares.fitted, shares.plain) if shares.fitted else None
 
     async def _mix_shares(self, expression: str, owner: str, model: str, own: Sequence[str]) -> "_MixShares":

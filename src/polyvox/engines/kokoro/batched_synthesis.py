@@ -88,7 +88,7 @@ def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[Syn
 
 
 def _render_all(decoded: Sequence[tuple[SynthesisRequest, ModelOutput]]) -> list[RenderedChunk]:
-    return [render(request.chunk, output, request.input.speed) for request, output in decoded]
+    return [render(request.chunk, output, request.input.speed, request.gain) for request, output in decoded]
 
 
 def _measured(work: Callable[[Sequence[Given]], Sequence[Made]], items: list[Given]) -> list[_Measured[Made]]:

@@ -35,15 +35,10 @@ _SCORES = {
     Break.SENTENCE: 2.6,
     Break.PARAGRAPH: 3.0,
 }
-# Seconds of silence between two chunks at speed 1: what the network itself leaves there within one chunk.
-_PAUSES = {
-    Break.WORD: 0.0,
-    Break.PHRASE: 0.0,
-    Break.COMMA: 0.10,
-    Break.CLAUSE: 0.18,
-    Break.SENTENCE: 0.42,
-    Break.PARAGRAPH: 0.70,
-}
+# Seconds of silence that the network itself leaves at the end of a sentence of some length, and at a clause's.
+SENTENCE_PAUSE, CLAUSE_PAUSE = 0.42, 0.18
+_COMMA_PAUSE = 0.10
+_PARAGRAPH_RATIO = 5 / 3
 _MARKS = {
     Break.COMMA: frozenset(',“”"()'),
     Break.CLAUSE: frozenset(";:—"),
@@ -58,12 +53,38 @@ _PHRASE_OPENERS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class PausePolicy:
+    """Seconds of silence at speed 1 after a sentence and after a clause; 0 leaves them to the network."""
+
+    sentence: float = SENTENCE_PAUSE
+    clause: float = CLAUSE_PAUSE
+
+    def between_chunks(self, kind: Break) -> float:
+        """The silence at a seam, where the network's own is lost; a comma there has its usual one."""
+        if kind < Break.CLAUSE:
+            return _COMMA_PAUSE if kind == Break.COMMA else 0.0
+        if kind == Break.CLAUSE:
+            return self.clause or CLAUSE_PAUSE
+        return (self.sentence or SENTENCE_PAUSE) * (_PARAGRAPH_RATIO if kind == Break.PARAGRAPH else 1.0)
+
+    def within_chunk(self, kind: Break) -> float:
+        """The least silence at a break that the network speaks over; 0 where its own is taken as it is."""
+        own = (self.clause if kind == Break.CLAUSE else self.sentence) == 0
+        return 0.0 if own or kind < Break.CLAUSE else self.between_chunks(kind)
+
+
+@dataclass(frozen=True, slots=True)
 class PhonemeChunk:
-    """Words that are synthesised in one call, and the silence after them: scaled by speed, or as the caller asked."""
+    """Words that are synthesised in one call, and the silence after them: scaled by speed, or as the caller asked.
+
+    `breaks` holds the kind of break after each word, for the pauses inside the chunk.
+    """
 
     words: tuple[SpokenWord, ...]
     ends: Break
     asked_pause: float | None = None
+    breaks: tuple[Break, ...] = ()
+    pauses: PausePolicy = PausePolicy()
 
     @property
     def phonemes(self) -> str:
@@ -79,7 +100,7 @@ class PhonemeChunk:
         return Span(min(span.start for span in spans), max(span.end for span in spans)) if spans else None
 
     def pause(self, speed: float) -> float:
-        return self.asked_pause if self.asked_pause is not None else _PAUSES[self.ends] / speed
+        return self.asked_pause if self.asked_pause is not None else self.pauses.between_chunks(self.ends) / speed
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +113,13 @@ class _Candidate:
     @property
     def length(self) -> int:
         return len(self.word.phonemes) + self.word.space
+
+    @property
+    def heard(self) -> Break:
+        """The break as it is spoken within a chunk: the mark in `"Really?" she asked` ends a clause."""
+        if self.after is None:
+            return Break.CLAUSE if self.word.text[-1:] in _MARKS[Break.SENTENCE] else Break.WORD
+        return self.after
 
 
 class _Lookahead:
@@ -129,7 +157,9 @@ class _Lookahead:
         return seconds
 
 
-def split_chunks(sentences: Iterator[Sentence], policy: ChunkPolicy) -> Iterator[PhonemeChunk]:
+def split_chunks(
+    sentences: Iterator[Sentence], policy: ChunkPolicy, pauses: PausePolicy = PausePolicy()
+) -> Iterator[PhonemeChunk]:
     """Split a stream of sentences into chunks, reading only as far as the next split needs."""
     lookahead = _Lookahead(_candidates(sentences))
     previous: int | None = None
@@ -138,7 +168,9 @@ def split_chunks(sentences: Iterator[Sentence], policy: ChunkPolicy) -> Iterator
         if taken:
             previous = sum(candidate.length for candidate in taken)
         ends = (taken[-1].after if taken else None) or Break.WORD
-        yield PhonemeChunk(tuple(candidate.word for candidate in taken), ends, lookahead.take_pause())
+        words = tuple(candidate.word for candidate in taken)
+        breaks = tuple(candidate.heard for candidate in taken)
+        yield PhonemeChunk(words, ends, lookahead.take_pause(), breaks, pauses)
 
 
 def _best_split(candidates: deque[_Candidate], size: int, limit: int, *, hasty: bool) -> int:

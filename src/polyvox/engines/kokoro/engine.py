@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,8 @@ import structlog
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.kit.progress import ChunkLedger
-from polyvox.engines.kokoro.chunking import Break, PhonemeChunk, split_chunks
+from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, split_chunks
+from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import CompletedRequest, synthesize_in_order
 from polyvox.engines.kokoro.render import SAMPLE_RATE
@@ -22,7 +23,7 @@ from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import KokoroSynthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VoiceTable, catalogue, language_of
+from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VoiceTable, catalogue, language_of, parse, resolved
 from polyvox.errors import EngineError, InvalidRequestError, TextError, UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.text.phoneme_frontend import PhonemeFrontends
@@ -60,7 +61,11 @@ class KokoroEngine:
         self._settings = own = settings.section(KokoroSettings)
         self._policy = ChunkPolicy(own.first_chunk_phonemes, own.chunk_growth, own.max_chunk_phonemes)
         self._espeak = settings.espeak
+        self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
         self._readers = PhonemeFrontends(espeak=settings.espeak)
+        self.voices = tuple(
+            replace(voice, reason=unspoken((voice.language,), settings.espeak)) for voice in catalogue()
+        )
         self._observer: Observer | None = None
         self._loaded: _Loaded | None = None
         self.location = EngineLocation()
@@ -123,10 +128,12 @@ class KokoroEngine:
         """The synthesis requests of an utterance, in order."""
         own = utterance.prepared
         pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
+        gain = self._gain(utterance)
         reader = self._readers.frontend(self._language(utterance))
-        for chunk in split_chunks(reader.read(utterance.text, utterance.normalization), self._policy):
+        sentences = reader.read(utterance.text, utterance.normalization)
+        for chunk in split_chunks(sentences, self._policy, self._pauses):
             ids = chunk.ids
-            yield SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed))
+            yield SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed), gain)
 
     def phonemize(self, text: str, language: str) -> tuple[str, list[int]]:
         """The phonemes of a whole text in the model's alphabet, and their ids."""
@@ -140,13 +147,22 @@ class KokoroEngine:
 
     def voice_from_style(self, mix: Sequence[MixTerm], offset: npt.NDArray[np.float32], language: str) -> PreparedVoice:
         style = self._started().voices.blend(mix) + offset
-        arrays = {"style": style, "language": np.array(_nearest(language))}
+        arrays = {"style": style, "language": np.array(_nearest(language)), "level": np.array(mix_level(resolved(mix)))}
         return PreparedVoice(self.name, hashlib.sha256(style.tobytes()).hexdigest(), arrays)
 
     def _language(self, utterance: Utterance) -> str:
         own = utterance.prepared
         native = language_of(utterance.voice) if own is None else str(own.arrays["language"])
         return _known(utterance.language) if utterance.language else native
+
+    def _gain(self, utterance: Utterance) -> float | None:
+        """The voice's gain; that of a fitted voice is its mix's."""
+        if self._settings.voice_levels == "raw":
+            return None
+        own = utterance.prepared
+        if own is None:
+            return gain_for(mix_level(parse(utterance.voice)))
+        return gain_for(float(own.arrays["level"])) if "level" in own.arrays else 1.0
 
     def _started(self) -> _Loaded:
         if self._loaded is None:

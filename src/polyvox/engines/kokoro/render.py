@@ -7,6 +7,8 @@ import numpy as np
 from polyvox.audio.edges import speech_span, with_faded_edges
 from polyvox.audio.pcm import silence
 from polyvox.engines.kokoro.chunking import PhonemeChunk
+from polyvox.engines.kokoro.levels import with_gain
+from polyvox.engines.kokoro.pauses import missing_pauses, with_pauses
 from polyvox.engines.kokoro.request import ModelOutput
 from polyvox.engines.kokoro.timing import AlignedWord, align_words
 from polyvox.types import Pcm
@@ -27,13 +29,15 @@ class RenderedChunk:
     words: tuple[AlignedWord, ...]
 
 
-def render(chunk: PhonemeChunk, output: ModelOutput, speed: float) -> RenderedChunk:
-    """Trim the network's silence, fade the edges and add the pause that the text asks for."""
-    speech = speech_span(output.pcm, SAMPLE_RATE)
+def render(chunk: PhonemeChunk, output: ModelOutput, speed: float, gain: float | None = None) -> RenderedChunk:
+    """Trim the network's silence, lengthen pauses that it made too short, fade the edges and add the last pause."""
+    words = align_words(chunk, output.durations, output.pcm, SAMPLE_RATE)
+    pcm, aligned = with_pauses(output.pcm, words, missing_pauses(chunk, output, speed, SAMPLE_RATE))
+    speech = speech_span(pcm, SAMPLE_RATE)
     start = max(0, speech.start - LEAD_IN_SAMPLES)
-    end = min(len(output.pcm), speech.end + LEAD_OUT_SAMPLES)
-    kept = with_faded_edges(output.pcm[start:end], FADE_SAMPLES, FADE_SAMPLES)
+    end = min(len(pcm), speech.end + LEAD_OUT_SAMPLES)
+    kept = with_faded_edges(pcm[start:end], FADE_SAMPLES, FADE_SAMPLES)
+    kept = kept if gain is None else with_gain(kept, gain, SAMPLE_RATE)
     edges = (LEAD_IN_SAMPLES + LEAD_OUT_SAMPLES) / SAMPLE_RATE
     gap = silence(max(0.0, chunk.pause(speed) - edges), SAMPLE_RATE)
-    words = align_words(chunk, output.durations, output.pcm, SAMPLE_RATE)
-    return RenderedChunk(np.concatenate((kept, gap)), start, tuple(words))
+    return RenderedChunk(np.concatenate((kept, gap)), start, aligned)

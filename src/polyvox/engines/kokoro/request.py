@@ -28,7 +28,8 @@ class ModelOutput:
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """A chunk and its network input; a chunk that is only a pause has no ids."""
+    """A chunk and its network input; a chunk that is only a pause has no ids. Without a gain, samples stay raw."""
 
     chunk: PhonemeChunk
     input: ModelInput
+    gain: float | None = None

@@ -48,3 +48,21 @@ class KokoroSettings(SettingsSection):
         2.0, ge=1.0, le=10.0, description="How many times longer each chunk may be than the one before."
     )
     max_chunk_phonemes: int = Field(200, ge=20, le=510, description="Longest chunk, in phonemes.")
+    voice_levels: Literal["even", "raw"] = Field(
+        "even",
+        description="Whether all voices are brought to one loudness, with peaks limited to -1 dB (`even`), or left as "
+        "the model speaks them (`raw`).",
+    )
+    sentence_pause: float = Field(
+        0.42,
+        ge=0,
+        le=3,
+        description="Least silence after a sentence, a question, an exclamation or an ellipsis, in seconds at speed 1; "
+        "0: the model's own, which is often none.",
+    )
+    clause_pause: float = Field(
+        0.18,
+        ge=0,
+        le=3,
+        description="Least silence after a colon, a semicolon or a dash, in seconds at speed 1; 0: the model's own.",
+    )

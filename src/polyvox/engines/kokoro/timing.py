@@ -25,9 +25,15 @@ class AlignedWord:
     samples: Span
 
 
+def phoneme_edges(durations: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The sample at which each id is heard to begin, and at the end that at which the last one ends."""
+    edges: npt.NDArray[np.int64] = np.concatenate(([0], np.cumsum(durations))) * FRAME_SAMPLES - LEAD_SAMPLES
+    return edges
+
+
 def align_words(chunk: PhonemeChunk, durations: npt.NDArray[np.int64], pcm: Pcm, sample_rate: int) -> list[AlignedWord]:
     """Each word has its own phonemes and half of each space beside it; words of one span, as of "$5", are one."""
-    edges = np.concatenate(([0], np.cumsum(durations))) * FRAME_SAMPLES - LEAD_SAMPLES
+    edges = phoneme_edges(durations)
     words: list[AlignedWord] = []
     position = 1
     spaced = False

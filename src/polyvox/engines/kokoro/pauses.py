@@ -1,0 +1,148 @@
+"""Pauses inside a chunk that the network made too short: found by its durations, lengthened in its samples."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.audio.edges import with_faded_edges
+from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
+from polyvox.engines.kokoro.request import ModelOutput
+from polyvox.engines.kokoro.timing import FRAME_SAMPLES, AlignedWord, phoneme_edges
+from polyvox.types import Pcm, Span
+
+WINDOW_SAMPLES = 120
+QUIET_DB = 36.0
+"""A pause is at least so far below the chunk's peak: breath and the decay of a word are part of it."""
+_STOPS = frozenset("ptkbdɡʔʧʤ")
+# The longest closure of a stop, and its burst, in windows.
+_CLOSURE_WINDOWS, _BURST_WINDOWS = 16, 3
+_APPROACH_WINDOWS = 8
+_WINDOWS_PER_FRAME = FRAME_SAMPLES // WINDOW_SAMPLES
+_QUIET_FADE = 120
+# A voice that runs straight on into the next sentence falls and rises more slowly.
+_VOICED_FALL, _VOICED_RISE = 600, 240
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPause:
+    """Silence to insert at a sample, both in samples, and the fades on its two sides."""
+
+    at: int
+    length: int
+    fall: int = _QUIET_FADE
+    rise: int = _QUIET_FADE
+
+
+@dataclass(frozen=True, slots=True)
+class _Boundary:
+    """A break between two words: positions of the last phoneme before it and the first one after it."""
+
+    kind: Break
+    last: int
+    first: int
+    after_stop: bool
+
+
+def missing_pauses(chunk: PhonemeChunk, output: ModelOutput, speed: float, sample_rate: int) -> list[MissingPause]:
+    """What each sentence and clause end inside a chunk lacks of its least pause, in order."""
+    found: list[MissingPause] = []
+    levels = _peaks(output.pcm)
+    quiet = levels < levels.max(initial=0.0) * 10 ** (-QUIET_DB / 20)
+    edges = np.clip(phoneme_edges(output.durations) // WINDOW_SAMPLES, 0, len(levels))
+    for boundary in _boundaries(chunk):
+        least = round(chunk.pauses.within_chunk(boundary.kind) / speed * sample_rate)
+        start, onset = int(edges[boundary.last]), int(edges[boundary.first])
+        region = Span(start, min(onset + _WINDOWS_PER_FRAME, len(levels)))
+        if least and len(region) > 0:
+            run = _pause_run(quiet, region, onset if boundary.after_stop else None)
+            found.append(_at_softest(levels, region, onset, least) if run is None else _in_quiet(run, least))
+    return [pause for pause in found if pause.length > 0]
+
+
+def with_pauses(
+    pcm: Pcm, words: Sequence[AlignedWord], pauses: Sequence[MissingPause]
+) -> tuple[Pcm, tuple[AlignedWord, ...]]:
+    """The samples with the silence inserted, and the words where they are then heard."""
+    parts: list[Pcm] = []
+    cuts = [0, *(pause.at for pause in pauses), len(pcm)]
+    for number, pause in enumerate([*pauses, None]):
+        rise = pauses[number - 1].rise if number else 0
+        parts.append(with_faded_edges(pcm[cuts[number] : cuts[number + 1]], rise, pause.fall if pause else 0))
+        parts.append(np.zeros(pause.length if pause else 0, np.float32))
+    return np.concatenate(parts), tuple(_moved(word, pauses) for word in words)
+
+
+def _moved(word: AlignedWord, pauses: Sequence[MissingPause]) -> AlignedWord:
+    """A word lies wholly before or behind a pause, by its middle."""
+    middle = (word.samples.start + word.samples.end) // 2
+    shift = sum(pause.length for pause in pauses if pause.at < middle)
+    start = max([word.samples.start, *(pause.at for pause in pauses if pause.at < middle)])
+    end = min([word.samples.end, *(pause.at for pause in pauses if pause.at >= middle)])
+    return replace(word, samples=Span(start + shift, max(start, end) + shift))
+
+
+def _boundaries(chunk: PhonemeChunk) -> Iterator[_Boundary]:
+    """The breaks between spoken words; the marks between two words make one break, the strongest of theirs."""
+    position = 1
+    before: tuple[int, Span, str] | None = None
+    kind = Break.WORD
+    for word, after in zip(chunk.words, chunk.breaks, strict=False):
+        spoken = bool(word.phonemes) and not word.is_punctuation
+        if spoken and before is not None and before[1] != word.span:
+            yield _Boundary(kind, before[0], position, before[2].rstrip("ː")[-1:] in _STOPS)
+        if spoken:
+            before, kind = (position + len(word.phonemes) - 1, word.span, word.phonemes), after
+        else:
+            kind = max(kind, after)
+        position += len(word.phonemes) + word.space
+
+
+def _pause_run(quiet: npt.NDArray[np.bool_], region: Span, onset_after_stop: int | None) -> Span | None:
+    """The longest quiet run that touches a region of windows, whole.
+
+    After a stop, a short run well before the next word's onset is the stop's own closure: its burst is still to come.
+    """
+    runs = _runs(quiet, region)
+    if onset_after_stop is not None and runs and _is_closure(runs[0], onset_after_stop):
+        del runs[0]
+    if not runs:
+        return None
+    longest = max(runs, key=len)
+    return next(run for run in _runs(quiet, Span(0, len(quiet))) if run.start <= longest.start < run.end)
+
+
+def _in_quiet(run: Span, least: int) -> MissingPause:
+    return MissingPause((run.start + run.end) // 2 * WINDOW_SAMPLES, least - len(run) * WINDOW_SAMPLES)
+
+
+def _at_softest(levels: Pcm, region: Span, onset: int, least: int) -> MissingPause:
+    """The voice runs on: the cut is made where it is softest just before the next word."""
+    start = min(max(region.start, onset - _APPROACH_WINDOWS), region.end - 1)
+    at = start + int(np.argmin(_smoothed(levels)[start : region.end]))
+    return MissingPause(at * WINDOW_SAMPLES + WINDOW_SAMPLES // 2, least, _VOICED_FALL, _VOICED_RISE)
+
+
+def _is_closure(run: Span, onset: int) -> bool:
+    return len(run) <= _CLOSURE_WINDOWS and run.end <= onset - _BURST_WINDOWS
+
+
+def _runs(flags: npt.NDArray[np.bool_], region: Span) -> list[Span]:
+    """The runs of set flags within a region."""
+    padded = np.concatenate(([False], flags[region.start : region.end], [False]))
+    edges = np.flatnonzero(np.diff(padded)) + region.start
+    return [Span(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+
+
+def _peaks(pcm: Pcm) -> Pcm:
+    whole = len(pcm) // WINDOW_SAMPLES
+    peaks: Pcm = np.abs(pcm[: whole * WINDOW_SAMPLES]).reshape(whole, WINDOW_SAMPLES).max(axis=1, initial=0.0)
+    return peaks
+
+
+def _smoothed(levels: Pcm) -> Pcm:
+    """The mean of each window and its two neighbours; outside, the signal goes on as it ends."""
+    padded: Pcm = np.pad(levels, 1, mode="edge")
+    mean: Pcm = (padded[:-2] + padded[1:-1] + padded[2:]) / np.float32(3)
+    return mean
