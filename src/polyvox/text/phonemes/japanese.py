@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from importlib.util import find_spec
 from itertools import zip_longest
 from threading import Lock
 from typing import Any, Final
@@ -202,17 +201,13 @@ def _listed_words() -> frozenset[str]:
     return frozenset(text.split())
 
 
-def missing_dictionary() -> str:
-    """What Japanese lacks on this machine and how to get it; empty where it can be read."""
-    if find_spec("fugashi") and find_spec("unidic_lite"):
-        return ""
-    return f"Japanese needs a dictionary that is not installed; get it with {install_hint('ja')}."
-
-
 def _tagger() -> Any:  # noqa: ANN401
     try:
         import fugashi
         import unidic_lite
     except ImportError as error:
-        raise UnavailableError(missing_dictionary() or str(error), field="language") from error
+        raise UnavailableError(
+            f"Japanese needs a dictionary that is not installed; get it with {install_hint('ja')}.",
+            field="language",
+        ) from error
     return fugashi.Tagger(f'-d "{unidic_lite.DICDIR}"')
