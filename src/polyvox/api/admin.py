@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from polyvox.api.dependencies import Service, Voices
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.rust_metrics import RustServerMetrics
-from polyvox.api.schemas import ErrorBody
+from polyvox.api.schemas import PRINTABLE, ErrorBody
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService
 
@@ -24,7 +24,7 @@ _ADMIN_ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "No such model."},
     409: {"model": ErrorBody, "description": "Requests use the model."},
 }
-_NamedModel = Annotated[str | None, Query(description="The model's name.")]
+_NamedModel = Annotated[str | None, Query(max_length=200, pattern=PRINTABLE, description="The model's name.")]
 
 
 @router.get("/")

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import DownloadStore, Owner
-from polyvox.api.schemas import ErrorBody
+from polyvox.api.schemas import PRINTABLE, ErrorBody
 from polyvox.api.streaming import AudioFile, AudioStream
 from polyvox.errors import ForbiddenError, PolyvoxError
 from polyvox.service.downloads import DownloadRecorder, Downloads
@@ -24,7 +24,6 @@ router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 DOWNLOAD_HEADER = "X-Download-Path"
 TIMING_HEADER = "X-Timing-Path"
 _UNSAFE = re.compile(r"[^A-Za-z0-9 _.()+-]")
-_PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$"
 _MAX_TIMED_CHUNKS = 20_000
 
 
@@ -115,7 +114,7 @@ async def download(
     downloads: DownloadStore,
     owner: Owner,
     name: str = Query(
-        "", max_length=200, pattern=_PRINTABLE, description="The name that the browser is to save the file by."
+        "", max_length=200, pattern=PRINTABLE, description="The name that the browser is to save the file by."
     ),
 ) -> Response:
     """A file that `return_download_link` announced, with the same key."""

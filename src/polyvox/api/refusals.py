@@ -25,7 +25,7 @@ from polyvox.errors import (
 SESSION_HEADER = "X-Session-Id"
 RETRY_HEADER = "Retry-After"
 SHOULD_RETRY_HEADER = "x-should-retry"
-"""Whether to send the request again, which OpenAI's clients obey."""
+"""Whether to send the request again, which some clients obey."""
 
 _DENIAL_EXTENSION = "websocket.http.response"
 _CLOSE_CODES: Mapping[int, int] = MappingProxyType({413: 1009, 429: 1013})

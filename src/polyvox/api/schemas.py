@@ -24,6 +24,9 @@ from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech import SpeechRequest
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, CodeBlocks, NormalizationOptions, Utterance
 
+PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$"
+"""Pattern of names in queries: no control characters, line ends or marks that turn the direction of text."""
+
 _DECIMAL = re.compile(r"\s*[+-]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})\s*", re.ASCII)
 _WHOLE = re.compile(r"\s*[+-]?\d{1,19}\s*", re.ASCII)
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
