@@ -175,8 +175,8 @@ def calls(style: Style, chunks: Sequence[str], stream: int) -> Iterator[Synthesi
 
 @asynccontextmanager
 async def speaking(native: NativeKokoro, style: Style) -> AsyncIterator[KokoroEngine]:
-    """An engine that speaks with this network, in this style alone."""
-    engine = KokoroEngine(load_settings())
+    """An engine that speaks with this network, in this style alone, as loud as the network is."""
+    engine = KokoroEngine(load_settings(kokoro_voice_levels="raw"))
     with TemporaryDirectory() as folder:
         style.astype("<f4").tofile(Path(folder) / f"{VOICE}.bin")
         voices = VoiceTable(Path(folder), [voice for voice in engine.voices if voice.id == VOICE])
