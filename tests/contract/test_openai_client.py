@@ -126,7 +126,7 @@ def test_events_line_by_line_from_a_streaming_response(client):
 
 
 def test_models(client):
-    assert [model.id for model in client.models.list()] == ["tone"]
+    assert [model.id for model in client.models.list()] == ["tone", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"]
     assert client.models.retrieve("gpt-4o-mini-tts").owned_by == "polyvox"
 
 

@@ -85,7 +85,7 @@ def token2wav(models, version):
     """The audio decoder, which is PyTorch's alone again after the test."""
     found = models[version].networks.token2wav
     yield found
-    found.use(found.flow.eager_runner, found.vocoder)
+    found.use(flow_runner=found.flow.eager_runner, vocoder_runner=found.vocoder)
 
 
 def prepared(model, **settings):

@@ -9,12 +9,8 @@ PLAYING = 1.2
 _WINDOW = 32
 _ENOUGH = 8
 """Chunks without which nothing is concluded: the first requests are never refused."""
-_ENOUGH_EACH = 4
-"""Chunks of each stream by which the streams are judged: few streams would take long to fill the window."""
-_FEW = 16
-"""Streams below which one more than are kept playing would be heard by all; it is tried only now and then."""
-_PATIENCE = (64, 1024)
-"""Chunks without a gap after which one more is tried: the first time, and at most."""
+_FEWEST = 4
+"""Streams that may always run at once: so few slow each other down less than a refusal would."""
 _CONTENDED = 1.5
 """Streams at once, on average, below which a low pace is the engine's own."""
 _SLOWED = 0.8
@@ -38,9 +34,8 @@ class Pace:
     """What one model was seen to do lately.
 
     The limit of streams is `most` until streams have been seen to fall behind playback because of each other; from then
-    on it is as many as the engine was seen to keep playing together, and one more, which finds out when it can do more:
-    of few streams only after a while in which all kept up, and ever more rarely where that fails. An engine that
-    batches well is therefore never limited. Audio is in seconds; capacity is audio per second.
+    on it is as many as the engine was seen to keep playing together, and one more, which finds out when it can do more.
+    An engine that batches well is therefore never limited. Audio is in seconds; capacity is audio per second.
     """
 
     def __init__(self, most: int, *, adaptive: bool = True) -> None:
@@ -50,7 +45,6 @@ class Pace:
         self._alone: float | None = None
         self._capacity: float | None = None
         self._texts: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
-        self._kept_up, self._patience = 0, _PATIENCE[0]
 
     def chunk(self, audio: float, seconds: float, running: float) -> None:
         """Count a chunk: its audio, the time a stream waited for it, and how many streams ran meanwhile."""
@@ -72,9 +66,7 @@ class Pace:
         """Streams that may run at once."""
         if self._capacity is None or not self._adaptive:
             return self._most
-        streams = int(self._capacity / self._needed)
-        trial = streams >= _FEW or self._kept_up >= self._patience
-        return min(self._most, max(1, streams) + trial)
+        return min(self._most, max(_FEWEST, int(self._capacity / self._needed) + 1))
 
     @property
     def of_stream(self) -> float | None:
@@ -106,26 +98,17 @@ class Pace:
         """Learn the capacity where streams slow each other down, or do better together than was thought."""
         if len(self._chunks) < _ENOUGH:
             return
-        recent = self._recent()
         # Weighted by the streams that ran: a lone stream says little about what the engine can do for many.
-        weight = sum(chunk.seconds * chunk.running for chunk in recent)
-        together = sum(chunk.audio * chunk.running**2 for chunk in recent) / weight
-        running = sum(chunk.running for chunk in recent) / len(recent)
+        weight = sum(chunk.seconds * chunk.running for chunk in self._chunks)
+        together = sum(chunk.audio * chunk.running**2 for chunk in self._chunks) / weight
+        running = sum(chunk.running for chunk in self._chunks) / len(self._chunks)
         behind = running >= _CONTENDED and self._mean() < self._needed
         if behind or (self._capacity is not None and together > self._capacity):
             self._capacity = together
-        if behind and self._kept_up >= self._patience:
-            self._patience = min(_PATIENCE[1], 2 * self._patience)
-        self._kept_up = 0 if behind else self._kept_up + 1
-
-    def _recent(self) -> list[_Chunk]:
-        """The last chunks, as many as tell something about the streams that run now."""
-        return list(self._chunks)[-max(_ENOUGH, int(_ENOUGH_EACH * self._chunks[-1].running)) :]
 
     def _mean(self) -> float:
-        recent = self._recent()
-        weight = sum(chunk.seconds * chunk.running for chunk in recent)
-        return sum(chunk.audio * chunk.running for chunk in recent) / weight
+        weight = sum(chunk.seconds * chunk.running for chunk in self._chunks)
+        return sum(chunk.audio * chunk.running for chunk in self._chunks) / weight
 
     def _mean_alone(self) -> float:
         return float("inf") if self._alone is None else self._alone
