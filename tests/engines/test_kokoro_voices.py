@@ -53,9 +53,10 @@ def test_phonemizers_write_only_symbols_in_the_vocabulary():
 
 
 def test_voices_whose_language_lacks_something_say_what(monkeypatch):
-    monkeypatch.setattr("polyvox.text.phonemes.japanese.find_spec", lambda name: None)
+    monkeypatch.setattr("polyvox.text.phonemes.availability._JAPANESE_PACKAGES", ("no_such_package",))
     listed = {voice.id: voice for voice in KokoroEngine(load_settings(espeak="no-such-program")).voices}
     assert len(listed) == 54
-    assert "no-such-program" in listed["ff_siwis"].reason
-    assert "dictionary" in listed["jf_alpha"].reason
+    assert "fr" in listed["ff_siwis"].reason
+    assert "[espeak]" in listed["ff_siwis"].reason
+    assert "[ja]" in listed["jf_alpha"].reason
     assert [listed[name].reason for name in ("af_heart", "bf_emma", "zf_xiaobei")] == ["", "", ""]
