@@ -19,6 +19,7 @@ from polyvox.engines.cosyvoice.batching import BatchingKernels, batch_flow, batc
 from polyvox.engines.cosyvoice.budget import ByteBudget
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 from polyvox.engines.cosyvoice.execution import compile_flow, start_lm
+from polyvox.engines.cosyvoice.executors import Token2WavExecutors
 from polyvox.engines.cosyvoice.hops import HopLengths, Hops, hop_lengths
 from polyvox.engines.cosyvoice.lm_adapter import CosyVoiceLmAdapter
 from polyvox.engines.cosyvoice.loading import load_model
@@ -342,3 +343,11 @@ def test_a_budget_gets_back_leases_that_are_dropped():
     assert budget.take(61) is None
     assert budget.take(60) is not None
     assert budget.used == 40
+
+
+@pytest.mark.parametrize("version", [3])
+def test_prompts_of_recent_voices_keep_an_eighth_of_the_caches_unless_told_otherwise(model, version):
+    """On a laptop too: a prompt of five seconds takes most of a gigabyte in single precision."""
+    token2wav = model.networks.token2wav
+    assert Token2WavExecutors(token2wav, model.bundle, CosyVoiceSettings()).prompt_bytes == token2wav.cache_bytes // 8
+    assert Token2WavExecutors(token2wav, model.bundle, CosyVoiceSettings(prompt_bytes=7)).prompt_bytes == 7

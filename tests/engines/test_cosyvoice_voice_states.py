@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from polyvox.engines.cosyvoice.speech_decoder import DecoderState
-from polyvox.engines.cosyvoice.voice_states import VoiceStates
-from polyvox.errors import EngineError
+from polyvox.engines.cosyvoice.voice_states import MAX_VOICES, VoiceStates
+from polyvox.errors import EngineError, UnavailableError
 from polyvox.types import PreparedVoice
 
 pytestmark = pytest.mark.anyio
@@ -119,3 +119,33 @@ async def test_a_computation_that_fails_after_all_have_left_is_not_kept():
     assert len(states) == 0
     computations.failing = False
     assert await states.get(voice(1)) == Sized(0)
+
+
+async def test_states_that_take_no_cache_are_bounded_in_number():
+    """As those of version 1 and of streams that are computed anew: else every recording would stay in memory."""
+
+    async def free_of_charge(asked):
+        return DecoderState(0)
+
+    states = VoiceStates(free_of_charge, 0)
+    for number in range(MAX_VOICES + 20):
+        await states.get(voice(number))
+    assert len(states) == MAX_VOICES
+
+
+async def test_a_stream_that_waits_while_the_engine_closes_is_told_so():
+    states = VoiceStates(Computations(open_=False), 100)
+    waiting = asyncio.create_task(states.get(voice(1)))
+    await turns()
+    states.clear()
+    with pytest.raises(UnavailableError, match="shutting down"):
+        await waiting
+
+
+async def test_a_stream_that_is_cancelled_stays_cancelled():
+    states = VoiceStates(Computations(open_=False), 100)
+    waiting = asyncio.create_task(states.get(voice(1)))
+    await turns()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting

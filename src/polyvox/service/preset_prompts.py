@@ -26,7 +26,7 @@ _FALLBACK_LANGUAGE = "en-us"
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class MixedStyle:
     """A mix of a model's voices and an offset from it, as a fit gives it."""
 
     parts: Sequence[MixTerm]
@@ -56,12 +56,12 @@ class PresetPrompts:
         """The key of voices prepared from this prompt: known before it is spoken, which happens once."""
         return prompt_digest(digest_of(f"preset {preset.voice}".encode()), preset.transcript)
 
-    def styled_digest(self, preset: PresetPrompt, style: Style) -> str:
+    def styled_digest(self, preset: PresetPrompt, style: MixedStyle) -> str:
         """The key of voices prepared from this prompt in another style."""
         offset = np.ascontiguousarray(style.offset, np.float32).tobytes()
         return prompt_digest(digest_of(f"preset {list(style.parts)} ".encode() + offset), preset.transcript)
 
-    async def prompt(self, preset: PresetPrompt, style: Style | None = None) -> VoicePrompt:
+    async def prompt(self, preset: PresetPrompt, style: MixedStyle | None = None) -> VoicePrompt:
         """Speak the prompt, in English where its own language cannot be read here; in a `style` of its model's."""
         async with self._engine(preset.voice) as engine:
             try:
@@ -80,7 +80,7 @@ class PresetPrompts:
         return runs or (self._settings.models_dir / model).is_dir()
 
     async def _spoken(
-        self, engine: Engine, preset: PresetPrompt, style: Style | None, text: str, language: str
+        self, engine: Engine, preset: PresetPrompt, style: MixedStyle | None, text: str, language: str
     ) -> VoicePrompt:
         pieces = []
         utterance, digest = Utterance(text, preset.voice, language=language), self.digest(preset)

@@ -11,7 +11,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsCodes, SupportsDialogue, SupportsStyle
 from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
-from polyvox.service.preset_prompts import PresetPrompts, Style
+from polyvox.service.preset_prompts import MixedStyle, PresetPrompts
 from polyvox.service.prompts import Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.voice_store import AsyncVoiceStore
@@ -171,10 +171,10 @@ class VoiceResolver:
         preset = self._presets.find(max(parts, key=lambda part: part.share).voice)
         if preset is None:
             return None
-        return ResolvedVoice(expression, partial(self._prepare_preset, preset, style=Style(parts, offset)))
+        return ResolvedVoice(expression, partial(self._prepare_preset, preset, style=MixedStyle(parts, offset)))
 
     async def _prepare_preset(
-        self, preset: PresetPrompt, engine: Engine, *, style: Style | None = None
+        self, preset: PresetPrompt, engine: Engine, *, style: MixedStyle | None = None
     ) -> PreparedVoice:
         speak = partial(self._presets.prompt, preset, style)
         digest = self._presets.digest(preset) if style is None else self._presets.styled_digest(preset, style)

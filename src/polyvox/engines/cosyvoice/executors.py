@@ -37,6 +37,7 @@ EXACT, HALF, QUANTIZED = 1e-3, 5e-2, 0.3
 """The largest deviations from PyTorch that a start accepts, as shares of the result's spread: of graphs in single
 precision, where either side computes in half precision, and of int8 graphs."""
 
+_PROMPT_SHARE = 8
 _BATCHED = ("auto", "cuda_graphs")
 """Executors that decode many streams together, on a GPU."""
 
@@ -186,6 +187,12 @@ class Token2WavExecutors:
     def _batch_vocoder(self, streams: int, hops: HopLengths) -> None:
         self._vocoders = batch_vocoder(self._token2wav, streams, hops)
         self._token2wav.use(vocoder_stage=self._vocoders)
+
+    @property
+    def prompt_bytes(self) -> int:
+        """Bytes of the flow's caches that are kept for the prompts of recent voices."""
+        every = self._token2wav.cache_bytes if self._flows is None else self._flows.nbytes
+        return self._settings.prompt_bytes or every // _PROMPT_SHARE
 
     @property
     def _cache_bytes(self) -> int:

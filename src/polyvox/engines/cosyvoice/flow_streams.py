@@ -97,6 +97,11 @@ class FlowStreams:
         return self._allocator.blocks
 
     @property
+    def nbytes(self) -> int:
+        """Memory of those blocks."""
+        return self.blocks * self._flow.block_bytes
+
+    @property
     def shapes(self) -> Sequence[int]:
         """Numbers of blocks to capture."""
         return self._sizes

@@ -98,7 +98,7 @@ async def start_model(
         features=DeviceExecutor(f"{name}-features", 1),
         text=DeviceExecutor(f"{name}-text", 1),
         streams=asyncio.Semaphore(streams if executors is None else executors.room_for(streams)),
-        voices=VoiceStates(partial(_voice_state, token2wav, device, stage), settings.prompt_bytes),
+        voices=VoiceStates(partial(_voice_state, token2wav, device, stage), executors.prompt_bytes if executors else 0),
         warning=" ".join(filter(None, (lm_warning, warning))),
         capturing=capturing,
     )

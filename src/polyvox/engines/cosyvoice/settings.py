@@ -76,7 +76,7 @@ class CosyVoiceSettings(SettingsSection):
     flow_bytes: int = Field(
         0,
         ge=0,
-        description="Bytes for the flow caches of all streams; 0: half of the memory that is free on the GPU at start, "
+        description="Bytes for the flow caches of all streams; 0: 60 % of the memory that is free on the GPU at start, "
         "or half of the machine's memory. A stream that gets none is computed anew with every chunk.",
     )
     original_least: bool = Field(
@@ -113,9 +113,10 @@ class CosyVoiceSettings(SettingsSection):
         "set.",
     )
     prompt_bytes: int = Field(
-        1 << 33,
+        0,
         ge=0,
-        description="Bytes of flow caches kept for the prompts of recent voices, so that none is computed twice.",
+        description="Bytes of flow caches kept for the prompts of recent voices, so that none is computed twice; 0: an "
+        "eighth of those of all streams.",
     )
     streams: int = Field(
         0,

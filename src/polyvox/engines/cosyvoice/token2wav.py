@@ -120,6 +120,11 @@ class Token2Wav:
         self.flow_stage = flow_stage or self.flow_stage
         self.vocoder_stage = vocoder_stage or self.vocoder_stage
 
+    @property
+    def cache_bytes(self) -> int:
+        """Memory that the flow's caches of all streams may take where they are decoded one after the other."""
+        return 0 if self._budget is None else self._budget.most
+
     def _sequential_flow(self, runner: FlowRunner) -> SequentialFlow:
         return SequentialFlow(self.flow, self.flow_noise, runner, self._window, self._budget)
 

@@ -7,7 +7,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from polyvox.engines.cosyvoice.speech_decoder import DecoderState
+from polyvox.errors import UnavailableError
 from polyvox.types import PreparedVoice
+
+MAX_VOICES = 64
+"""Voices whose states are kept, however small those are: the prompts themselves also take memory."""
 
 ComputeState = Callable[[PreparedVoice], Awaitable[DecoderState]]
 
@@ -32,7 +36,13 @@ class VoiceStates:
             self._states[key] = asyncio.create_task(self._computed(voice))
             self._states[key].add_done_callback(partial(self._ended, key))
         self._states.move_to_end(key)
-        return await asyncio.shield(self._states[key])
+        task, asking = self._states[key], asyncio.current_task()
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled() and (asking is None or not asking.cancelling()):
+                raise UnavailableError("The engine is shutting down; try again when it runs.") from None
+            raise
 
     async def _computed(self, voice: PreparedVoice) -> DecoderState:
         return await self._compute(voice)
@@ -51,7 +61,7 @@ class VoiceStates:
         }
         total = sum(sizes.values())
         for key, nbytes in sizes.items():
-            if total <= self._most:
+            if total <= self._most and len(self._states) <= MAX_VOICES:
                 return
             del self._states[key]
             total -= nbytes
