@@ -25,7 +25,7 @@ class EncodedChunk:
 
 async def encoded(session: Session, format: AudioFormat) -> AsyncGenerator[EncodedChunk, None]:  # noqa: A002
     """Stream the session's chunks as encoded bytes. The encoder is freed however the stream ends."""
-    calls = _SerialCalls(session.executor)
+    calls = SerialCalls(session.executor)
     encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels))
     try:
         async for chunk in session:
@@ -46,7 +46,7 @@ async def encode_whole(
 
     The session holds the file's share of the memory for whole answers until it is left.
     """
-    calls = _SerialCalls(session.executor)
+    calls = SerialCalls(session.executor)
     encoder = await calls.run(partial(FileEncoder, format, session.sample_rate, session.channels))
     seconds = 0.0
     try:
@@ -65,7 +65,7 @@ async def encode_whole(
         await calls.run(encoder.close)
 
 
-class _SerialCalls:
+class SerialCalls:
     """Runs calls on one object one after the other, even when the caller of the last one was cancelled."""
 
     def __init__(self, executor: DeviceExecutor) -> None:
