@@ -23,7 +23,11 @@ class EncodedEvent:
     flushed: int | None = None
 
 
-async def encoded_context(context: SpeechContext, format: AudioFormat) -> AsyncGenerator[EncodedEvent]:  # noqa: A002
+async def encoded_context(
+    context: SpeechContext,
+    format: AudioFormat,  # noqa: A002
+    bit_rate: int | None = None,
+) -> AsyncGenerator[EncodedEvent]:
     """Stream a context's events with its audio encoded. The encoder is freed however the stream ends."""
     calls = SerialCalls(context.executor)
     encoder: StreamEncoder | None = None
@@ -36,7 +40,7 @@ async def encoded_context(context: SpeechContext, format: AudioFormat) -> AsyncG
                 chunk = event.chunk
                 if encoder is None:
                     channels = 1 if chunk.pcm.ndim == 1 else chunk.pcm.shape[1]
-                    encoder = await calls.run(partial(StreamEncoder, format, chunk.sample_rate, channels))
+                    encoder = await calls.run(partial(StreamEncoder, format, chunk.sample_rate, channels, bit_rate))
                 yield EncodedEvent(await calls.run(partial(encoder.encode, chunk.pcm)), chunk)
         if encoder is not None and (rest := await calls.run(encoder.finish)):
             yield EncodedEvent(rest)
