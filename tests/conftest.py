@@ -1,3 +1,4 @@
+import logging
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -68,6 +69,7 @@ def loose_manifests() -> Iterator[None]:
 def fresh_logging() -> None:
     """No test inherits the log level that another one set."""
     structlog.reset_defaults()
+    logging.getLogger().setLevel(logging.WARNING)
 
 
 @pytest.fixture
