@@ -15,6 +15,7 @@ from polyvox.api.body_intake import BodyIntake
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
+from polyvox.api.ephemeral_keys import EphemeralKeys
 from polyvox.api.errors import UnexpectedErrors, install_handlers
 from polyvox.api.hosts import HostCheck
 from polyvox.api.openapi import describe_errors
@@ -69,6 +70,7 @@ def create_app(
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.downloads = Downloads(service.settings)
+    app.state.ephemeral_keys = EphemeralKeys()
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
@@ -124,6 +126,8 @@ def _install_middleware(
         refusals=refusals,
         readable=[path for door in doors for path in door.lists] if settings.public_lists else [],
         sources=[row for door in doors for row in door.keys.items()],
+        ephemeral=app.state.ephemeral_keys,
+        lent=[path for door in doors for path in door.ephemeral],
     )
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)

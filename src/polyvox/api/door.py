@@ -42,6 +42,8 @@ class Door:
     """Paths of lists, which need no key where the setting `public_lists` says so."""
     keys: Mapping[str, KeySources] = field(default_factory=dict)
     """Where else than as a bearer key a key may come, by path."""
+    ephemeral: Sequence[str] = ()
+    """Paths that also take the keys that the server hands out for a while."""
     headers: Sequence[str] = ()
     """Response headers of its own that web pages of other origins may read."""
     adapter: SpeechAdapter | None = None

@@ -1,10 +1,12 @@
 """The dialects that this server answers in."""
 
 from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
+from polyvox.api.openai_realtime import door as openai_realtime
 
 # Fitting comes before the voices, one of whose paths would match its paths too.
 DOORS = (
     openai.DOOR,
+    openai_realtime.DOOR,
     dialogue.DOOR,
     conversion.DOOR,
     kokoro.DOOR,

@@ -198,9 +198,9 @@ class SpeechContext:
         """A session for the generation's text; None where the context is cancelled meanwhile."""
         limit, speed = self._service.settings.max_input_chars, self._request.utterance.speed
         kind = SpeakStream(generation.feed, limit, speed, max_delay=self._options.max_delay)
-        self._opening = asyncio.create_task(self._service.open(replace(self._request, kind=kind)))
+        self._opening = asyncio.create_task(self._opened(replace(self._request, kind=kind)))
         try:
-            self._session = await self._opening
+            return await self._opening
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if not self._cancelled or (task is not None and task.cancelling()):
@@ -209,6 +209,10 @@ class SpeechContext:
             return None
         finally:
             self._opening = None
+
+    async def _opened(self, request: SpeechRequest) -> Session:
+        """A session, noted in the step that opens it, so that `cancel` finds either its opening or the session."""
+        self._session = await self._service.open(request)
         return self._session
 
     def _next_generation(self) -> _Generation:
