@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.cloning import CloningEngine
+from helpers.cloning import sample, studio_client
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called
 from polyvox.types import Voice
@@ -76,3 +76,15 @@ async def test_what_is_not_there_is_refused_in_cartesias_words():
             response = await client.get(path)
             assert response.status_code == status
             assert response.json()["status_code"] == status
+
+
+async def test_registered_voices_are_listed_where_the_model_clones(tmp_path):
+    async with studio_client(tmp_path) as (_, client):
+        registered = await client.post(
+            "/v1/voices", files={"audio": ("a.wav", sample(1))}, data={"name": "Anna", "consent": "true"}
+        )
+        mine = (await client.get("/voices", params={"is_owner": True})).json()["data"]
+        found = (await client.get(f"/voices/{registered.json()['id']}")).json()
+    assert [voice["name"] for voice in mine] == ["Anna"]
+    assert mine[0] == found
+    assert (found["access"], found["visibility"]) == ("private", "owner")

@@ -11,7 +11,8 @@ from polyvox.api.schemas import Boolean, Integer, Number, RequestBody, Speed, Te
 _PACES = {"slowest": 0.6, "slow": 0.8, "normal": 1.0, "fast": 1.2, "fastest": 1.5}
 _SLOWEST, _FASTEST = _PACES["slowest"], _PACES["fastest"]
 
-ContextId = Annotated[str, Field(min_length=1, max_length=200)]
+MAX_ID_CHARS = 200
+ContextId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 PaceName = Literal["slowest", "slow", "normal", "fast", "fastest"]
 
 
@@ -136,6 +137,7 @@ class EventsBody(GenerationBody):
 class OpeningMessage(EventsBody):
     """A message that opens a context."""
 
+    transcript: Text = ""
     max_buffer_delay_ms: Integer = Field(
         3_000, ge=0, le=5_000, description="Longest wait for more text; 0: each message is spoken at once."
     )

@@ -35,6 +35,11 @@ def words_event(words: Mapping[str, Any]) -> Event:
     return {"type": "timestamps", "word_timestamps": words, "status_code": 206, "done": False}
 
 
+def flush_event(flush_id: int) -> Event:
+    """All audio of the text before a flush has been sent."""
+    return {"type": "flush_done", "flush_done": True, "flush_id": flush_id, "status_code": 206, "done": False}
+
+
 def done_event(warnings: Iterable[str]) -> Event:
     """The end, with what was done otherwise than asked, if anything was."""
     told = list(warnings)

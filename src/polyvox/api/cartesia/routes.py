@@ -1,18 +1,21 @@
-"""Cartesia's HTTP paths for speech, and those that a client may try besides."""
+"""Cartesia's paths for speech, and those that a client may try besides."""
 
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Response, WebSocket
 from starlette.routing import Match
 from starlette.types import Scope
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.cartesia.audio_bytes import AudioBytes
 from polyvox.api.cartesia.bodies import EventsBody, GenerationBody
+from polyvox.api.cartesia.connection import CartesiaConnection
 from polyvox.api.cartesia.event_stream import SpeechEventStream
 from polyvox.api.cartesia.speech import cartesia_request
+from polyvox.api.clients import client_of
 from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.json_socket import JsonSocket
 from polyvox.api.streaming import BIT_DEPTH_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError
 
@@ -52,6 +55,14 @@ async def speak_events(body: EventsBody, service: Service, voices: Voices, owner
     request = await cartesia_request(body, service, voices, owner)
     events = SpeechEventStream(body.output_format, body.transcript, body.add_timestamps, body.context_id)
     return SpeechResponse(service, request, events)
+
+
+@router.websocket("/tts/websocket")
+async def speak_socket(websocket: WebSocket, service: Service, voices: Voices, owner: Owner) -> None:
+    """Speak texts that arrive in parts, many at once, each a context of its own."""
+    socket = JsonSocket(websocket, service.settings.stall_seconds)
+    await socket.accept()
+    await CartesiaConnection(socket, service, voices, owner, client_of(websocket.scope)).run()
 
 
 @router.post("/access-token", include_in_schema=False)
