@@ -1,6 +1,7 @@
 """The dialects that this server answers in."""
 
 from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
+from polyvox.api.cartesia import door as cartesia
 from polyvox.api.openai_realtime import door as openai_realtime
 
 # Fitting comes before the voices, one of whose paths would match its paths too.
@@ -16,4 +17,5 @@ DOORS = (
     streamable.DOOR,
     cosyvoice.DOOR,
     rayserve.DOOR,
+    cartesia.DOOR,
 )
