@@ -23,6 +23,7 @@ from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
 from polyvox.api.size_limit import SizeLimit, largest_message
+from polyvox.api.socket_limit import SocketLimit
 from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.downloads import Downloads
 from polyvox.service.fitting import FittingService
@@ -117,6 +118,7 @@ def _install_middleware(
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
+    app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
     if settings.api_keys:
         keys = [key.get_secret_value() for key in settings.api_keys]
         readable = [path for door in doors for path in door.lists] if settings.public_lists else []
