@@ -1,14 +1,31 @@
 """Messages that the server sends on the socket."""
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from polyvox.api.realtime.frames import AudioPiece
+from polyvox.api.realtime.messages import Start
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
+from polyvox.service.speech import SpeechOutput
 from polyvox.types import WordTiming
 
 Event = dict[str, Any]
+
+
+def started(start: Start, number: int, output: SpeechOutput, request_id: str | None) -> Event:
+    """The context is open, and this is the form of its audio; `number` stands for it in binary frames."""
+    return {
+        "type": "started",
+        "context": start.context,
+        "number": number,
+        "model": output.model,
+        "format": str(start.audio_format),
+        "sample_rate": output.sample_rate,
+        "channels": output.channels,
+        "warnings": list(output.warnings),
+        "request_id": request_id,
+    }
 
 
 def audio(context: str, sequence: int, piece: AudioPiece) -> Event:
@@ -42,10 +59,18 @@ def flushed(context: str, flush_id: str | int) -> Event:
     return {"type": "flushed", "context": context, "id": flush_id}
 
 
-def done(context: str, samples: int, chunks: int, characters: int, sample_rate: int) -> Event:
+def done(
+    context: str, *, samples: int, chunks: int, sample_rate: int, characters: int, warnings: Sequence[str]
+) -> Event:
     """The context has ended: all of its audio has been sent."""
-    usage = {"characters": characters, "audio_seconds": round(samples / sample_rate, 3) if sample_rate else 0.0}
-    return {"type": "done", "context": context, "samples": samples, "chunks": chunks, "usage": usage}
+    return {
+        "type": "done",
+        "context": context,
+        "samples": samples,
+        "chunks": chunks,
+        "usage": {"characters": characters, "audio_seconds": round(samples / sample_rate, 3)},
+        "warnings": list(warnings),
+    }
 
 
 def cancelled(context: str, samples: int, chunks: int) -> Event:

@@ -10,6 +10,7 @@ from polyvox.api.errors import invalid_request
 from polyvox.api.schemas import PRINTABLE, RequestBody, SpeechBody, Text
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
+from polyvox.service.speech_context import ContextOptions
 from polyvox.types import SPEED_RANGE
 
 DEFAULT_CONTEXT = "default"
@@ -62,6 +63,10 @@ class Start(ContextMessage):
     @property
     def audio_format(self) -> AudioFormat:
         return parse_format(self.format, "format")
+
+    @property
+    def options(self) -> ContextOptions:
+        return ContextOptions() if self.max_delay_ms is None else ContextOptions(max_delay=self.max_delay_ms / 1000)
 
     def speech_body(self) -> SpeechBody:
         """The same as a body of `/v1/audio/speech` without a text."""
@@ -118,6 +123,11 @@ def parsed_message(values: Mapping[str, Any]) -> Message:
     message_type = _TYPES.get(kind) if isinstance(kind, str) else None
     if message_type is None:
         raise InvalidRequestError(f"'type' must be one of {', '.join(_TYPES)}.", field="type")
+    half = next((name for name, value in values.items() if name != "text" and _is_broken(value)), None)
+    if half is not None:
+        raise InvalidRequestError(
+            f"'{shown(half)}' holds half of a character that takes two \\u escapes.", field=shown(half)
+        )
     unknown = next((name for name in values if name not in message_type.model_fields), None)
     if unknown is not None:
         name, fields = shown(unknown), ", ".join(message_type.model_fields)
@@ -127,6 +137,22 @@ def parsed_message(values: Mapping[str, Any]) -> Message:
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         raise invalid_request([{**problem, "loc": (kind, problem["loc"][0])}]) from error
+
+
+def given_context(values: Mapping[str, Any]) -> str | None:
+    """The context that a message is about, as far as that can be told before it is checked."""
+    kind = values.get("type")
+    is_about_one = isinstance(kind, str) and kind in _TYPES and kind != "ping"
+    name = values.get("context", DEFAULT_CONTEXT if is_about_one else None)
+    try:
+        return None if name is None else ContextMessage(context=name).context
+    except ValidationError:
+        return None
+
+
+def _is_broken(value: object) -> bool:
+    """Whether a string cannot be sent back, since it holds half of a surrogate pair; only a text may."""
+    return isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def shown(name: object) -> str:
