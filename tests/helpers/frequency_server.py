@@ -13,12 +13,12 @@ from collections.abc import AsyncIterator
 import numpy as np
 
 from helpers.attacked_server import AttackedEngine
-from polyvox.bench.null import SAMPLE_RATE
 from polyvox.cli.server import run_server
 from polyvox.installation import load_settings
 from polyvox.types import AudioChunk, Capabilities, Span, Utterance, WordTiming
 
 PROGRAM = "helpers.frequency_server"
+SAMPLE_RATE = 8_000
 WORD_SECONDS = 0.1
 WORDS_PER_CHUNK = 4
 WORK_SECONDS = 0.02

@@ -14,13 +14,12 @@ import pytest
 
 from helpers.attacked_server import attacked_server
 from helpers.documented_server import documented_server
-from helpers.frequency_server import PROGRAM, WORD_SECONDS
+from helpers.frequency_server import PROGRAM, SAMPLE_RATE, WORD_SECONDS
 from helpers.processes import ProgramProcess
 from helpers.realtime_client import HeardContext, RealtimeClient, realtime_client
 from helpers.speech import HARVARD_SENTENCES
 from helpers.trials import watched
 from polyvox.audio.pcm import from_pcm16
-from polyvox.bench.null import SAMPLE_RATE
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.voices.transcribe import Moonshine
 
@@ -31,7 +30,7 @@ CONTEXTS = 10
 """On each socket at a time."""
 SECONDS = 3.0
 CANCELLED_SHARE = 0.3
-WORDS = 24
+WORDS = 12
 MEMORY_LIMIT = 64 * 2**20
 """Bytes that the server may grow by under the load, whatever its length."""
 CANCEL_SECONDS = 0.25
@@ -67,6 +66,7 @@ async def until_idle(server: ProgramProcess, idle_tasks: int) -> dict[str, float
     raise AssertionError(f"left behind: {still}, {tasks(server)} tasks where there were {idle_tasks}")
 
 
+DOOR = 'door="realtime"'
 OPEN = ("polyvox_open_contexts", "polyvox_open_sockets", "polyvox_active_sessions", "polyvox_queue_depth")
 
 
@@ -103,7 +103,7 @@ class Speaker:
     async def _write(self, name: str, text: str) -> None:
         """The text in fragments that cut numbers, too."""
         while text:
-            size = self._chance.randint(1, 9)
+            size = self._chance.randint(1, 12)
             await self._client.send("text", name, text=text[:size], flush=not text[size:])
             text = text[size:]
             await asyncio.sleep(self._chance.uniform(0.0, 0.01))
@@ -136,15 +136,15 @@ async def test_contexts_neither_leak_nor_hear_each_other(server: ProgramProcess,
     async with realtime_client(server.url) as client:  # what is made once
         await client.speak("first", "440 ")
     await until_idle(server, tasks(server))
-    idle_tasks, before = tasks(server), metrics(server.url)
+    idle_tasks = tasks(server)
     ends: Counter[str] = Counter()
     with watched(server) as toll:
         until = time.monotonic() + SECONDS * scale
 
         async def socket(number: int) -> None:
             async with realtime_client(server.url) as client:
-                pitch = 300 + 4 * 5 * number
-                speakers = [Speaker(client, 300 + 10 * (CONTEXTS * number + each), pitch) for each in range(CONTEXTS)]
+                pitches = [300 + 10 * (CONTEXTS * number + each) for each in range(CONTEXTS)]
+                speakers = [Speaker(client, hertz, seed=hertz) for hertz in pitches]
                 await asyncio.gather(*(speaker.run(until) for speaker in speakers))
                 for speaker in speakers:
                     ends.update(speaker.ends)
@@ -152,33 +152,10 @@ async def test_contexts_neither_leak_nor_hear_each_other(server: ProgramProcess,
         await asyncio.gather(*(socket(number) for number in range(SOCKETS)))
         toll.requests = ends.total()
     after = await until_idle(server, idle_tasks)
-    count = after[f"{CANCEL}_count{DOOR}"] - before.get(f"{CANCEL}_count{DOOR}", 0.0)
-    soon = after[cancelled_within(CANCEL_SECONDS)] - before.get(cancelled_within(CANCEL_SECONDS), 0.0)
-    print(json.dumps({**ends, "cancels": count, "freed_within_one_chunk": soon}))
-    toll.check(memory=MEMORY_LIMIT)
-    assert ends["done"] > SOCKETS * CONTEXTS
-    assert ends["cancelled"] > 10
+    count = after[f"polyvox_cancel_seconds_count{{{DOOR}}}"]
+    soon = after[f'polyvox_cancel_seconds_bucket{{{DOOR},le="{CANCEL_SECONDS}"}}']
+    print(json.dumps({**toll.figures(), **ends, "cancels": count, "freed_in_time": soon}))
+    assert toll.growth <= MEMORY_LIMIT
+    assert ends["done"] > 0.5 * SOCKETS * CONTEXTS
+    assert ends["cancelled"] > 0.1 * SOCKETS * CONTEXTS
     assert soon >= 0.99 * count > 0
-
-
-CANCEL = "polyvox_cancel_seconds"
-DOOR = '{door="realtime"}'
-
-
-def cancelled_within(seconds: float) -> str:
-    return f'{CANCEL}_bucket{{door="realtime",le="{seconds}"}}'
-
-
-@pytest.mark.slow
-async def test_contexts_of_kokoro_say_their_own_words(models_dir: Path, moonshine: Moonshine, tmp_path: Path) -> None:
-    sentences = HARVARD_SENTENCES[:6]
-    with documented_server(models_dir, tmp_path) as server:
-        async with realtime_client(server.url) as one, realtime_client(server.url) as other:
-            heard = await asyncio.gather(
-                *((one, other)[at % 2].speak(f"c{at}", text) for at, text in enumerate(sentences)),
-                cancelled_amid(one, server.url),
-            )
-    for text, context in zip(sentences, heard, strict=False):
-        assert context is not None
-        said = moonshine.transcribe(from_pcm16(context.pcm), context.started["sample_rate"])
-        assert word_error_rate(text, said).errors <= 1, said
