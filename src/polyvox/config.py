@@ -146,6 +146,12 @@ class Settings(BaseModel):
     max_connections_per_address: int = Field(
         256, ge=1, description="HTTP connections at once from one address; loopback and `trusted_proxies` may have all."
     )
+    max_sockets_per_client: int = Field(
+        256, ge=1, description="WebSockets at once of one key, or of one address without a key."
+    )
+    socket_idle_seconds: float = Field(
+        300.0, gt=0, description="How long a WebSocket of `/v1/realtime/speech` may have no context and send nothing."
+    )
     trusted_proxies: CommaList[IPvAnyNetwork] = Field(
         [], description="Addresses or networks of reverse proxies, which tell in X-Forwarded-For who calls."
     )

@@ -24,6 +24,7 @@ from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
 from polyvox.api.size_limit import SizeLimit, largest_message
+from polyvox.api.socket_limit import SocketLimit
 from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.downloads import Downloads
 from polyvox.service.fitting import FittingService
@@ -119,6 +120,7 @@ def _install_middleware(
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
+    app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
     app.add_middleware(
         BearerAuth,
         keys=Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None,

@@ -3,6 +3,7 @@
 from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
 from polyvox.api.cartesia import door as cartesia
 from polyvox.api.openai_realtime import door as openai_realtime
+from polyvox.api.realtime import door as realtime
 
 # Fitting comes before the voices, one of whose paths would match its paths too.
 DOORS = (
@@ -18,4 +19,5 @@ DOORS = (
     cosyvoice.DOOR,
     rayserve.DOOR,
     cartesia.DOOR,
+    realtime.DOOR,
 )
