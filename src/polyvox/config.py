@@ -118,6 +118,16 @@ class Settings(BaseModel):
     grpc_max_calls: int = Field(
         0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
     )
+    mcp: bool = Field(False, description="Whether `/mcp` answers: speech as tools for agents, over streamable HTTP.")
+    mcp_max_sessions: int = Field(256, ge=1, description="Sessions of MCP clients at once; beyond that 503.")
+    mcp_session_seconds: float = Field(1_800.0, gt=0, description="How long such a session may be idle.")
+    mcp_max_calls: int = Field(64, ge=1, description="Calls of MCP tools at once, until answered; beyond that 429.")
+    mcp_max_chars: int = Field(
+        800, ge=1, description="Longest text whose speech an MCP tool returns, in characters; files may be longer."
+    )
+    mcp_max_audio_bytes: int = Field(
+        768_000, ge=1_024, description="Largest audio that an MCP tool returns; many clients read 1 MiB of base64."
+    )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
     public_lists: bool = Field(
         False, description="Whether the lists of models and of built-in voices are read without a key."

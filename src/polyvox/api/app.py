@@ -72,6 +72,7 @@ def create_app(
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.downloads = Downloads(service.settings)
     app.state.ephemeral_keys = EphemeralKeys()
+    app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
@@ -154,4 +155,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)
+        for lifespan in app.state.lifespans:
+            await stack.enter_async_context(lifespan(app))
         yield
