@@ -1,6 +1,7 @@
 """Words laid out over speech without hearing what it says: by its pauses and by how long each word should take."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,7 @@ _VARIANCE: Final = 0.1
 _VARIANCE_FLOOR: Final = 0.15
 _UNMARKED_PAUSE: Final = 1.5
 _MISSED_MARK: Final = 0.4
+_MAX_WORDS: Final = 500
 _WORDLESS: Final = 2.0
 _WORDLESS_SECOND: Final = 10.0
 
@@ -36,7 +38,7 @@ def lay_out(pcm: Pcm, sample_rate: int, seconds: Sequence[float], breaks: Sequen
     for region, (first, end) in zip(regions, _assigned(regions, sample_rate, ends, breaks), strict=True):
         share = (ends[first : end + 1] - ends[first]) / max(ends[end] - ends[first], 1e-9)
         edges = (region.start + share * len(region)).astype(int).tolist()
-        spans += (Span(*each) for each in zip(edges[:-1], edges[1:], strict=True))
+        spans += (Span(*each) for each in pairwise(edges))
     return spans
 
 
@@ -74,6 +76,8 @@ def _assigned(
     """The words of each region, as the first and the one behind the last; the cheapest by dynamic programming."""
     count = len(ends) - 1
     durations = [len(region) / sample_rate for region in regions]
+    if count > _MAX_WORDS:
+        return _shared_out(durations, ends)
     expected = sum(durations) / ends[-1] * (ends[np.newaxis, :] - ends[:, np.newaxis])
     fixed = _mark_costs(breaks)
     best = np.full(count + 1, np.inf)
@@ -93,6 +97,13 @@ def _assigned(
     return assigned[::-1]
 
 
+def _shared_out(durations: Sequence[float], ends: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+    """The same for very many words: as many to each region as its length is worth."""
+    reached = np.cumsum(durations) / max(sum(durations), 1e-9) * ends[-1]
+    cuts = [0, *np.searchsorted(ends, reached[:-1]).tolist(), len(ends) - 1]
+    return list(pairwise(cuts))
+
+
 def _mark_costs(breaks: Sequence[bool]) -> npt.NDArray[np.float64]:
     """For words `first` to `end` in one region: a pause without a mark behind them, and marks without a pause."""
     count = len(breaks)
@@ -100,6 +111,6 @@ def _mark_costs(breaks: Sequence[bool]) -> npt.NDArray[np.float64]:
     inner = np.concatenate(([0.0], marks[:-1]))[np.newaxis, :] - marks[:, np.newaxis]
     unmarked = np.array([0.0, *(0.0 if marked else _UNMARKED_PAUSE for marked in breaks)])
     unmarked[-1] = 0.0
-    costs = np.maximum(inner, 0.0) * _MISSED_MARK + unmarked[np.newaxis, :]
+    costs: npt.NDArray[np.float64] = np.maximum(inner, 0.0) * _MISSED_MARK + unmarked[np.newaxis, :]
     costs[np.tril_indices(count + 1, -1)] = np.inf
     return costs

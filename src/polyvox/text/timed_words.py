@@ -11,14 +11,12 @@ from polyvox.text import markup
 from polyvox.text.code_blocks import announcement
 from polyvox.text.detect import detect_language
 from polyvox.text.normalize import normalizer_for
-from polyvox.text.placeholders import PLACEHOLDERS
 from polyvox.text.segment import bounded_sentences
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions, Span
 
 _JOINERS: Final = frozenset("'’-‑·.,:")
 _SYLLABIC: Final = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_PLACEHOLDER: Final = re.compile(f"[{PLACEHOLDERS}]")
 _BREAKS: Final = frozenset(",;:.!?…—–，。；：！？、।॥؟،؛\n")
 
 
@@ -61,13 +59,23 @@ def _without_markup(raw: str, options: NormalizationOptions, language: str, tags
         marked = markup.parse(raw, announcement(options.code_blocks, language))
     except MarkupError:  # to an engine that reads no markup it is text
         return text
-    return _without_tags(marked.text.sub(_PLACEHOLDER, lambda match: _insert(match[0], marked)), tags)
+    return _without_tags(_with_inserts(marked), tags)
 
 
-def _insert(char: str, marked: markup.Markup) -> str:
-    """The word whose phonemes the caller gave; a line end in place of a pause."""
-    insert = markup.insert_at(char, marked.inserts)
-    return insert.text if isinstance(insert, markup.InlinePhonemes) else "\n"
+def _with_inserts(marked: markup.Markup) -> TrackedText:
+    """The text with the words whose phonemes the caller gave, and a line end in place of a pause."""
+    chars: list[str] = []
+    spans: list[Span] = []
+    for at, char in enumerate(marked.text.text):
+        insert = markup.insert_at(char, marked.inserts)
+        own = marked.text.span(at, at + 1)
+        if isinstance(insert, markup.InlinePhonemes):
+            chars += insert.text
+            spans += [insert.span] * len(insert.text)
+        else:
+            chars.append(char if insert is None else "\n")
+            spans.append(own)
+    return TrackedText("".join(chars), tuple(span.start for span in spans), tuple(span.end for span in spans))
 
 
 def _without_tags(text: TrackedText, tags: frozenset[str]) -> TrackedText:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -81,6 +82,8 @@ class MoonshineAligner:
         seconds = len(recording) / ANALYSIS_RATE
         edges = [min(max(_seconds(frame), 0.0), seconds) for frame in starts[: last + 1]] + [seconds]
         spans = tuple((edges[first], edges[min(end, last + 1)]) for first, end in reached)
+        if not whole:  # what follows the audio is heard in the silence behind it
+            spans = tuple((start, end) for start, end in spans if start < seconds)
         return Alignment(spans, _confidence(attention, [*starts[: last + 1], attention.shape[1]]))
 
     def _tokens(self, words: Sequence[str]) -> tuple[list[int], list[tuple[int, int]]]:
@@ -131,7 +134,7 @@ def _confidence(attention: Attention, edges: Sequence[int]) -> float:
     """The mean over the tokens, but for the start token, of their attention to their own frames and two beside."""
     own = [
         attention[token, max(0, start - _NEIGHBOURS) : end + _NEIGHBOURS].sum()
-        for token, (start, end) in enumerate(zip(edges[:-1], edges[1:], strict=True))
+        for token, (start, end) in enumerate(pairwise(edges))
     ]
     return float(np.mean(own[1:])) if len(own) > 1 else 0.0
 
