@@ -211,6 +211,11 @@ class Settings(BaseModel):
         False, description="Whether `[voice:...]` and `[rate:...]` in texts are obeyed where a request does not say."
     )
     allow_ssml: bool = Field(True, description="Whether texts in SSML are obeyed; else their tags are dropped.")
+    word_timings: Literal["auto", "estimate", "durations"] = Field(
+        "auto",
+        description="Times of words with models that have none themselves: by alignment with the audio (`auto`; needs "
+        "the model moonshine-base, else as `estimate`), estimated, or none (`durations`).",
+    )
     espeak: str = Field(
         "espeak-ng", description="espeak-ng: by default the library of the extra espeak, else this program; or a path."
     )
