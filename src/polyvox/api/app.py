@@ -10,7 +10,7 @@ from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
-from polyvox.api.auth import BearerAuth
+from polyvox.api.auth import BearerAuth, Keys
 from polyvox.api.body_intake import BodyIntake
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
@@ -117,10 +117,14 @@ def _install_middleware(
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
-    if settings.api_keys:
-        keys = [key.get_secret_value() for key in settings.api_keys]
-        readable = [path for door in doors for path in door.lists] if settings.public_lists else []
-        app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals, readable=readable)
+    app.add_middleware(
+        BearerAuth,
+        keys=Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None,
+        public=public,
+        refusals=refusals,
+        readable=[path for door in doors for path in door.lists] if settings.public_lists else [],
+        sources=[row for door in doors for row in door.keys.items()],
+    )
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)
     if settings.cors_origins:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from fastapi import APIRouter
 
+from polyvox.api.key_sources import KeySources
 from polyvox.api.refusals import Wording
 from polyvox.api.speech_requests import SpeechAdapter
 from polyvox.api.streaming import FieldNames
@@ -39,6 +40,8 @@ class Door:
     """Paths that need no key."""
     lists: Sequence[str] = ()
     """Paths of lists, which need no key where the setting `public_lists` says so."""
+    keys: Mapping[str, KeySources] = field(default_factory=dict)
+    """Where else than as a bearer key a key may come, by path."""
     headers: Sequence[str] = ()
     """Response headers of its own that web pages of other origins may read."""
     adapter: SpeechAdapter | None = None

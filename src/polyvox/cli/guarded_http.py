@@ -1,7 +1,6 @@
 """Uvicorn's HTTP protocol with limits on connections, headers and the time they take."""
 
 import asyncio
-import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -13,12 +12,12 @@ from uvicorn.server import ServerState
 from polyvox.api.size_limit import largest_message
 from polyvox.cli.connection_limits import ConnectionLimits, LimitReports
 from polyvox.cli.guarded_websocket import GuardedWebSocket
+from polyvox.cli.server_log import install_filters
 from polyvox.service.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 
 MAX_HEADER_FIELDS = 100
 """Of one request; granian has the same limit built in."""
-_COUNTED = "Invalid HTTP request received."
 
 
 class GuardedConfig(uvicorn.Config):
@@ -43,12 +42,7 @@ class GuardedConfig(uvicorn.Config):
         self.max_header_bytes = settings.max_header_bytes
         self.header_seconds = settings.header_timeout_seconds
         service.metrics.watch_connections(lambda: self.connections.count)
-        logging.getLogger("uvicorn.error").addFilter(_is_uncounted)
-
-
-def _is_uncounted(record: logging.LogRecord) -> bool:
-    """Drop uvicorn's own line about each invalid request: a client could fill the disk; `LimitReports` counts them."""
-    return record.msg != _COUNTED
+        install_filters()
 
 
 class GuardedHttp(HttpToolsProtocol):

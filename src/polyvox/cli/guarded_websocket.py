@@ -1,7 +1,7 @@
 """Uvicorn's WebSocket protocol, whose unfinished messages count against the memory for request bodies."""
 
 from asyncio import BaseTransport
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
@@ -20,6 +20,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
+        self.conn.debug = False  # at the log level debug it would write down headers and messages, so keys and texts
         host = self.client[0] if self.client else None
         self._body = self.config.bodies.open(self.config.clients.group(host))
         self._frame_bytes = 0
@@ -37,6 +38,11 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
             self._body.hold(self._frame_bytes + self._unparsed_bytes)
         except OverloadedError as error:
             self._close(error.message)
+
+    async def send(self, message: Any) -> None:  # noqa: ANN401 - one of uvicorn's private types
+        await super().send(message)
+        if self.initial_response is not None and self.close_sent:
+            self.handshake_complete = True  # a refusal completes it; uvicorn would log an error for each
 
     def handle_text(self, event: Frame) -> None:
         self._count(event)

@@ -23,10 +23,14 @@ class EncodedChunk:
     chunk: AudioChunk | None
 
 
-async def encoded(session: Session, format: AudioFormat) -> AsyncGenerator[EncodedChunk, None]:  # noqa: A002
+async def encoded(
+    session: Session,
+    format: AudioFormat,  # noqa: A002
+    bit_rate: int | None = None,
+) -> AsyncGenerator[EncodedChunk, None]:
     """Stream the session's chunks as encoded bytes. The encoder is freed however the stream ends."""
     calls = _SerialCalls(session.executor)
-    encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels))
+    encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels, bit_rate))
     try:
         async for chunk in session:
             yield EncodedChunk(await calls.run(partial(encoder.encode, chunk.pcm)), chunk)
