@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from polyvox.api.key_sources import KeySources
 from polyvox.api.refusals import Wording
+from polyvox.api.shared_paths import SharedPaths
 from polyvox.api.speech_requests import SpeechAdapter
 from polyvox.api.streaming import FieldNames
 from polyvox.config import SettingsSection
@@ -42,6 +43,8 @@ class Door:
     """Paths of lists, which need no key where the setting `public_lists` says so."""
     keys: Mapping[str, KeySources] = field(default_factory=dict)
     """Where else than as a bearer key a key may come, by path."""
+    shared: SharedPaths | None = None
+    """Paths of other doors that are its own in some requests."""
     headers: Sequence[str] = ()
     """Response headers of its own that web pages of other origins may read."""
     adapter: SpeechAdapter | None = None

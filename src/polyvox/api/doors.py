@@ -1,6 +1,7 @@
 """The dialects that this server answers in."""
 
 from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
+from polyvox.api.elevenlabs import door as elevenlabs
 
 # Fitting comes before the voices, one of whose paths would match its paths too.
 DOORS = (
@@ -14,4 +15,5 @@ DOORS = (
     streamable.DOOR,
     cosyvoice.DOOR,
     rayserve.DOOR,
+    elevenlabs.DOOR,
 )
