@@ -48,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = Path(__file__).parent
     for item in items:
+        if hasattr(getattr(item, "module", None), "run_client"):
+            item.add_marker(pytest.mark.clients)
         if item.path.relative_to(tests).parts[0] in ALONE:
             item.add_marker(pytest.mark.alone)
 

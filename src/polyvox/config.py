@@ -231,6 +231,7 @@ class Settings(BaseModel):
         4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
     )
     deadline_seconds: float = Field(600.0, gt=0, description="Longest life of one request.")
+    max_contexts_per_connection: int = Field(64, ge=1, description="Most contexts on one WebSocket.")
     stall_seconds: float = Field(60.0, gt=0, description="How long a client may read nothing before it is dropped.")
     drain_seconds: float = Field(30.0, ge=0, description="How long open streams may finish at shutdown.")
     dialogue_max_turns: int = Field(500, ge=1, description="Most turns of one dialogue.")

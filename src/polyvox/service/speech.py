@@ -136,6 +136,11 @@ class SpeechService:
         )
         metrics.watch_side(waiting=lambda: self.side_work.waiting, running=lambda: self.side_work.running)
 
+    @property
+    def executor(self) -> DeviceExecutor:
+        """Where audio is processed and encoded."""
+        return self._executor
+
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
         await self.registry.start(self.metrics.batch, self.metrics.model_event)
@@ -297,6 +302,8 @@ class SpeechService:
         session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
+        if isinstance(kind, SpeakStream):
+            kind.on_idle = session.idle
         return session
 
     def _job(self, request: SpeechRequest, kind: RequestKind, model: str) -> Job:
