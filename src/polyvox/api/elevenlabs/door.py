@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from polyvox.api.door import Door
-from polyvox.api.elevenlabs import dialogue, lists, speech
+from polyvox.api.elevenlabs import dialogue, dialogue_input, lists, multi_stream_input, speech, stream_input
 from polyvox.api.elevenlabs.errors import detail
 from polyvox.api.elevenlabs.requests import FIELD_NAMES, NAME
 from polyvox.api.elevenlabs.settings import ElevenLabsSettings
@@ -12,7 +12,14 @@ from polyvox.api.shared_paths import SharedPaths
 
 _PREFIX = "/elevenlabs"
 _KEY_HEADER = "xi-api-key"
-_OWN = (speech.router, dialogue.router, lists.own)
+_OWN = (
+    speech.router,
+    dialogue.router,
+    lists.own,
+    stream_input.router,
+    multi_stream_input.router,
+    dialogue_input.router,
+)
 _PATHS = ("/v1/text-to-speech/*", "/v1/text-to-dialogue*", "/v2/voices", "/v1/user*", f"{_PREFIX}/*")
 
 router = APIRouter()

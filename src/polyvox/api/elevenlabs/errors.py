@@ -13,9 +13,10 @@ _INVALID_FIELD = "invalid_value"
 _NAMES = MappingProxyType({"overloaded": "too_many_concurrent_requests", "client_stalled": "input_timeout_exceeded"})
 """Its names of errors that are called otherwise here."""
 
-POLICY_VIOLATION = 1008
-INTERNAL_ERROR = 1011
-TRY_AGAIN_LATER = 1013
+REASON_CHARS = 40
+"""Of a close frame, whose reason may have 123 bytes."""
+
+_POLICY_VIOLATION, _INTERNAL_ERROR, _TRY_AGAIN_LATER = 1008, 1011, 1013  # close codes
 
 
 def detail(refusal: Refusal) -> tuple[int, dict[str, Any]]:
@@ -37,7 +38,10 @@ def socket_error(error: PolyvoxError) -> dict[str, Any]:
     """A message on a WebSocket; `code` is the close code that belongs to the error."""
     refusal = Refusal.of(error)
     if refusal.code == "overloaded":
-        code = TRY_AGAIN_LATER
+        code = _TRY_AGAIN_LATER
     else:
-        code = POLICY_VIOLATION if refusal.status < 500 else INTERNAL_ERROR
-    return {"message": refusal.message, "error": _NAMES.get(refusal.code, refusal.code), "code": code}
+        code = _POLICY_VIOLATION if refusal.status < 500 else _INTERNAL_ERROR
+    found = {"message": refusal.message, "error": _NAMES.get(refusal.code, refusal.code), "code": code}
+    if refusal.field is not None:
+        found["param"] = FIELD_NAMES.get(refusal.field) or refusal.field
+    return found

@@ -10,8 +10,10 @@ from types import MappingProxyType
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.errors import UnknownFormatError
+from polyvox.service.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.session import Session
+from polyvox.service.speech_context import Flushed, SpeechContext
 
 DEFAULT_FORMAT = "mp3_44100_128"
 
@@ -45,6 +47,21 @@ class OutputFormat:
             return
         async for chunk in session:
             yield EncodedChunk(await session.executor.run(partial(self.raw.pack, chunk.pcm)), chunk)
+
+    async def encoded_context(self, context: SpeechContext) -> AsyncGenerator[EncodedEvent]:
+        """A context's events with its audio encoded, as one continuous stream."""
+        if self.raw is None:
+            async with aclosing(encoded_context(context, self.format, self.bit_rate)) as parts:
+                async for part in parts:
+                    yield part
+            return
+        async with aclosing(aiter(context)) as events:
+            async for event in events:
+                if isinstance(event, Flushed):
+                    yield EncodedEvent(b"", flushed=event.number)
+                else:
+                    pack = partial(self.raw.pack, event.chunk.pcm)
+                    yield EncodedEvent(await context.executor.run(pack), event.chunk)
 
 
 def parse_output_format(name: str) -> OutputFormat:
