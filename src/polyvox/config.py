@@ -107,6 +107,11 @@ class Settings(BaseModel):
     server: Literal["uvicorn", "granian"] = Field(
         "uvicorn", description="What speaks HTTP; granian is written in Rust."
     )
+    ssl_certfile: Path | None = Field(
+        None, description="Certificate chain in PEM format for https and wss; unset: plain HTTP."
+    )
+    ssl_keyfile: Path | None = Field(None, description="Its private key in PEM format; unset: it is in `ssl_certfile`.")
+    ssl_keyfile_password: SecretStr | None = Field(None, description="Password of the private key, if it has one.")
     grpc_port: int | None = Field(
         None, ge=0, le=65535, description="Port of the gRPC doors; 0 takes a free one, unset: none are opened."
     )
