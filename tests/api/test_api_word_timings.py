@@ -103,7 +103,7 @@ async def test_marks_of_ssml_keep_their_times(client):
 )
 async def test_words_over_grpc_say_where_their_times_come_from(tmp_path, engine, asked, sources):
     messages = speech_client()
-    async with grpc_channel(GrpcStudio(tmp_path, engine())) as channel:
+    async with grpc_channel(GrpcStudio(tmp_path, engine(), word_timings="estimate")) as channel:
         stub = messages.stubs.SpeechStub(channel)
         config = messages.Config(voice="low", word_timings=asked)
         call = stub.Speak(messages.SpeakRequest(config=config, text=WISH["input"]))
