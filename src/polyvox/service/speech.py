@@ -55,6 +55,8 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _LAST_GRACE_SECONDS = 5.0
 _ESTIMATE_ERROR = 1.25
+_ANY_TEXT = "a"
+"""In place of a text that is not there yet."""
 
 Answer = TypeVar("Answer")
 
@@ -101,6 +103,16 @@ class Readiness:
     ok: bool
     reasons: dict[str, str]
     warnings: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechOutput:
+    """What a request's audio will be, known before its text is; `warnings` are of what the model does not obey."""
+
+    model: str
+    sample_rate: int
+    channels: int
+    warnings: tuple[str, ...] = ()
 
 
 class SpeechService:
@@ -204,6 +216,23 @@ class SpeechService:
             raise
         finally:
             self.metrics.requested(request.door, model)
+
+    async def output(self, request: SpeechRequest) -> SpeechOutput:
+        """Check all of a request but its text, which may come later; a model that is not loaded yet is loaded."""
+        model, warnings = self.registry.resolve(request.model), Warnings()
+        _check_numbers(request)
+        with await self._hold(model) as held:
+            engine, utterance = held.engine, replace(request.utterance, text=_ANY_TEXT)
+            if not utterance.voice:
+                utterance = replace(utterance, voice=self.registry.default_voice(model))
+            voice = None if request.resolve_voice is None else await request.resolve_voice()
+            utterance = _adapted(utterance, engine, warnings)
+            if voice is None:
+                _check_with(engine, utterance, SpeakText(_ANY_TEXT, utterance.speed), "")
+            elif not voice.native:
+                self.registry.check_cloning(engine)
+            form = _delivery(request, engine)
+        return SpeechOutput(model, form.sample_rate, form.channels, warnings.sentences)
 
     async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str) -> Session:
         if request.resolve_kind is not None:
