@@ -133,6 +133,23 @@ async def test_cancelling_stops_the_engine_within_a_chunk():
             context.push("late")
 
 
+@pytest.mark.parametrize("steps", range(12))
+async def test_a_context_may_be_cancelled_at_any_step_of_its_opening(steps):
+    engine = ToneEngine(gate=asyncio.Event())
+    async with running(tone_service(engine)) as service:
+        context = context_of(service)
+        context.push("Hello there.")
+        context.end()
+        reader = asyncio.create_task(events_of(context))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        await context.cancel()
+        async with asyncio.timeout(5):
+            assert await reader == []
+        await freed(service)
+        assert engine.speaking == 0
+
+
 async def test_a_context_may_be_cancelled_before_its_session_opens():
     async with running(tone_service(ToneEngine())) as service:
         context = context_of(service)

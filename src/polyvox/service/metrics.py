@@ -76,6 +76,12 @@ class Metrics:
             registry=registry,
         )
         self._audio_seconds = Counter("polyvox_audio_seconds", "Seconds of audio made.", ["model"], registry=registry)
+        self._words = Counter(
+            "polyvox_timed_words",
+            "Words given out with their times, by where these come from.",
+            ["source"],
+            registry=registry,
+        )
         self._chunks = Counter("polyvox_chunks", "Chunks of audio made.", ["model"], registry=registry)
         self.session_seconds = Histogram(
             "polyvox_session_seconds",
@@ -274,6 +280,8 @@ class Metrics:
     def chunk(self, model: str, chunk: AudioChunk) -> None:
         self._chunks.labels(model).inc()
         self._audio_seconds.labels(model).inc(chunk.duration)
+        for word in chunk.words:
+            self._words.labels(word.source).inc()
 
     def ended(self, model: str, state: str, seconds: float, real_time_factor: float | None) -> None:
         """Count the end of a session; the factor is None when it produced no audio."""
