@@ -29,7 +29,7 @@ from polyvox.cli.main import app
 from polyvox.installation import settings_loader
 
 ALL = [block for page in PAGES for block in blocks(page)]
-LANGUAGES = {"python", "sh", "json", "yaml", "toml", "text"}
+LANGUAGES = {"python", "sh", "json", "yaml", "toml", "text", "js"}
 NOT_RUN = 16
 """Blocks that carry a reason for not being run. More of them should be a decision."""
 
