@@ -118,6 +118,20 @@ class Settings(BaseModel):
     grpc_max_calls: int = Field(
         0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
     )
+    wyoming_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="Port for Wyoming (Home Assistant); 0 takes a free one, unset: none is opened.",
+    )
+    wyoming_host: str = Field("127.0.0.1", description="Address to bind for Wyoming, which knows no keys.")
+    wyoming_allow_without_key: bool = Field(
+        False, description="Whether other machines may use Wyoming, which knows no keys."
+    )
+    wyoming_idle_seconds: float = Field(
+        300.0, gt=0, description="How long a Wyoming connection may stay open without a request."
+    )
+    wyoming_mdns: bool = Field(False, description="Whether the Wyoming port is announced in the network by mDNS.")
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
     public_lists: bool = Field(
         False, description="Whether the lists of models and of built-in voices are read without a key."
