@@ -5,10 +5,14 @@ import socket
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+import structlog
+
 from polyvox.errors import UnavailableError, install_hint
 
 if TYPE_CHECKING:
     from zeroconf.asyncio import AsyncZeroconf
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 SERVICE_TYPE = "_wyoming._tcp.local."
 _MULTICAST = ("224.0.0.251", 5353)
@@ -24,20 +28,24 @@ class Announcement:
         self._zeroconf: AsyncZeroconf | None = None
 
     async def start(self) -> None:
-        """Announce it."""
+        """Announce it; a machine without a network goes on unannounced."""
+        from zeroconf import NonUniqueNameException
         from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
-        address = _reachable(self._host)
         name = f"polyvox-{socket.gethostname().partition('.')[0]}-{self._port}"
-        info = AsyncServiceInfo(
-            SERVICE_TYPE,
-            f"{name}.{SERVICE_TYPE}",
-            addresses=[address.packed],
-            port=self._port,
-            server=f"{name}.local.",
-        )
-        self._zeroconf = AsyncZeroconf(interfaces=[str(address)])
-        await self._zeroconf.async_register_service(info)
+        try:
+            address = _reachable(self._host)
+            self._zeroconf = AsyncZeroconf(interfaces=[str(address)])
+            info = AsyncServiceInfo(
+                SERVICE_TYPE,
+                f"{name}.{SERVICE_TYPE}",
+                addresses=[address.packed],
+                port=self._port,
+                server=f"{name}.local.",
+            )
+            await self._zeroconf.async_register_service(info, allow_name_change=True)
+        except (OSError, NonUniqueNameException) as error:
+            log.warning("cannot announce Wyoming by mDNS", error=str(error), remedy="add the server by its address")
 
     async def close(self) -> None:
         """Take it back."""
