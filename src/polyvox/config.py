@@ -166,7 +166,9 @@ class Settings(BaseModel):
         20.0, gt=0, description="How long a new connection may take to send its headers."
     )
     keep_alive_seconds: float = Field(5.0, gt=0, description="How long a connection may wait for its next request.")
-    max_connections: int = Field(2_048, ge=16, description="HTTP connections at once, and as many for gRPC.")
+    max_connections: int = Field(
+        2_048, ge=16, description="HTTP connections at once, and as many for gRPC and Wyoming each."
+    )
     max_connections_per_address: int = Field(
         256, ge=1, description="HTTP connections at once from one address; loopback and `trusted_proxies` may have all."
     )
