@@ -1,15 +1,21 @@
 """The Wyoming server, event by event: what it answers, what it refuses, and what it limits."""
 
 import asyncio
+import contextlib
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from helpers.fakes import ToneEngine, tone_service, tone_settings
 from helpers.wyoming import audio_of, served_wyoming
-from polyvox.api.wyoming.event import LINE_BYTES, Event
+from polyvox.api.wyoming.event import LINE_BYTES, Event, EventError, EventReader
 from polyvox.api.wyoming.server import check_wyoming_exposure
+from polyvox.config import Settings
 from polyvox.errors import ForbiddenError
+from polyvox.service.metrics import Metrics
+from polyvox.service.pending_bodies import PendingBodies
 from polyvox.types import Voice
 
 pytestmark = pytest.mark.anyio
@@ -36,10 +42,10 @@ async def until(condition, seconds=5.0):
             await asyncio.sleep(0.005)
 
 
-def two_models(**settings):
+def two_models():
     engines = {"tone": ToneEngine(), "other": Polyglot("other")}
     factories = {name: (lambda _, engine=engine: engine) for name, engine in engines.items()}
-    return engines, tone_service(factories=factories, models=list(engines), **settings)
+    return engines, tone_service(factories=factories, models=list(engines))
 
 
 # --- what it answers
@@ -212,6 +218,47 @@ async def test_what_is_no_event_or_too_large_closes_the_connection_before_more_i
         assert [event.type for event in events] == ["error"]
         assert served.closed("invalid") == 1
         assert served.service.bodies.used == 0
+
+
+PIECES = (
+    b"{",
+    b"}",
+    b'"type"',
+    b":",
+    b",",
+    b'"ping"',
+    b'"data_length"',
+    b'"payload_length"',
+    b"7",
+    b"-1",
+    b"null",
+    b"\n",
+    b"x",
+)
+
+
+@pytest.fixture(scope="module")
+def bodies():
+    return PendingBodies(2**20, Metrics())
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=9), max_size=40))
+def test_no_bytes_make_the_reader_fail_otherwise(bodies, pieces):
+    """It reads events, says that there are none, or refuses; what it holds is given back."""
+
+    async def read():
+        stream = asyncio.StreamReader(limit=LINE_BYTES)
+        stream.feed_data(b"".join(pieces))
+        stream.feed_eof()
+        reader = EventReader(stream, bodies.open(None), Settings())
+        with contextlib.suppress(EventError):
+            while (line := await reader.line()) is not None and (event := await reader.rest(line)) is not None:
+                assert isinstance(event.type, str)
+                assert isinstance(event.data, dict)
+        assert bodies.used == 0
+
+    asyncio.run(read())
 
 
 async def test_a_line_that_ends_in_the_middle_is_a_client_that_left():
