@@ -84,7 +84,6 @@ class SpeechContext:
         self._joiner = UtteranceJoiner()
         self._generation = self._next_generation()
         self._generations = deque([self._generation])
-        self._added = asyncio.Event()
         self._ended = False
         self._cancelled = False
         self._opening: asyncio.Task[Session] | None = None
