@@ -1,7 +1,7 @@
 """An engine for agents, and `polyvox mcp` with it: run this module with the command's options.
 
 The text `slow ...` is spoken for as long as somebody listens, a chunk every 20 ms. Every utterance that ends adds a
-line to the file that the variable ENDED names.
+line to a file, which the variable ENDED names.
 """
 
 import asyncio
@@ -25,6 +25,8 @@ class AgentEngine(CloneEngine):
     def __init__(self, ended: Path | None = None, **options: Any) -> None:
         super().__init__(**options)
         self._ended = ended
+        if ended is not None:
+            ended.touch()
 
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         slow = utterance.text.startswith("slow")
