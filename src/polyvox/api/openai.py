@@ -1,6 +1,6 @@
 """OpenAI's speech API, and the lists that its clients and Open WebUI read."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
@@ -97,8 +97,11 @@ async def create_speech(
     if body.stream_format == "sse":
         body_format = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
     request = await speech_request(body, variant.door or _NAME, service, voices, owner)
+    if isinstance(body_format, SpeechEvents):
+        request = replace(request, words=body_format.chunks)
     headers = attachment(body_format, body.audio_format)
     if body.return_download_link and isinstance(body_format, AudioStream | AudioFile):
+        request = replace(request, words=body.return_timing)
         body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
         headers |= body_format.headers
     return SpeechResponse(service, variant.tune(request), body_format, headers=headers)
