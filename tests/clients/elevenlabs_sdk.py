@@ -51,13 +51,16 @@ def speak(client: ElevenLabs, voice: str) -> dict[str, Any]:
         "mp3": fingerprint(b"".join(speech.convert(voice, text=TEXT))),
         "timed": aligned(timed.alignment) | fingerprint(base64.b64decode(timed.audio_base_64)),
         "lines": [
-            fingerprint(base64.b64decode(line.audio_base_64)) | ({} if line.alignment is None else aligned(line.alignment))
+            fingerprint(base64.b64decode(line.audio_base_64))
+            | ({} if line.alignment is None else aligned(line.alignment))
             for line in lines
         ],
         "dialogue": fingerprint(b"".join(client.text_to_dialogue.convert(inputs=inputs, output_format=PCM))),
         "segments": [
             segment.dialogue_input_index
-            for segment in client.text_to_dialogue.convert_with_timestamps(inputs=inputs, output_format=PCM).voice_segments
+            for segment in client.text_to_dialogue.convert_with_timestamps(
+                inputs=inputs, output_format=PCM
+            ).voice_segments
         ],
     }
 

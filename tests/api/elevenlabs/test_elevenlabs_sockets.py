@@ -140,6 +140,35 @@ async def test_what_was_sent_before_a_close_is_still_spoken(url):
     assert characters(client.alignments()).split() == ["One", "two", "three", "four"]
 
 
+async def test_a_second_close_interrupts_and_frees_the_slot(url, engine):
+    async with connected(url, MULTI, **PCM, auto_mode="true") as client:
+        for name in "ab":
+            await client.say({"text": f"{name} slow text. ", "context_id": name})
+        for _ in range(5):
+            await client.say({"text": "More slow text. ", "context_id": "a"})
+        await client.until(contextId="a")
+        heard = len(engine.heard)
+        await client.say(*[{"context_id": "a", "close_context": True}] * 2)
+        await client.until(isFinal=True, contextId="a")
+        assert engine.speaking <= 1, "only the other context may speak now"
+        await client.say({"context_id": "b", "close_context": True})
+        await client.until(isFinal=True, contextId="b")
+    assert len(engine.heard) <= heard + 1
+    assert is_tone(client.audio(contextId="b"), "low")
+    assert len(client.audio(contextId="a")) < 14_400 * 2
+    assert [one["contextId"] for one in client.seen if one.get("isFinal")] == ["a", "b"]
+
+
+async def test_silence_before_the_first_word_counts_as_time(url):
+    """A text of one word leaves the first two of the engine's chunks without words."""
+    async with connected(url, MULTI, **PCM, auto_mode="true") as client:
+        await client.say({"text": "One. ", "context_id": "a"}, {"context_id": "a", "close_context": True})
+        await client.until(isFinal=True)
+    (only,) = client.alignments()
+    assert (only["charStartTimesMs"][0], only["chars"][0]) == (200, "O")
+    assert only["charStartTimesMs"][-1] + only["charDurationsMs"][-1] == 300
+
+
 async def test_a_client_that_leaves_frees_its_slot(url, engine):
     closed = engine.closed
     async with connected(url, MULTI, **PCM, auto_mode="true") as client:
