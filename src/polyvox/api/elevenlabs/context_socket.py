@@ -93,7 +93,7 @@ class ContextSocket(ABC):
             context.end()
 
     async def _stop(self, context_id: str) -> None:
-        """Not awaited by the reader: a slow engine stops after its chunk, and other contexts have messages meanwhile."""
+        """Cancel a context; the reader does not wait, since a slow engine stops only after its chunk."""
         with suppress(WebSocketDisconnect):
             if await self.pool.cancel(context_id):
                 await self._send_final(context_id)
