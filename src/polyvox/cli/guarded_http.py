@@ -31,6 +31,7 @@ class GuardedConfig(uvicorn.Config):
             http=GuardedHttp,
             ws=GuardedWebSocket,
             ws_max_size=largest_message(settings),  # messages are buffered before the application can count them
+            ws_per_message_deflate=False,  # audio does not shrink, and each socket would keep 300 KB for it
             timeout_keep_alive=settings.keep_alive_seconds,  # type: ignore[arg-type]  # passed on to the event loop
             forwarded_allow_ips=["127.0.0.1", "::1", *trusted] if trusted else None,
             **options,
