@@ -15,6 +15,7 @@ from polyvox.api.body_intake import BodyIntake
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
+from polyvox.api.ephemeral_keys import EphemeralKeys
 from polyvox.api.errors import UnexpectedErrors, install_handlers
 from polyvox.api.hosts import HostCheck
 from polyvox.api.openapi import describe_errors
@@ -23,6 +24,7 @@ from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
 from polyvox.api.size_limit import SizeLimit, largest_message
+from polyvox.api.socket_limit import SocketLimit
 from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.downloads import Downloads
 from polyvox.service.fitting import FittingService
@@ -69,6 +71,8 @@ def create_app(
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.downloads = Downloads(service.settings)
+    app.state.ephemeral_keys = EphemeralKeys()
+    app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
@@ -117,6 +121,7 @@ def _install_middleware(
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
+    app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
     app.add_middleware(
         BearerAuth,
         keys=Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None,
@@ -124,6 +129,8 @@ def _install_middleware(
         refusals=refusals,
         readable=[path for door in doors for path in door.lists] if settings.public_lists else [],
         sources=[row for door in doors for row in door.keys.items()],
+        ephemeral=app.state.ephemeral_keys,
+        lent=[path for door in doors for path in door.ephemeral],
     )
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)
@@ -148,4 +155,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)
+        for lifespan in app.state.lifespans:
+            await stack.enter_async_context(lifespan(app))
         yield

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from polyvox.api.ephemeral_keys import EphemeralKeys
 from polyvox.api.key_sources import BEARER_ADVICE, KeySources
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
@@ -37,7 +38,8 @@ class BearerAuth:
 
     `sources` say where else than in `Authorization` a key may come; it is taken from there also where no keys are
     asked for, so that it appears nowhere else. `public` are path patterns that need no key. At `readable` ones a key
-    may be left out to read what belongs to nobody, but one that is sent must be right.
+    may be left out to read what belongs to nobody, but one that is sent must be right. `lent` are those that also take
+    an ephemeral key, whose grant is noted too.
     """
 
     def __init__(
@@ -48,6 +50,8 @@ class BearerAuth:
         refusals: Refusals,
         readable: Iterable[str] = (),
         sources: Iterable[tuple[str, KeySources]] = (),
+        ephemeral: EphemeralKeys | None = None,
+        lent: Iterable[str] = (),
     ) -> None:
         self._app = app
         self._keys = keys
@@ -55,6 +59,8 @@ class BearerAuth:
         self._is_readable = PathTable([(path, True) for path in readable], default=False)
         self._refusals = refusals
         self._sources = PathTable(_merged(sources), default=KeySources())
+        self._ephemeral = EphemeralKeys() if ephemeral is None else ephemeral
+        self._is_lent = PathTable([(path, True) for path in lent], default=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
@@ -68,12 +74,15 @@ class BearerAuth:
         await self._app(scope, receive, send)
 
     def _admit(self, scope: Scope, key: bytes | None, sources: KeySources) -> None:
-        path = scope["path"]
+        path, state = scope["path"], HTTPConnection(scope).state
+        grant = self._ephemeral.grant(key) if key and self._is_lent[path] else None
+        if grant is not None:
+            state.owner, state.grant = grant.owner, grant
+            return
         if self._keys is None or self._is_public[path]:
             return
         reads_list = scope.get("method") in ("GET", "HEAD") and self._is_readable[path]
-        owner = NOBODY if key is None and reads_list else self._keys.owner(key or b"", sources.advice(scope))
-        HTTPConnection(scope).state.owner = owner
+        state.owner = NOBODY if key is None and reads_list else self._keys.owner(key or b"", sources.advice(scope))
 
 
 def _merged(rows: Iterable[tuple[str, KeySources]]) -> Iterable[tuple[str, KeySources]]:

@@ -50,7 +50,8 @@ class JsonSocket:
                 yield parsed
 
     async def send(self, message: Mapping[str, Any]) -> None:
-        await self._send(self._socket.send_text, json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+        """Send an object as ASCII: a client's half of a surrogate pair, which an error may repeat, is no UTF-8."""
+        await self._send(self._socket.send_text, json.dumps(message, separators=(",", ":")))
 
     async def send_bytes(self, data: bytes) -> None:
         await self._send(self._socket.send_bytes, data)

@@ -1,6 +1,7 @@
 """A context: one text that arrives in fragments, spoken as it comes."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -153,6 +154,13 @@ class SpeechContext:
 
     async def cancel(self) -> None:
         """Stop the inference under way, free the slot and end the iteration; idempotent."""
+        is_first = not self._cancelled and bool(self._generations)
+        began = time.monotonic()
+        await self._stop()
+        if is_first:
+            self._service.metrics.context_cancelled(self._request.door, time.monotonic() - began)
+
+    async def _stop(self) -> None:
         self._cancelled = True
         self.end()
         if self._opening is not None:
@@ -162,12 +170,16 @@ class SpeechContext:
             await asyncio.wait([self._session.task])
 
     async def __aenter__(self) -> Self:
+        self._service.metrics.context_opened(self._request.door)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.cancel()
+        try:
+            await self._stop()
+        finally:
+            self._service.metrics.context_closed(self._request.door)
 
     async def __aiter__(self) -> AsyncGenerator[ContextEvent]:
         while self._generations and not self._cancelled:
@@ -198,9 +210,9 @@ class SpeechContext:
         """A session for the generation's text; None where the context is cancelled meanwhile."""
         limit, speed = self._service.settings.max_input_chars, self._request.utterance.speed
         kind = SpeakStream(generation.feed, limit, speed, max_delay=self._options.max_delay)
-        self._opening = asyncio.create_task(self._service.open(replace(self._request, kind=kind)))
+        self._opening = asyncio.create_task(self._opened(replace(self._request, kind=kind)))
         try:
-            self._session = await self._opening
+            return await self._opening
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if not self._cancelled or (task is not None and task.cancelling()):
@@ -209,6 +221,10 @@ class SpeechContext:
             return None
         finally:
             self._opening = None
+
+    async def _opened(self, request: SpeechRequest) -> Session:
+        """A session, noted in the step that opens it, so that `cancel` finds either its opening or the session."""
+        self._session = await self._service.open(request)
         return self._session
 
     def _next_generation(self) -> _Generation:
