@@ -23,6 +23,7 @@ from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
+from polyvox.api.shared_paths import PathSharing
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.socket_limit import SocketLimit
 from polyvox.api.streaming import PUBLIC_HEADERS
@@ -81,6 +82,7 @@ def create_app(
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     app.add_middleware(RequestIds)
+    app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
     for door in doors:
         app.include_router(door.router, dependencies=[key])

@@ -8,6 +8,7 @@ from fastapi import APIRouter, FastAPI
 
 from polyvox.api.key_sources import KeySources
 from polyvox.api.refusals import Wording
+from polyvox.api.shared_paths import SharedPaths
 from polyvox.api.speech_requests import SpeechAdapter
 from polyvox.api.streaming import FieldNames
 from polyvox.config import SettingsSection
@@ -45,6 +46,8 @@ class Door:
     """Where else than as a bearer key a key may come, by path."""
     ephemeral: Sequence[str] = ()
     """Paths that also take the keys that the server hands out for a while."""
+    shared: SharedPaths | None = None
+    """Paths of other doors that are its own in some requests."""
     headers: Sequence[str] = ()
     """Response headers of its own that web pages of other origins may read."""
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None

@@ -2,6 +2,7 @@
 
 from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
 from polyvox.api.cartesia import door as cartesia
+from polyvox.api.elevenlabs import door as elevenlabs
 from polyvox.api.mcp import door as mcp
 from polyvox.api.openai_realtime import door as openai_realtime
 from polyvox.api.realtime import door as realtime
@@ -22,4 +23,5 @@ DOORS = (
     cartesia.DOOR,
     realtime.DOOR,
     mcp.DOOR,
+    elevenlabs.DOOR,
 )

@@ -56,6 +56,7 @@ class _Generation:
 
     feed: TextFeed
     start: int
+    request: SpeechRequest
     flush: int | None = field(default=None)
 
     def in_whole(self, span: Span) -> Span:
@@ -83,7 +84,6 @@ class SpeechContext:
         self._joiner = UtteranceJoiner()
         self._generation = self._next_generation()
         self._generations = deque([self._generation])
-        self._added = asyncio.Event()
         self._ended = False
         self._cancelled = False
         self._opening: asyncio.Task[Session] | None = None
@@ -100,6 +100,11 @@ class SpeechContext:
         """Of all generations so far, each once."""
         current = () if self._session is None else self._session.warnings
         return tuple(dict.fromkeys((*self._warnings, *current)))
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether no more text is taken."""
+        return self._ended
 
     @property
     def executor(self) -> DeviceExecutor:
@@ -130,6 +135,12 @@ class SpeechContext:
         self._generation.feed.push(text)
         if self._options.eager:
             self.flush()
+
+    def speak_as(self, request: SpeechRequest) -> None:
+        """Let another voice of the same model speak what is pushed from now on; what came before is flushed."""
+        if self._generation.start < self._chars:
+            self.flush()
+        self._request = self._generation.request = request
 
     def touch(self) -> None:
         """Keep the context alive without text."""
@@ -208,9 +219,10 @@ class SpeechContext:
 
     async def _open(self, generation: _Generation) -> Session | None:
         """A session for the generation's text; None where the context is cancelled meanwhile."""
-        limit, speed = self._service.settings.max_input_chars, self._request.utterance.speed
+        request = generation.request
+        limit, speed = self._service.settings.max_input_chars, request.utterance.speed
         kind = SpeakStream(generation.feed, limit, speed, max_delay=self._options.max_delay)
-        self._opening = asyncio.create_task(self._opened(replace(self._request, kind=kind)))
+        self._opening = asyncio.create_task(self._opened(replace(request, kind=kind)))
         try:
             return await self._opening
         except asyncio.CancelledError:
@@ -228,7 +240,7 @@ class SpeechContext:
         return self._session
 
     def _next_generation(self) -> _Generation:
-        return _Generation(TextFeed(self._patience), self._chars)
+        return _Generation(TextFeed(self._patience), self._chars, self._request)
 
     def _whole_characters(self, text: str) -> str:
         """The text without a last half of a surrogate pair, which waits for the other half."""
