@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-_URL = re.compile(rb"http://[^\s/]+:\d+")
+_URL = re.compile(rb"https?://[^\s/]+:\d+")
 _GRPC = re.compile(rb"gRPC at ([^\s,]+:\d+)")
 START_SECONDS = 120.0
 STOP_SECONDS = 15.0
@@ -26,7 +26,7 @@ class ProgramProcess:
 
     @property
     def address(self) -> tuple[str, int]:
-        host, port = self.url.removeprefix("http://").split(":")
+        host, port = self.url.partition("://")[2].split(":")
         return host, int(port)
 
     @property

@@ -1,106 +1,115 @@
-"""A client of OpenAI's Realtime API over Starlette's test client."""
+"""A client of the native socket for the tests: many contexts, each checked as its messages come."""
 
+import asyncio
 import base64
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
-from starlette.testclient import TestClient, WebSocketTestSession
+from websockets.asyncio.client import ClientConnection, connect
 
-from polyvox.api.app import create_app
-from polyvox.service.speech import SpeechService
+PATH = "/v1/realtime/speech"
+FINAL = {"done", "cancelled"}
 
-SOCKET = "/v1/realtime"
-BETA = {"OpenAI-Beta": "realtime=v1"}
+
+@dataclass
+class HeardContext:
+    """What came of one context. Sequence numbers and samples must follow each other without a hole."""
+
+    started: dict[str, Any] = field(default_factory=dict)
+    audio: list[bytes] = field(default_factory=list)
+    words: list[dict[str, Any]] = field(default_factory=list)
+    flushed: list[str | int] = field(default_factory=list)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    final: dict[str, Any] = field(default_factory=dict)
+    samples: int = 0
+    first_audio: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def pcm(self) -> bytes:
+        return b"".join(self.audio)
+
+    def take_audio(self, sequence: int, start: int, end: int, data: bytes) -> None:
+        assert not self.ended.is_set(), "audio after the end"
+        assert sequence == len(self.audio), f"piece {sequence} after {len(self.audio) - 1}"
+        if self.started["format"] == "pcm":
+            assert start == self.samples
+            assert len(data) == 2 * self.started["channels"] * (end - start)
+        self.samples = end
+        self.audio.append(data)
+        self.first_audio.set()
+
+    def take(self, event: dict[str, Any]) -> None:
+        assert not self.ended.is_set(), f"{event} after the end"
+        match event["type"]:
+            case "started":
+                self.started = event
+            case "audio":
+                data = base64.b64decode(event["data"])
+                self.take_audio(event["sequence"], event["start_sample"], event["end_sample"], data)
+            case "words":
+                self.words += event["words"]
+            case "flushed":
+                self.flushed.append(event["id"])
+            case "error":
+                self.errors.append(event)
+        if event["type"] in FINAL or event.get("ended"):
+            self.final = event
+            self.first_audio.set()
+            self.ended.set()
 
 
 class RealtimeClient:
-    """One socket: sends client events, and reads server events."""
+    """One socket. A context has to have a name that no other on it ever had."""
 
-    def __init__(self, socket: WebSocketTestSession) -> None:
+    def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
+        self.contexts: dict[str, HeardContext] = {}
+        self.other: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._numbers: dict[int, HeardContext] = {}
 
-    def send(self, name: str, **fields: object) -> None:
-        self.socket.send_json({"type": name, **fields})
+    async def send(self, kind: str, context: str | None = None, **fields: object) -> None:
+        named = {} if context is None else {"context": context}
+        await self.socket.send(json.dumps({"type": kind, **named, **fields}))
 
-    def next(self) -> dict[str, Any]:
-        event: dict[str, Any] = self.socket.receive_json()
-        assert event["event_id"].startswith("event_")
-        return event
+    async def start(self, context: str, **fields: object) -> HeardContext:
+        heard = self.contexts[context] = HeardContext()
+        await self.send("start", context, **fields)
+        return heard
 
-    def until(self, name: str, **expected: object) -> list[dict[str, Any]]:
-        """The events up to the one of this name, and with these fields."""
-        events = [self.next()]
-        while events[-1]["type"] != name or any(events[-1].get(key) != value for key, value in expected.items()):
-            events.append(self.next())
-        return events
+    async def speak(self, context: str, text: str, **fields: object) -> HeardContext:
+        """Start a context, send its text at once, and wait for its end."""
+        heard = await self.start(context, **fields)
+        await self.send("text", context, text=text)
+        await self.send("end", context)
+        await heard.ended.wait()
+        return heard
 
-    def ask(self, name: str, **fields: object) -> dict[str, Any]:
-        """The next event after a client event."""
-        self.send(name, **fields)
-        return self.next()
-
-    def refused(self, name: str, **fields: object) -> dict[str, Any]:
-        """The error that a client event is answered with; it names the event."""
-        event = self.ask(name, event_id="mine", **fields)
-        assert event["type"] == "error", event
-        error: dict[str, Any] = event["error"]
-        assert set(error) == {"type", "code", "message", "param", "event_id"}
-        assert error["event_id"] == "mine"
-        assert error["message"].endswith(".")
-        return error
-
-    def update(self, **session: object) -> dict[str, Any]:
-        event = self.ask("session.update", session=session)
-        assert event["type"] == "session.updated", event
-        updated: dict[str, Any] = event["session"]
-        return updated
-
-    def say(self, text: str) -> dict[str, Any]:
-        """Add a user's message to the conversation; the item."""
-        added = self.ask("conversation.item.create", item=message(text))
-        assert added["type"] == "conversation.item.added", added
-        assert self.next()["type"] == "conversation.item.done"
-        item: dict[str, Any] = added["item"]
-        return item
-
-    def speak(self, **response: object) -> list[dict[str, Any]]:
-        """All events of one response."""
-        self.send("response.create", response=response)
-        return self.until("response.done")
+    async def read(self) -> None:
+        async for message in self.socket:
+            if isinstance(message, bytes):
+                number, sequence, start, end = struct.unpack(">IIII", message[:16])
+                self._numbers[number].take_audio(sequence, start, end, message[16:])
+                continue
+            event = json.loads(message)
+            heard = self.contexts.get(event.get("context"))
+            if heard is None:
+                self.other.put_nowait(event)
+                continue
+            if event["type"] == "started":
+                self._numbers[event["number"]] = heard
+            heard.take(event)
 
 
-@contextmanager
-def connected(app: TestClient, query: str = "", **options: Any) -> Iterator[RealtimeClient]:
-    """A socket whose session has begun."""
-    with app.websocket_connect(SOCKET + query, **options) as socket:
+@asynccontextmanager
+async def realtime_client(url: str, path: str = PATH, **options: Any) -> AsyncIterator[RealtimeClient]:
+    """A client that reads for as long as the block lasts; what it finds wrong ends the block."""
+    async with connect(url.replace("http", "ws", 1) + path, **options) as socket, asyncio.TaskGroup() as group:
         client = RealtimeClient(socket)
-        assert client.next()["type"] == "session.created"
+        reading = group.create_task(client.read())
         yield client
-
-
-def realtime_app(service: SpeechService, **options: Any) -> TestClient:
-    """A client of the app; it starts and closes the service where it is used as a context."""
-    return TestClient(create_app(service, **options))
-
-
-def message(text: str, role: str = "user") -> dict[str, Any]:
-    """A message of text."""
-    kind = "output_text" if role == "assistant" else "input_text"
-    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
-
-
-def names(events: list[dict[str, Any]]) -> list[str]:
-    """The types of some events, repetitions of one after another left out."""
-    kinds = [event["type"] for event in events]
-    return [kind for index, kind in enumerate(kinds) if not index or kinds[index - 1] != kind]
-
-
-def audio(events: list[dict[str, Any]], kind: str = "response.output_audio.delta") -> bytes:
-    """The sound of some events."""
-    return b"".join(base64.b64decode(event["delta"]) for event in events if event["type"] == kind)
-
-
-def transcript(events: list[dict[str, Any]], kind: str = "response.output_audio_transcript.delta") -> str:
-    """The words of some events."""
-    return "".join(event["delta"] for event in events if event["type"] == kind)
+        reading.cancel()

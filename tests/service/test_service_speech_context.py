@@ -196,3 +196,31 @@ async def test_one_encoder_serves_all_generations(engine):
     assert [event.flushed for event in events if event.flushed] == [1]
     samples = np.frombuffer(data[44:], "<i2")
     assert len(samples) == sum(len(event.chunk.pcm) for event in events if event.chunk)
+
+
+async def test_cancelled_contexts_are_counted_with_the_time_until_their_slot_is_free():
+    engine = ToneEngine(chunks=50, delay=0.3)
+    async with running(tone_service(engine)) as service:
+        sample = service.metrics.registry.get_sample_value
+        labels = {"door": "test"}
+        async with context_of(service) as context:
+            assert sample("polyvox_open_contexts", labels) == 1
+            context.push("One two. ")
+            context.flush()
+            await anext(aiter(context))
+            await context.cancel()
+            assert service._admission.active == 0
+            await context.cancel()
+        assert sample("polyvox_open_contexts", labels) == 0
+        assert sample("polyvox_cancelled_contexts_total", labels) == 1
+        assert sample("polyvox_cancel_seconds_sum", labels) < 0.3
+
+
+async def test_a_context_that_ends_by_itself_was_not_cancelled():
+    async with running(tone_service()) as service:
+        context = context_of(service)
+        context.push("One two.")
+        context.end()
+        await events_of(context)
+        await context.cancel()
+        assert service.metrics.registry.get_sample_value("polyvox_cancelled_contexts_total", {"door": "test"}) is None

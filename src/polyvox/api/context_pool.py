@@ -47,8 +47,18 @@ class ContextPool:
     def ids(self) -> tuple[str, ...]:
         return tuple(self._entries)
 
-    def open(self, context_id: str, context: SpeechContext, deliver: Deliver, failed: Fail) -> None:
-        """Deliver the context's events until it ends; `OverloadedError` above the most that a socket may have."""
+    def open(
+        self,
+        context_id: str,
+        context: SpeechContext,
+        deliver: Deliver,
+        failed: Fail,
+        ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Deliver the context's events until it ends; `OverloadedError` above the most that a socket may have.
+
+        `ended` is called when the context has left the pool, in whatever way.
+        """
         if len(self._entries) >= self._max_contexts:
             raise OverloadedError(
                 f"This connection has {self._max_contexts} contexts open; end some, or open another connection.",
@@ -58,7 +68,7 @@ class ContextPool:
             raise RuntimeError(f"the context {context_id!r} is open already")
         task = asyncio.create_task(_run(context, deliver, failed), name=f"context {context_id}")
         entry = self._entries[context_id] = _Entry(context, task)
-        task.add_done_callback(lambda _: self._forget(context_id, entry))
+        task.add_done_callback(lambda _: self._forget(context_id, entry, ended))
 
     async def cancel(self, context_id: str) -> bool:
         """Stop a context and wait until nothing of it is left; False where there is none of that id."""
@@ -87,9 +97,10 @@ class ContextPool:
     ) -> None:
         await self.close()
 
-    def _forget(self, context_id: str, entry: _Entry) -> None:
+    def _forget(self, context_id: str, entry: _Entry, ended: Callable[[], None]) -> None:
         if self._entries.get(context_id) is entry:
             del self._entries[context_id]
+        ended()
 
 
 async def _run(context: SpeechContext, deliver: Deliver, failed: Fail) -> None:

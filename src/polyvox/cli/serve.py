@@ -31,6 +31,12 @@ def serve(
         ),
     ] = None,
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
+    ssl_certfile: Annotated[
+        Path | None, typer.Option(help="Certificate chain in PEM format, for https and wss; plain HTTP unless set.")
+    ] = None,
+    ssl_keyfile: Annotated[
+        Path | None, typer.Option(help="Its private key; a password goes into POLYVOX_SSL_KEYFILE_PASSWORD.")
+    ] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
     max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Concurrent gRPC calls.")] = None,
     grpc: Annotated[
@@ -64,6 +70,7 @@ def serve(
         "models_dir": models_dir,
         "log_level": log_level,
     }
+    given |= {"ssl_certfile": ssl_certfile, "ssl_keyfile": ssl_keyfile}
     given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc, "insecure": insecure or None}
     if grpc:
         given |= grpc_ports(port, grpc_port)
@@ -95,6 +102,11 @@ def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> Non
         raise InvalidRequestError(
             "--max_conc limits gRPC calls; in place of --port, give the gRPC port with --grpc-port, or add --grpc.",
             field="max_conc",
+        )
+    if ray and settings.ssl_certfile is not None:
+        raise InvalidRequestError(
+            "Ray Serve brings its own HTTP server; leave out --ssl-certfile, and put a proxy with TLS in front.",
+            field="ray",
         )
     if ray and (settings.grpc_port is not None or settings.server != "uvicorn"):
         raise InvalidRequestError(

@@ -14,6 +14,7 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
 from polyvox.api.hosts import check_exposure, names_to_answer
+from polyvox.cli.certificate import Certificate
 from polyvox.cli.connection_limits import LimitReports
 from polyvox.cli.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.cli.local_service import build_service
@@ -48,24 +49,26 @@ def run_server(
     """Serve until SIGINT or SIGTERM. The address is bound first, so that a second server fails at once."""
     configure_logging(settings)
     check_exposure(settings)
+    certificate = Certificate.of(settings)
     sys.setswitchinterval(HANDOVER_SECONDS)
     with (
         _listener(settings.host, settings.port) as listener,
         asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
     ):
         service = build_service(settings, engines, absence)
-        runner.run(_serve(service, listener))
+        runner.run(_serve(service, listener, certificate))
 
 
-async def _serve(service: SpeechService, listener: socket.socket) -> None:
+async def _serve(service: SpeechService, listener: socket.socket, certificate: Certificate | None) -> None:
     """Load the models first, so that a missing one is an error message and not a server that answers 503."""
     settings = service.settings
     voices = VoiceService.for_service(service)
     app = create_app(service, voices, allowed_hosts=names_to_answer(settings))
     descriptors = raise_descriptor_limit()
     capacity = connection_capacity(settings, descriptors)
-    http = _http_server(app, listener, service, capacity, descriptors)
-    grpc, greeting = _grpc_server(service, voices, capacity), f"Polyvox speaks at {_url(listener)}"
+    url = _url(listener, "http" if certificate is None else "https")
+    http = _http_server(app, listener, service, capacity, descriptors, certificate)
+    grpc, greeting = _grpc_server(service, voices, capacity), f"Polyvox speaks at {url}"
     if grpc is not None and settings.grpc_port is not None:
         greeting += f", over gRPC at {grpc.bind(settings.grpc_port)}"
     await service.start()
@@ -106,17 +109,22 @@ def _grpc_watched(grpc: "GrpcServer | None", service: SpeechService, capacity: i
 
 
 def _http_server(
-    app: FastAPI, listener: socket.socket, service: SpeechService, capacity: int, descriptors: int
+    app: FastAPI,
+    listener: socket.socket,
+    service: SpeechService,
+    capacity: int,
+    descriptors: int,
+    certificate: Certificate | None,
 ) -> HttpServer:
     if service.settings.server == "granian":
         if find_spec("granian") is None:
             raise UnavailableError(f"granian is not installed; install it with: {install_hint('granian')}")
         from polyvox.cli.granian_server import GranianServer
 
-        return GranianServer(app, listener, service, BACKLOG, capacity)
+        return GranianServer(app, listener, service, BACKLOG, capacity, certificate)
     from polyvox.cli.uvicorn_server import UvicornServer
 
-    return UvicornServer(app, listener, service, descriptors)
+    return UvicornServer(app, listener, service, descriptors, certificate)
 
 
 def _grpc_server(service: SpeechService, voices: VoiceService, capacity: int) -> "GrpcServer | None":
@@ -141,6 +149,6 @@ def _listener(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _url(listener: socket.socket) -> str:
+def _url(listener: socket.socket, scheme: str) -> str:
     host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"

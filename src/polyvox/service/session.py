@@ -283,7 +283,7 @@ class Session:
                 self._check_time()
                 if chunk is None:
                     break
-                tells_pace = self._progress.chunks >= self._plan.overhead
+                tells_pace = self._progress.chunks >= self._plan.overhead and len(chunk.pcm) > 0
                 self._ticket.produced(chunk.duration, seconds if tells_pace else None)
                 self._emit(chunk)
         if not self._progress.chunks:

@@ -1,6 +1,7 @@
 """A context: one text that arrives in fragments, spoken as it comes."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -55,6 +56,7 @@ class _Generation:
 
     feed: TextFeed
     start: int
+    request: SpeechRequest
     flush: int | None = field(default=None)
 
     def in_whole(self, span: Span) -> Span:
@@ -82,7 +84,6 @@ class SpeechContext:
         self._joiner = UtteranceJoiner()
         self._generation = self._next_generation()
         self._generations = deque([self._generation])
-        self._added = asyncio.Event()
         self._ended = False
         self._cancelled = False
         self._opening: asyncio.Task[Session] | None = None
@@ -99,6 +100,11 @@ class SpeechContext:
         """Of all generations so far, each once."""
         current = () if self._session is None else self._session.warnings
         return tuple(dict.fromkeys((*self._warnings, *current)))
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether no more text is taken."""
+        return self._ended
 
     @property
     def executor(self) -> DeviceExecutor:
@@ -130,6 +136,12 @@ class SpeechContext:
         if self._options.eager:
             self.flush()
 
+    def speak_as(self, request: SpeechRequest) -> None:
+        """Let another voice of the same model speak what is pushed from now on; what came before is flushed."""
+        if self._generation.start < self._chars:
+            self.flush()
+        self._request = self._generation.request = request
+
     def touch(self) -> None:
         """Keep the context alive without text."""
         self._patience.touch()
@@ -153,6 +165,13 @@ class SpeechContext:
 
     async def cancel(self) -> None:
         """Stop the inference under way, free the slot and end the iteration; idempotent."""
+        is_first = not self._cancelled and bool(self._generations)
+        began = time.monotonic()
+        await self._stop()
+        if is_first:
+            self._service.metrics.context_cancelled(self._request.door, time.monotonic() - began)
+
+    async def _stop(self) -> None:
         self._cancelled = True
         self.end()
         if self._opening is not None:
@@ -162,12 +181,16 @@ class SpeechContext:
             await asyncio.wait([self._session.task])
 
     async def __aenter__(self) -> Self:
+        self._service.metrics.context_opened(self._request.door)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.cancel()
+        try:
+            await self._stop()
+        finally:
+            self._service.metrics.context_closed(self._request.door)
 
     async def __aiter__(self) -> AsyncGenerator[ContextEvent]:
         while self._generations and not self._cancelled:
@@ -196,9 +219,10 @@ class SpeechContext:
 
     async def _open(self, generation: _Generation) -> Session | None:
         """A session for the generation's text; None where the context is cancelled meanwhile."""
-        limit, speed = self._service.settings.max_input_chars, self._request.utterance.speed
+        request = generation.request
+        limit, speed = self._service.settings.max_input_chars, request.utterance.speed
         kind = SpeakStream(generation.feed, limit, speed, max_delay=self._options.max_delay)
-        self._opening = asyncio.create_task(self._opened(replace(self._request, kind=kind)))
+        self._opening = asyncio.create_task(self._opened(replace(request, kind=kind)))
         try:
             return await self._opening
         except asyncio.CancelledError:
@@ -216,7 +240,7 @@ class SpeechContext:
         return self._session
 
     def _next_generation(self) -> _Generation:
-        return _Generation(TextFeed(self._patience), self._chars)
+        return _Generation(TextFeed(self._patience), self._chars, self._request)
 
     def _whole_characters(self, text: str) -> str:
         """The text without a last half of a surrogate pair, which waits for the other half."""

@@ -12,9 +12,9 @@ from polyvox.service.delivery import closing
 from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.script_reader import tag_rules
+from polyvox.text.assembler import StreamSegment, TextAssembler
 from polyvox.text.inline_tags import cleaned
 from polyvox.text.script import Passage
-from polyvox.text.streaming import StreamSegment, StreamSplitter
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Span, Utterance
@@ -144,7 +144,7 @@ def _in_whole(passage: Passage, segment: StreamSegment, span: Span) -> Span:
 
 async def _sentences(pieces: AsyncGenerator[str]) -> AsyncGenerator[StreamSegment]:
     """Yield the sentences that hold anything to speak."""
-    text = StreamSplitter()
+    text = TextAssembler()
     async for piece in pieces:
         for part in text.push(piece):
             if _speakable(part):

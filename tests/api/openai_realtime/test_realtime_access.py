@@ -9,7 +9,7 @@ from starlette.websockets import WebSocketDisconnect
 from websockets.asyncio.client import connect
 
 from helpers.fakes import tone_service
-from helpers.realtime_client import SOCKET, connected, message, realtime_app
+from helpers.openai_realtime_client import SOCKET, connected, message, realtime_app
 from helpers.serving import served
 from polyvox.api.ephemeral_keys import EphemeralKeys
 

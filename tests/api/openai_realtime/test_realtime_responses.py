@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.fakes import ToneEngine, tone_service
-from helpers.realtime_client import BETA, audio, connected, message, names, realtime_app, transcript
+from helpers.openai_realtime_client import BETA, audio, connected, message, names, realtime_app, transcript
 from helpers.realtime_engine import HeldEngine
 from helpers.serving import wait_for
 from polyvox.audio.companding import alaw, mulaw

@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.fakes import tone_service
-from helpers.realtime_client import BETA, RealtimeClient, connected, message, realtime_app, transcript
+from helpers.openai_realtime_client import BETA, RealtimeClient, connected, message, realtime_app, transcript
 
 TEXT = "The tide is out."
 

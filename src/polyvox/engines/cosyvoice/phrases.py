@@ -9,7 +9,7 @@ from polyvox.engines.cosyvoice.frontend import HARD_LIMIT, MIN_SEGMENT, CosyVoic
 from polyvox.engines.cosyvoice.synthesis import ChunkText
 from polyvox.engines.cosyvoice.tokenizer import TextTokenizer
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
-from polyvox.text.streaming import StreamSegment, StreamSplitter
+from polyvox.text.assembler import StreamSegment, TextAssembler
 from polyvox.types import NormalizationOptions, Span
 
 _MAX_CHARS: Final = 160
@@ -43,18 +43,18 @@ class StreamingFrontend:
         self._tokenizer = tokenizer
         self._options = options
         self._language = language
-        self._splitter = StreamSplitter(max_chars=_MAX_CHARS, phrases=True)
+        self._assembler = TextAssembler(max_chars=_MAX_CHARS, phrases=True)
         self._reached = 0
         self._size = 0
         self._before = ""
 
     def push(self, text: str) -> list[Phrase]:
         """Add text and return the phrases that it completes."""
-        return [phrase for segment in self._splitter.push(text) for phrase in self._phrases(segment)]
+        return [phrase for segment in self._assembler.push(text) for phrase in self._phrases(segment)]
 
     def finish(self) -> list[Phrase]:
         """The phrases of what is left."""
-        return [phrase for segment in self._splitter.finish() for phrase in self._phrases(segment)]
+        return [phrase for segment in self._assembler.finish() for phrase in self._phrases(segment)]
 
     def _phrases(self, segment: StreamSegment) -> Iterator[Phrase]:
         apart = segment.start > self._reached
