@@ -4,8 +4,9 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
+CLIENTS := sdks livekit pipecat
 
-.PHONY: help setup setup-dev serve serve-ray test quick attack lint nightly protos docs bench clean
+.PHONY: help setup setup-dev clients serve serve-ray test quick attack lint nightly protos docs bench clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -31,6 +32,14 @@ setup: $(VENV)/.installed  ## Install into .venv.
 
 setup-dev: $(VENV)/.installed-dev  ## Install with the tools for development.
 
+# Packages whose pins clash with each other, or with ours. Their files are compiled when a test first imports them: few ever are.
+$(VENV)-%/.installed: tests/clients/requirements-%.txt
+	$(PYTHON) -m venv --clear $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
+	touch $@
+
+clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
+
 serve: setup  ## Set up, fetch the model, serve on 127.0.0.1:8880.
 	@echo "Spanish, French, Hindi, Italian and Portuguese are read by espeak-ng: optional, GPL-3.0, in a process of its own."
 	$(POLYVOX) pull kokoro
@@ -47,14 +56,14 @@ lint: setup-dev  ## Style, types, direction of imports.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint  ## Set up and run everything, with the real models.
+test: lint clients  ## Set up and run everything, with the real models.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone"; side_by_side=$$?; \
 	$(BIN)/python -m pytest -m alone && exit $$side_by_side
 
-quick: lint  ## The tests that need no model.
-	$(BIN)/python -m pytest -m "not slow"
+quick: lint  ## The tests that need no model and no client of another project.
+	$(BIN)/python -m pytest -m "not slow and not clients"
 
 attack: setup-dev  ## Attack the server for some minutes: floods, fuzz, bombs, kills; prints what each costs others.
 	mkdir -p out
@@ -81,4 +90,4 @@ bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
 	$(POLYVOX) bench engine
 
 clean:  ## Remove the environment and caches; models stay.
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,3 +1,4 @@
+import logging
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = Path(__file__).parent
     for item in items:
+        if hasattr(getattr(item, "module", None), "run_client"):
+            item.add_marker(pytest.mark.clients)
         if item.path.relative_to(tests).parts[0] in ALONE:
             item.add_marker(pytest.mark.alone)
 
@@ -68,6 +71,7 @@ def loose_manifests() -> Iterator[None]:
 def fresh_logging() -> None:
     """No test inherits the log level that another one set."""
     structlog.reset_defaults()
+    logging.getLogger().setLevel(logging.WARNING)
 
 
 @pytest.fixture

@@ -107,11 +107,40 @@ class Settings(BaseModel):
     server: Literal["uvicorn", "granian"] = Field(
         "uvicorn", description="What speaks HTTP; granian is written in Rust."
     )
+    ssl_certfile: Path | None = Field(
+        None, description="Certificate chain in PEM format for https and wss; unset: plain HTTP."
+    )
+    ssl_keyfile: Path | None = Field(None, description="Its private key in PEM format; unset: it is in `ssl_certfile`.")
+    ssl_keyfile_password: SecretStr | None = Field(None, description="Password of the private key, if it has one.")
     grpc_port: int | None = Field(
         None, ge=0, le=65535, description="Port of the gRPC doors; 0 takes a free one, unset: none are opened."
     )
     grpc_max_calls: int = Field(
         0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
+    )
+    wyoming_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="Port for Wyoming (Home Assistant); 0 takes a free one, unset: none is opened.",
+    )
+    wyoming_host: str = Field("127.0.0.1", description="Address to bind for Wyoming, which knows no keys.")
+    wyoming_allow_without_key: bool = Field(
+        False, description="Whether other machines may use Wyoming, which knows no keys."
+    )
+    wyoming_idle_seconds: float = Field(
+        300.0, gt=0, description="How long a Wyoming connection may stay open without a request."
+    )
+    wyoming_mdns: bool = Field(False, description="Whether the Wyoming port is announced in the network by mDNS.")
+    mcp: bool = Field(False, description="Whether `/mcp` answers: speech as tools for agents, over streamable HTTP.")
+    mcp_max_sessions: int = Field(256, ge=1, description="Sessions of MCP clients at once; beyond that 503.")
+    mcp_session_seconds: float = Field(1_800.0, gt=0, description="How long such a session may be idle.")
+    mcp_max_calls: int = Field(64, ge=1, description="Calls of MCP tools at once, until answered; beyond that 429.")
+    mcp_max_chars: int = Field(
+        800, ge=1, description="Longest text whose speech an MCP tool returns, in characters; files may be longer."
+    )
+    mcp_max_audio_bytes: int = Field(
+        768_000, ge=1_024, description="Largest audio that an MCP tool returns; many clients read 1 MiB of base64."
     )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
     public_lists: bool = Field(
@@ -137,9 +166,17 @@ class Settings(BaseModel):
         20.0, gt=0, description="How long a new connection may take to send its headers."
     )
     keep_alive_seconds: float = Field(5.0, gt=0, description="How long a connection may wait for its next request.")
-    max_connections: int = Field(2_048, ge=16, description="HTTP connections at once, and as many for gRPC.")
+    max_connections: int = Field(
+        2_048, ge=16, description="HTTP connections at once, and as many for gRPC and Wyoming each."
+    )
     max_connections_per_address: int = Field(
         256, ge=1, description="HTTP connections at once from one address; loopback and `trusted_proxies` may have all."
+    )
+    max_sockets_per_client: int = Field(
+        256, ge=1, description="WebSockets at once of one key, or of one address without a key."
+    )
+    socket_idle_seconds: float = Field(
+        300.0, gt=0, description="How long a WebSocket of `/v1/realtime/speech` may have no context and send nothing."
     )
     trusted_proxies: CommaList[IPvAnyNetwork] = Field(
         [], description="Addresses or networks of reverse proxies, which tell in X-Forwarded-For who calls."
@@ -190,6 +227,11 @@ class Settings(BaseModel):
         False, description="Whether `[voice:...]` and `[rate:...]` in texts are obeyed where a request does not say."
     )
     allow_ssml: bool = Field(True, description="Whether texts in SSML are obeyed; else their tags are dropped.")
+    word_timings: Literal["auto", "estimate", "durations"] = Field(
+        "auto",
+        description="Times of words with models that have none themselves: by alignment with the audio (`auto`; needs "
+        "the model moonshine-base, else as `estimate`), estimated, or none (`durations`).",
+    )
     espeak: str = Field(
         "espeak-ng", description="espeak-ng: by default the library of the extra espeak, else this program; or a path."
     )
@@ -231,6 +273,7 @@ class Settings(BaseModel):
         4, ge=1, le=64, description="Chunks that wait for a slow client before its session pauses."
     )
     deadline_seconds: float = Field(600.0, gt=0, description="Longest life of one request.")
+    max_contexts_per_connection: int = Field(64, ge=1, description="Most contexts on one WebSocket.")
     stall_seconds: float = Field(60.0, gt=0, description="How long a client may read nothing before it is dropped.")
     drain_seconds: float = Field(30.0, ge=0, description="How long open streams may finish at shutdown.")
     dialogue_max_turns: int = Field(500, ge=1, description="Most turns of one dialogue.")

@@ -21,6 +21,10 @@ class TextError(InvalidRequestError):
     """The text is empty, too long, or has nothing in it that can be spoken."""
 
 
+class SilentTextError(TextError):
+    """The text holds nothing that can be spoken."""
+
+
 class MarkupError(InvalidRequestError):
     """Inline phonemes or pauses that cannot be understood."""
 

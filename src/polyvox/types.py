@@ -1,6 +1,6 @@
 """Value types that the packages exchange. All are frozen and import nothing of the project."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -45,6 +45,21 @@ class Span:
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 
+class TimingSource(StrEnum):
+    """Where a word's time comes from, the most exact first.
+
+    The durations that the model itself predicts, an alignment of the text with the finished audio, or an estimate from
+    its pauses and the lengths of the words.
+    """
+
+    DURATIONS = "durations"
+    ALIGNMENT = "alignment"
+    ESTIMATE = "estimate"
+
+
+_LEAST_EXACT_FIRST = (TimingSource.ESTIMATE, TimingSource.ALIGNMENT, TimingSource.DURATIONS)
+
+
 @dataclass(frozen=True, slots=True)
 class WordTiming:
     """A word as the caller wrote it, and its time in seconds from the utterance's first sample."""
@@ -53,6 +68,7 @@ class WordTiming:
     start: float
     end: float
     span: Span
+    source: TimingSource = TimingSource.DURATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +140,8 @@ class AudioChunk:
 
     `start` is the chunk's first sample counted from the utterance's first, at `sample_rate`; `index` counts chunks from
     0. `span` is the caller's text that it says, `tokens` and `frames` are the model's token and mel ranges. Boundaries
-    are a pure function of text, voice, seed and `policy`. `voice` names the speaker where a text has several.
+    are a pure function of text, voice, seed and `policy`. `voice` names the speaker where a text has several. `words`
+    are those that it says or, where they are timed after they were spoken, those of audio before it.
     """
 
     pcm: Pcm
@@ -150,6 +167,17 @@ class AudioChunk:
     @property
     def duration(self) -> float:
         return len(self.pcm) / self.sample_rate
+
+    @property
+    def timing_source(self) -> TimingSource | None:
+        """The least exact source of its words' times; None where it has no words."""
+        return least_exact(word.source for word in self.words)
+
+
+def least_exact(sources: Iterable[TimingSource]) -> TimingSource | None:
+    """The least exact of some sources; None of none."""
+    found = set(sources)
+    return next((source for source in _LEAST_EXACT_FIRST if source in found), None)
 
 
 class CodeBlocks(StrEnum):

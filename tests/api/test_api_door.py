@@ -32,6 +32,7 @@ MODULES = (
     "door",
     "errors",
     "hosts",
+    "key_sources",
     "origins",
     "paths",
     "refusals",

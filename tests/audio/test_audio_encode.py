@@ -230,3 +230,16 @@ def test_what_cannot_be_encoded_is_refused_at_once() -> None:
         StreamEncoder(AudioFormat.FLAC, 700_000)
     with pytest.raises(ValueError, match="mono or stereo"):
         StreamEncoder(AudioFormat.MP3, 24_000, channels=6)
+
+
+@pytest.mark.parametrize("bit_rate", [32_000, 64_000, 192_000])
+def test_a_stream_has_the_bit_rate_that_is_asked_for(bit_rate: int) -> None:
+    encoder = StreamEncoder(AudioFormat.MP3, 44_100, 1, bit_rate)
+    data = encoder.encode(np.zeros(2 * 44_100, np.float32)) + encoder.finish()
+    assert len(data) * 8 / 2 == pytest.approx(bit_rate, rel=0.05)
+
+
+def test_a_bit_rate_that_the_sample_rate_does_not_allow_becomes_the_nearest() -> None:
+    encoder = StreamEncoder(AudioFormat.MP3, 8_000, 1, 192_000)
+    data = encoder.encode(np.zeros(2 * 8_000, np.float32)) + encoder.finish()
+    assert len(data) * 8 / 2 < 80_000

@@ -68,12 +68,13 @@ async def with_a_long_chunk_running(synthesis, network, seconds):
     return running
 
 
-async def test_a_chunk_that_is_due_later_makes_way_and_is_synthesised_after_the_first_chunk(
-    synthesis, network, reports
+@pytest.mark.parametrize("seconds", [SOON, 0.04], ids=["late already", "late if it waited"])
+async def test_a_chunk_that_is_due_later_makes_way_and_is_synthesised_after_the_urgent_one(
+    synthesis, network, reports, seconds
 ):
     long = await with_a_long_chunk_running(synthesis, network, LATER)
     async with asyncio.timeout(10):
-        await synthesis.synthesize(request(SHORT), asyncio.get_running_loop().time())
+        await synthesis.synthesize(request(SHORT), asyncio.get_running_loop().time() + seconds)
     assert not long.done()
     network.passage.set()
     await long

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-_URL = re.compile(rb"http://[^\s/]+:\d+")
+_URL = re.compile(rb"https?://[^\s/]+:\d+")
 _GRPC = re.compile(rb"gRPC at ([^\s,]+:\d+)")
+_WYOMING = re.compile(rb"Wyoming at tcp://([^\s,]+:\d+)")
 START_SECONDS = 120.0
 STOP_SECONDS = 15.0
 
@@ -22,11 +23,13 @@ class ProgramProcess:
         self.url = _URL.findall(greeting)[0].decode()
         grpc = _GRPC.search(greeting)
         self.grpc = "" if grpc is None else grpc[1].decode()
+        wyoming = _WYOMING.search(greeting)
+        self.wyoming = "" if wyoming is None else wyoming[1].decode()
         self._log = log
 
     @property
     def address(self) -> tuple[str, int]:
-        host, port = self.url.removeprefix("http://").split(":")
+        host, port = self.url.partition("://")[2].split(":")
         return host, int(port)
 
     @property

@@ -12,15 +12,16 @@ from typing import Any
 
 import av
 import httpx
-import uvicorn
 
 from helpers.fakes import running
 from polyvox.api.app import create_app
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
+from polyvox.cli.certificate import Certificate
 from polyvox.cli.descriptors import raise_descriptor_limit
 from polyvox.cli.granian_server import EmbeddedGranian, http1_options
 from polyvox.cli.guarded_http import GuardedConfig
+from polyvox.cli.uvicorn_server import GuardedServer
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
@@ -36,18 +37,24 @@ async def called(
 
 
 @contextlib.contextmanager
-def served(service: SpeechService, voices: VoiceService | None = None, doors: Sequence[Door] = DOORS) -> Iterator[str]:
+def served(
+    service: SpeechService,
+    voices: VoiceService | None = None,
+    doors: Sequence[Door] = DOORS,
+    certificate: Certificate | None = None,
+    **options: Any,
+) -> Iterator[str]:
     """The base URL of a real server in a thread of its own; it starts and closes the service."""
     app = create_app(service, voices, doors=doors)
-    options: dict[str, Any] = {"host": "127.0.0.1", "port": 0, "log_config": None, "timeout_graceful_shutdown": 2}
-    config = GuardedConfig(app, service, raise_descriptor_limit(), **options)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
+    options = {"log_config": None, "timeout_graceful_shutdown": 2} | options
+    server = GuardedServer(GuardedConfig(app, service, raise_descriptor_limit(), **options), certificate)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+    host, port = listener.getsockname()[:2]
+    thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:
         wait_for(lambda: server.started or not thread.is_alive(), seconds=60.0)
-        host, port = server.servers[0].sockets[0].getsockname()[:2]
-        yield f"http://{host}:{port}"
+        yield f"{'http' if certificate is None else 'https'}://{host}:{port}"
     finally:
         server.should_exit = True
         thread.join()
@@ -57,7 +64,9 @@ served_by_uvicorn = served
 
 
 @contextlib.contextmanager
-def served_by_granian(service: SpeechService, doors: Sequence[Door] = DOORS) -> Iterator[str]:
+def served_by_granian(
+    service: SpeechService, doors: Sequence[Door] = DOORS, certificate: Certificate | None = None
+) -> Iterator[str]:
     """The same by the other server."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     host, port = listener.getsockname()[:2]
@@ -65,7 +74,7 @@ def served_by_granian(service: SpeechService, doors: Sequence[Door] = DOORS) -> 
 
     async def serve() -> None:
         app = create_app(service, doors=doors)
-        server = EmbeddedGranian(app, listener, 128, http1_options(service.settings))
+        server = EmbeddedGranian(app, listener, 128, http1_options(service.settings), certificate=certificate)
         async with app.router.lifespan_context(app):
             stopping.append(partial(asyncio.get_running_loop().call_soon_threadsafe, server.stop))
             await server.serve()
@@ -74,7 +83,7 @@ def served_by_granian(service: SpeechService, doors: Sequence[Door] = DOORS) -> 
     thread.start()
     try:
         wait_for(lambda: bool(stopping) or not thread.is_alive(), seconds=60.0)
-        yield f"http://{host}:{port}"
+        yield f"{'http' if certificate is None else 'https'}://{host}:{port}"
     finally:
         stopping[0]()
         thread.join()

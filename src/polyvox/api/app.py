@@ -10,11 +10,12 @@ from fastapi.security import HTTPBearer
 from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
-from polyvox.api.auth import BearerAuth
+from polyvox.api.auth import BearerAuth, Keys
 from polyvox.api.body_intake import BodyIntake
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
+from polyvox.api.ephemeral_keys import EphemeralKeys
 from polyvox.api.errors import UnexpectedErrors, install_handlers
 from polyvox.api.hosts import HostCheck
 from polyvox.api.openapi import describe_errors
@@ -22,7 +23,9 @@ from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
+from polyvox.api.shared_paths import PathSharing
 from polyvox.api.size_limit import SizeLimit, largest_message
+from polyvox.api.socket_limit import SocketLimit
 from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.downloads import Downloads
 from polyvox.service.fitting import FittingService
@@ -69,6 +72,8 @@ def create_app(
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
     app.state.downloads = Downloads(service.settings)
+    app.state.ephemeral_keys = EphemeralKeys()
+    app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
     app.state.field_names = PathTable([row for door in doors for row in door.field_names.items()], default={})
@@ -77,6 +82,7 @@ def create_app(
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     app.add_middleware(RequestIds)
+    app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
     for door in doors:
         app.include_router(door.router, dependencies=[key])
@@ -117,10 +123,17 @@ def _install_middleware(
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
-    if settings.api_keys:
-        keys = [key.get_secret_value() for key in settings.api_keys]
-        readable = [path for door in doors for path in door.lists] if settings.public_lists else []
-        app.add_middleware(BearerAuth, keys=keys, public=public, refusals=refusals, readable=readable)
+    app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
+    app.add_middleware(
+        BearerAuth,
+        keys=Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None,
+        public=public,
+        refusals=refusals,
+        readable=[path for door in doors for path in door.lists] if settings.public_lists else [],
+        sources=[row for door in doors for row in door.keys.items()],
+        ephemeral=app.state.ephemeral_keys,
+        lent=[path for door in doors for path in door.ephemeral],
+    )
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)
     if settings.cors_origins:
@@ -144,4 +157,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await voices.start()
         stack.push_async_callback(voices.close)
         stack.push_async_callback(app.state.fitting.close)
+        for lifespan in app.state.lifespans:
+            await stack.enter_async_context(lifespan(app))
         yield

@@ -16,7 +16,7 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session
-from polyvox.types import AudioChunk, WordTiming
+from polyvox.types import AudioChunk, TimingSource, WordTiming, least_exact
 
 _SLICE_BYTES = 786_432
 """A multiple of three, so that the base64 of the slices is that of the whole."""
@@ -45,7 +45,7 @@ class CaptionStream:
                     told = {"chunks": chunks} if self.chunks else {}
                     yield _caption(self.format, part.data, waiting if self.timestamps else None, told) + b"\n"
                     waiting, chunks = _Timings(), []
-            if self.timestamps and waiting.marks:
+            if self.timestamps and (waiting.words or waiting.marks):
                 yield _caption(self.format, b"", waiting) + b"\n"
 
     def error_tail(self, error: PolyvoxError) -> None:
@@ -89,7 +89,7 @@ class TimestampsFile:
         timings = _Timings()
         async for chunk in session:
             timings.add(chunk)
-        found = Timestamps(timestamps=timings.words, marks=timings.marks or None)
+        found = Timestamps(timestamps=timings.words, timing_source=timings.source, marks=timings.marks or None)
         yield (await session.executor.run(found.model_dump_json)).encode()
 
     def error_tail(self, error: PolyvoxError) -> None:
@@ -102,8 +102,11 @@ class _Timings:
 
     words: list[WordTimestamp] = field(default_factory=list)
     marks: list[MarkTimestamp] = field(default_factory=list)
+    source: TimingSource | None = None
+    """The least exact of the words' times."""
 
     def add(self, chunk: AudioChunk) -> None:
+        self.source = least_exact(filter(None, (self.source, chunk.timing_source)))
         self.words += (_stamp(word, chunk.voice) for word in chunk.words)
         self.marks += (MarkTimestamp(name=mark.name, time=round(mark.time, 4)) for mark in chunk.marks)
 
@@ -131,6 +134,7 @@ def _caption(
         audio=base64.b64encode(data).decode(),
         audio_format=audio_format.media_type,
         timestamps=None if timings is None else timings.words,
+        timing_source=None if timings is None else timings.source,
         marks=None if timings is None else timings.marks or None,
     )
     return json.dumps({**caption.model_dump(), **more}, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,5 +1,6 @@
 """The server from inside, for its operator: threads, disk space, memory. Off unless a setting turns it on."""
 
+import asyncio
 import os
 import platform
 import resource
@@ -33,13 +34,13 @@ router = APIRouter(
 
 @router.get("/threads")
 async def threads() -> dict[str, Any]:
-    """The threads of the process, and the function that each is in."""
+    """The threads of the process, the function that each is in, and how many tasks its event loop has."""
     frames = sys._current_frames()
     listed = [
         {"name": thread.name, "id": thread.ident, "daemon": thread.daemon, "in": _place(frames.get(thread.ident or 0))}
         for thread in threading.enumerate()
     ]
-    return {"total_threads": len(listed), "threads": listed}
+    return {"total_threads": len(listed), "threads": listed, "tasks": len(asyncio.all_tasks())}
 
 
 def _place(frame: Any) -> str:  # noqa: ANN401 - a frame of the interpreter

@@ -112,9 +112,9 @@ async def create_dialogue(
         model=body.model,
         speed=body.speed,
     )
-    return SpeechResponse(
-        service, body.dialogue_request(resolve_kind), _body_format(body, turns, chunks=x_polyvox_chunks == "1")
-    )
+    chunks = body.stream_format == "sse" and x_polyvox_chunks == "1"
+    request = replace(body.dialogue_request(resolve_kind), words=chunks)
+    return SpeechResponse(service, request, _body_format(body, turns, chunks=chunks))
 
 
 def _body_format(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> BodyFormat:

@@ -1,11 +1,14 @@
 """Door: everything that the application knows about one dialect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
 
+from polyvox.api.key_sources import KeySources
 from polyvox.api.refusals import Wording
+from polyvox.api.shared_paths import SharedPaths
 from polyvox.api.speech_requests import SpeechAdapter
 from polyvox.api.streaming import FieldNames
 from polyvox.config import SettingsSection
@@ -39,7 +42,15 @@ class Door:
     """Paths that need no key."""
     lists: Sequence[str] = ()
     """Paths of lists, which need no key where the setting `public_lists` says so."""
+    keys: Mapping[str, KeySources] = field(default_factory=dict)
+    """Where else than as a bearer key a key may come, by path."""
+    ephemeral: Sequence[str] = ()
+    """Paths that also take the keys that the server hands out for a while."""
+    shared: SharedPaths | None = None
+    """Paths of other doors that are its own in some requests."""
     headers: Sequence[str] = ()
     """Response headers of its own that web pages of other origins may read."""
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None
+    """Runs around the time in which the application answers, inside that of the services."""
     adapter: SpeechAdapter | None = None
     """Recognises its requests among those to `/v1/audio/speech`."""

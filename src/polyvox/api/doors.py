@@ -1,10 +1,16 @@
 """The dialects that this server answers in."""
 
 from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
+from polyvox.api.cartesia import door as cartesia
+from polyvox.api.elevenlabs import door as elevenlabs
+from polyvox.api.mcp import door as mcp
+from polyvox.api.openai_realtime import door as openai_realtime
+from polyvox.api.realtime import door as realtime
 
 # Fitting comes before the voices, one of whose paths would match its paths too.
 DOORS = (
     openai.DOOR,
+    openai_realtime.DOOR,
     dialogue.DOOR,
     conversion.DOOR,
     kokoro.DOOR,
@@ -14,4 +20,8 @@ DOORS = (
     streamable.DOOR,
     cosyvoice.DOOR,
     rayserve.DOOR,
+    cartesia.DOOR,
+    realtime.DOOR,
+    mcp.DOOR,
+    elevenlabs.DOOR,
 )

@@ -2,10 +2,11 @@
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from fastapi import APIRouter, Query, Response
 
@@ -17,7 +18,7 @@ from polyvox.errors import ForbiddenError, PolyvoxError
 from polyvox.service.downloads import DownloadRecorder, Downloads
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session
-from polyvox.types import AudioChunk
+from polyvox.types import AudioChunk, TimingSource, WordTiming
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 
@@ -85,16 +86,26 @@ class RecordedAudio:
                     yield part.data
 
     def _note(self, chunk: AudioChunk) -> None:
-        if self.timing is None or not chunk.text or len(self._chunks) >= _MAX_TIMED_CHUNKS:
+        if self.timing is None:
             return
-        words = [
-            {"word": word.word, "start_time": round(word.start, 4), "end_time": round(word.end, 4)}
-            for word in chunk.words
-        ]
-        start, end = chunk.start / chunk.sample_rate, chunk.end / chunk.sample_rate
-        self._chunks.append(
-            {"text": chunk.text, "start_time": round(start, 4), "end_time": round(end, 4), "words": words}
-        )
+        if chunk.text and len(self._chunks) < _MAX_TIMED_CHUNKS:
+            start, end = chunk.start / chunk.sample_rate, chunk.end / chunk.sample_rate
+            times = {"start_time": round(start, 4), "end_time": round(end, 4)}
+            self._chunks.append({"text": chunk.text, **times, "words": []})
+        for word in chunk.words:
+            self._note_word(word)
+
+    def _note_word(self, word: WordTiming) -> None:
+        """Add a word to the text that it is of: the model's own times come with it, others may come later."""
+        texts = self._chunks if word.source is TimingSource.DURATIONS else self._chunks_until(word.start)
+        if texts:
+            times = {"start_time": round(word.start, 4), "end_time": round(word.end, 4)}
+            texts[-1]["words"].append({"word": word.word, **times})
+            texts[-1]["timing_source"] = word.source
+
+    def _chunks_until(self, seconds: float) -> list[dict[str, Any]]:
+        begun = bisect_right(self._chunks, seconds, key=lambda chunk: cast(float, chunk["start_time"]))
+        return self._chunks[: max(begun, 1)]
 
     def error_tail(self, error: PolyvoxError) -> None:
         return None

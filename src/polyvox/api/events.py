@@ -92,6 +92,8 @@ async def chunk_info(chunk: AudioChunk) -> dict[str, Any]:
             {"word": word.word, "start": round(word.start, 4), "end": round(word.end, 4)} for word in chunk.words
         ],
     }
+    if chunk.timing_source is not None:
+        info["timing_source"] = chunk.timing_source
     if chunk.voice:
         info["voice"] = chunk.voice
     if chunk.marks:

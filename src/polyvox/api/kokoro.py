@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -107,7 +108,8 @@ async def captioned_speech(
     """Speak a text, with the start and end of each word.
 
     The answer is one JSON object a line while the audio is made, or a single one if `stream` is false. Times count from
-    the start of the whole audio.
+    the start of the whole audio. With a model that does not time its words, they are found in its audio and may come a
+    line or more after it.
     """
     body_format: BodyFormat
     if body.stream:
@@ -116,6 +118,7 @@ async def captioned_speech(
         body_format = CaptionFile(body.audio_format, body.return_timestamps)
     headers = {"Content-Disposition": f"attachment; filename=speech.{body.audio_format}"}
     request = await speech_request(body, _NAME, service, voices, owner)
+    request = replace(request, words=body.return_timestamps)
     return SpeechResponse(service, request, body_format, headers=headers)
 
 

@@ -1,6 +1,7 @@
 """Kokoro-FastAPI's paths for development: dialogues, speech from phonemes, times without audio, a test."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -75,7 +76,8 @@ def marked_phonemes(phonemes: str) -> str:
 )
 async def timestamp(body: CaptionedBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """The start and end of each word of a text, without the audio; the same request gives the same times as speech."""
-    return SpeechResponse(service, await speech_request(body, _NAME, service, voices, owner), TimestampsFile())
+    request = await speech_request(body, _NAME, service, voices, owner)
+    return SpeechResponse(service, replace(request, words=True), TimestampsFile())
 
 
 @router.get("/v1/test")

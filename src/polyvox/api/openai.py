@@ -1,6 +1,6 @@
 """OpenAI's speech API, and the lists that its clients and Open WebUI read."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
@@ -18,6 +18,8 @@ from polyvox.api.speech_requests import speech_request, variant_of
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse, attachment
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.registry import OPENAI_NAMES, ModelInfo
+from polyvox.service.speech import SpeechService
+from polyvox.service.voices import VoiceService
 from polyvox.types import Voice
 from polyvox.voices.records import VoiceQuery
 
@@ -95,8 +97,11 @@ async def create_speech(
     if body.stream_format == "sse":
         body_format = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
     request = await speech_request(body, variant.door or _NAME, service, voices, owner)
+    if isinstance(body_format, SpeechEvents):
+        request = replace(request, words=body_format.chunks)
     headers = attachment(body_format, body.audio_format)
     if body.return_download_link and isinstance(body_format, AudioStream | AudioFile):
+        request = replace(request, words=body.return_timing)
         body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
         headers |= body_format.headers
     return SpeechResponse(service, variant.tune(request), body_format, headers=headers)
@@ -154,12 +159,18 @@ async def list_voices(
 
     `legacy` gives bare names, as old clients expect.
     """
+    listed = await voices_of(model, service, voices, owner)
+    return {"voices": [voice.id if legacy else _voice(voice) for voice in listed]}
+
+
+async def voices_of(model: str | None, service: SpeechService, voices: VoiceService, owner: str) -> list[Voice]:
+    """The voices that an owner may speak with, of a model, the default one unless named."""
     listed = list(service.registry.voices(model))
     known = service.registry.model(model).capabilities
     if known is not None and known.cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
         listed += [Voice(record.id, record.name, record.language) for record in page.voices]
-    return {"voices": [voice.id if legacy else _voice(voice) for voice in listed]}
+    return listed
 
 
 def _model(model_id: str, info: ModelInfo) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class OriginCheck:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             if scope["type"] == "websocket":
-                _check(Headers(scope=scope), self._allowed)
+                check_origin(Headers(scope=scope), self._allowed)
         except ForbiddenError as error:
             await self._refusals.send(error, scope, receive, send)
             return
@@ -38,10 +38,11 @@ class OriginCheck:
 async def refuse_foreign_pages(connection: HTTPConnection, service: Service) -> None:
     """Dependency of routes that take forms: keep pages of other origins from changing anything."""
     if connection.scope["type"] == "http" and connection.scope["method"] not in ("GET", "HEAD"):
-        _check(connection.headers, service.settings.cors_origins)
+        check_origin(connection.headers, service.settings.cors_origins)
 
 
-def _check(headers: Headers, allowed: Sequence[str]) -> None:
+def check_origin(headers: Headers, allowed: Sequence[str]) -> None:
+    """Refuse a request from a page of another origin than the server's own and those allowed."""
     origin = headers.get("origin")
     if origin is None or origin in allowed or _ANY in allowed or _host_of(origin) == headers.get("host"):
         return

@@ -22,7 +22,7 @@ from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.service.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech import SpeechRequest
-from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, CodeBlocks, NormalizationOptions, Utterance
+from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, CodeBlocks, NormalizationOptions, TimingSource, Utterance
 
 PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$"
 """Pattern of names in queries: no control characters, line ends or marks that turn the direction of text."""
@@ -399,7 +399,12 @@ class Captioned(BaseModel):
     audio: str = Field(description="The audio file, or a part of it, in base64.")
     audio_format: str = Field(description="Its media type.")
     timestamps: list[SerializeAsAny[WordTimestamp]] | None = Field(
-        description="The words spoken in it, each with its `voice` where the text has several."
+        description="The words spoken in it, or before it and timed since; with a `voice` where the text has several."
+    )
+    timing_source: TimingSource | None = Field(
+        None,
+        exclude_if=lambda source: source is None,
+        description="Where their times come from: the model's durations, an alignment with the audio, or an estimate.",
     )
     marks: list[MarkTimestamp] | None = Field(
         None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
@@ -410,6 +415,9 @@ class Timestamps(BaseModel):
     """The words of a text and when they are spoken."""
 
     timestamps: list[SerializeAsAny[WordTimestamp]]
+    timing_source: TimingSource | None = Field(
+        None, exclude_if=lambda source: source is None, description="Where their times come from."
+    )
     marks: list[MarkTimestamp] | None = Field(
         None, exclude_if=lambda marks: marks is None, description="The marks of a text in SSML."
     )

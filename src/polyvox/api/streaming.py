@@ -233,7 +233,7 @@ class SpeechResponse(Response):
         )
         headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):
-            headers[BIT_DEPTH_HEADER] = "16"
+            headers.setdefault(BIT_DEPTH_HEADER, "16")
         if session.warnings:
             headers[WARNING_HEADER] = one_line(session.warnings)
         return headers

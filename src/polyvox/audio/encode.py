@@ -158,10 +158,17 @@ class StreamEncoder:
     """Encodes one stream. `encode` returns whatever bytes are ready, perhaps none; `finish` returns the last.
 
     Samples may come in chunks of any length. `close` may be called at any time, any number of times, and frees the
-    codec; a stream that is closed before `finish` simply ends there.
+    codec; a stream that is closed before `finish` simply ends there. `bit_rate` is for formats that have one; the
+    codec takes the nearest that it can.
     """
 
-    def __init__(self, format: AudioFormat, sample_rate: int, channels: int = 1) -> None:  # noqa: A002
+    def __init__(
+        self,
+        format: AudioFormat,  # noqa: A002
+        sample_rate: int,
+        channels: int = 1,
+        bit_rate: int | None = None,
+    ) -> None:
         check_rate(sample_rate)
         self._channels = check_channels(channels)
         self._done = False
@@ -171,7 +178,7 @@ class StreamEncoder:
         elif format is AudioFormat.WAV:
             self._writer = _WavWriter(sample_rate, channels)
         else:
-            self._writer = _CodecWriter(_CODECS[format], sample_rate, channels)
+            self._writer = _CodecWriter(_CODECS[format], sample_rate, channels, bit_rate=bit_rate)
 
     def encode(self, pcm: Pcm) -> bytes:
         """Take samples; return the bytes that are ready."""
@@ -337,8 +344,16 @@ class _Sink:
 class _CodecWriter:
     """Drives one encoder and one muxer, into a stream that is handed on or into a file."""
 
-    def __init__(self, codec: _Codec, sample_rate: int, channels: int, file: io.BytesIO | None = None) -> None:
+    def __init__(
+        self,
+        codec: _Codec,
+        sample_rate: int,
+        channels: int,
+        file: io.BytesIO | None = None,
+        bit_rate: int | None = None,
+    ) -> None:
         self._codec = codec
+        self._bit_rate = bit_rate
         self._layout = "mono" if channels == 1 else "stereo"
         self._rate = codec.rate_for(sample_rate)
         self._resampler = StreamResampler(sample_rate, self._rate, channels)
@@ -363,7 +378,7 @@ class _CodecWriter:
         stream.layout = self._layout
         stream.format = codec.samples
         if codec.bit_rates is not None:
-            stream.bit_rate = codec.bit_rates[0 if self._layout == "mono" else 1]
+            stream.bit_rate = self._bit_rate or codec.bit_rates[0 if self._layout == "mono" else 1]
         return stream
 
     def encode(self, pcm: Pcm) -> bytes:

@@ -16,7 +16,7 @@ from polyvox.errors import UnavailableError
 
 START_TIMEOUT = 120.0
 STOP_TIMEOUT = 15.0
-_URL = re.compile(rb"http://[^\s/]+:\d+")
+_URL = re.compile(rb"https?://[^\s/]+:\d+")
 _GRPC = re.compile(rb"gRPC at ([^\s,]+:\d+)")
 
 

@@ -73,11 +73,17 @@ class ConnectionLimits:
         """Connections that are open."""
         return self._all.count
 
-    def admit(self, connection: Transport, host: str | None, descriptor: int) -> bool:
+    def admit(
+        self, connection: Transport, host: str | None, descriptor: int, instead_of: Transport | None = None
+    ) -> bool:
         """Whether a new connection may stay; it is waiting from now on.
 
-        A descriptor is the lowest that was free, so its number tells how many are in use.
+        A descriptor is the lowest that was free, so its number tells how many are in use. `instead_of` is what the
+        same connection was admitted as before, if anything.
         """
+        if instead_of in self._groups:
+            self._replace(instead_of, connection)
+            return True
         address = self._clients.group(host)
         group = None if address is None else self._addresses.get(address)
         admitted = (
@@ -117,6 +123,12 @@ class ConnectionLimits:
         del self._groups[connection]
         if address is not None and not self._addresses[address].count:
             del self._addresses[address]
+
+    def _replace(self, old: Transport, new: Transport) -> None:
+        self._groups[new] = self._groups.pop(old)
+        for group in self._groups_of_connection(new):
+            group.waiting.pop(old, None)
+            group.waiting[new] = None
 
     def _make_room(self, group: _Group, limit: str) -> bool:
         self._reports.closed(limit)

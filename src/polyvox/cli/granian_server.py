@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from granian._granian import SocketHolder
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from polyvox.cli.certificate import Certificate
 from polyvox.cli.connection_limits import LimitReports
 from polyvox.cli.socket_watch import SocketWatch
 from polyvox.config import Settings
@@ -31,7 +32,13 @@ class GranianServer:
     """
 
     def __init__(
-        self, app: ASGIApp, listener: socket.socket, service: SpeechService, backlog: int, capacity: int
+        self,
+        app: ASGIApp,
+        listener: socket.socket,
+        service: SpeechService,
+        backlog: int,
+        capacity: int,
+        certificate: Certificate | None = None,
     ) -> None:
         settings = service.settings
         self._app = _behind_proxies(app, settings)
@@ -39,6 +46,7 @@ class GranianServer:
         self._settings = settings
         self._backlog = backlog
         self._capacity = capacity
+        self._certificate = certificate
         port = listener.getsockname()[1]
         self._watch = SocketWatch(port, capacity, settings, LimitReports(service.metrics))
         service.metrics.watch_connections(lambda: self._watch.count)
@@ -50,7 +58,12 @@ class GranianServer:
 
     async def _serve(self, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
         server = EmbeddedGranian(
-            self._app, self._listener, self._backlog, http1_options(self._settings), self._capacity
+            self._app,
+            self._listener,
+            self._backlog,
+            http1_options(self._settings),
+            self._capacity,
+            self._certificate,
         )
         server.on_startup(on_start)
 
@@ -84,6 +97,12 @@ def http1_options(settings: Settings) -> HTTP1Settings:
     )
 
 
+def _tls_options(certificate: Certificate | None) -> dict[str, Any]:
+    if certificate is None:
+        return {}
+    return {"ssl_cert": certificate.chain, "ssl_key": certificate.key, "ssl_protocol_min": SSLProtocols.tls12}
+
+
 class EmbeddedGranian(Server):
     """Granian on a given socket.
 
@@ -98,6 +117,7 @@ class EmbeddedGranian(Server):
         backlog: int,
         http1: HTTP1Settings | None = None,
         capacity: int | None = None,
+        certificate: Certificate | None = None,
     ) -> None:
         super().__init__(
             app,
@@ -108,6 +128,7 @@ class EmbeddedGranian(Server):
             backpressure=capacity,
             log_level=LogLevels.error,
             log_dictconfig=_LOGGING,
+            **_tls_options(certificate),
         )
         self._holder = SocketHolder(listener.detach(), False, backlog)  # type: ignore[call-arg]
 

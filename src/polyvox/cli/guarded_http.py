@@ -1,7 +1,6 @@
 """Uvicorn's HTTP protocol with limits on connections, headers and the time they take."""
 
 import asyncio
-import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -11,14 +10,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from polyvox.api.size_limit import largest_message
-from polyvox.cli.connection_limits import ConnectionLimits, LimitReports
+from polyvox.cli.connection_limits import ConnectionLimits, LimitReports, Transport
 from polyvox.cli.guarded_websocket import GuardedWebSocket
+from polyvox.cli.server_log import install_filters
 from polyvox.service.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 
 MAX_HEADER_FIELDS = 100
 """Of one request; granian has the same limit built in."""
-_COUNTED = "Invalid HTTP request received."
 
 
 class GuardedConfig(uvicorn.Config):
@@ -32,6 +31,7 @@ class GuardedConfig(uvicorn.Config):
             http=GuardedHttp,
             ws=GuardedWebSocket,
             ws_max_size=largest_message(settings),  # messages are buffered before the application can count them
+            ws_per_message_deflate=False,  # audio does not shrink, and each socket would keep 300 KB for it
             timeout_keep_alive=settings.keep_alive_seconds,  # type: ignore[arg-type]  # passed on to the event loop
             forwarded_allow_ips=["127.0.0.1", "::1", *trusted] if trusted else None,
             **options,
@@ -43,18 +43,15 @@ class GuardedConfig(uvicorn.Config):
         self.max_header_bytes = settings.max_header_bytes
         self.header_seconds = settings.header_timeout_seconds
         service.metrics.watch_connections(lambda: self.connections.count)
-        logging.getLogger("uvicorn.error").addFilter(_is_uncounted)
-
-
-def _is_uncounted(record: logging.LogRecord) -> bool:
-    """Drop uvicorn's own line about each invalid request: a client could fill the disk; `LimitReports` counts them."""
-    return record.msg != _COUNTED
+        install_filters()
 
 
 class GuardedHttp(HttpToolsProtocol):
     """One connection. Its client has to send headers in time, and not too many of them."""
 
     config: GuardedConfig
+    admitted_as: Transport | None = None
+    """What the connection was admitted as before the protocol had it, if anything."""
 
     def __init__(
         self,
@@ -76,7 +73,8 @@ class GuardedHttp(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         descriptor = transport.get_extra_info("socket").fileno()
-        if self._limits.admit(transport, self.client[0] if self.client else None, descriptor):
+        host = self.client[0] if self.client else None
+        if self._limits.admit(transport, host, descriptor, self.admitted_as):
             self._start_deadline()
         else:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections are open; try again in a moment.")

@@ -15,6 +15,8 @@ from polyvox.audio.pcm import to_pcm16
 from polyvox.errors import UnavailableError
 from polyvox.types import Pcm
 
+WRITE_A_FILE = "write a file with `-o speech.wav`"
+"""What a command's user can do instead."""
 _REASON_CHARS = 120
 
 
@@ -45,25 +47,24 @@ PLAYERS = (
 )
 
 
-def find_player() -> tuple[PlayerProgram, str]:
-    """The first player that is installed, and its path."""
+def find_player(remedy: str = WRITE_A_FILE) -> tuple[PlayerProgram, str]:
+    """The first player that is installed, and its path; `remedy` is what to do where there is none."""
     for player in PLAYERS:
         if path := shutil.which(player.program):
             return player, path
     names = ", ".join(player.program for player in PLAYERS)
-    raise UnavailableError(
-        f"This machine has no program that plays sound ({names}); write a file instead, with `-o speech.wav`."
-    )
+    raise UnavailableError(f"This machine has no program that plays sound ({names}); {remedy}.")
 
 
-async def play(pieces: AsyncIterator[Pcm], sample_rate: int, channels: int) -> None:
+async def play(pieces: AsyncIterator[Pcm], sample_rate: int, channels: int, remedy: str = WRITE_A_FILE) -> None:
     """Play the pieces as they come; `UnavailableError` where the player cannot, for want of a sound device."""
-    player, path = find_player()
+    player, path = find_player(remedy)
     if player.arguments is None:
         whole = [piece async for piece in pieces]
-        await _play_file(path, np.concatenate(whole), sample_rate)
+        await _play_file(path, np.concatenate(whole), sample_rate, remedy)
         return
-    async with _running(path, *player.arguments(sample_rate, channels), stdin=asyncio.subprocess.PIPE) as process:
+    arguments = player.arguments(sample_rate, channels)
+    async with _running(path, *arguments, remedy=remedy, stdin=asyncio.subprocess.PIPE) as process:
         assert process.stdin is not None
         with suppress(BrokenPipeError, ConnectionResetError):  # it has ended: its status and its words say why
             async for piece in pieces:
@@ -72,16 +73,18 @@ async def play(pieces: AsyncIterator[Pcm], sample_rate: int, channels: int) -> N
             process.stdin.close()
 
 
-async def _play_file(path: str, pcm: Pcm, sample_rate: int) -> None:
+async def _play_file(path: str, pcm: Pcm, sample_rate: int, remedy: str) -> None:
     with tempfile.TemporaryDirectory(prefix="polyvox-") as folder:
         file = Path(folder) / "speech.wav"
         file.write_bytes(encode(pcm, AudioFormat.WAV, sample_rate))
-        async with _running(path, str(file)):
+        async with _running(path, str(file), remedy=remedy):
             pass
 
 
 @asynccontextmanager
-async def _running(path: str, *arguments: str, stdin: int | None = None) -> AsyncIterator[asyncio.subprocess.Process]:
+async def _running(
+    path: str, *arguments: str, remedy: str, stdin: int | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """A player, which has played everything when the block ends; one that is interrupted is stopped.
 
     What it prints is kept back: without a sound device that is a page of its own, of which the last line will do.
@@ -97,13 +100,13 @@ async def _running(path: str, *arguments: str, stdin: int | None = None) -> Asyn
                 await process.wait()
         if code != 0:
             printed.seek(0)
-            raise UnavailableError(_complaint(path, code, printed.read()))
+            raise UnavailableError(_complaint(path, code, printed.read(), remedy))
 
 
-def _complaint(path: str, code: int, printed: bytes) -> str:
+def _complaint(path: str, code: int, printed: bytes, remedy: str) -> str:
     lines = printed.decode(errors="replace").split("\n")
     reason = next((line.strip().rstrip(".") for line in reversed(lines) if line.strip()), f"status {code}")
     return (
         f"{Path(path).name} could not play the speech ({reason[:_REASON_CHARS]}): "
-        "on a machine without a sound device, write a file with `-o speech.wav`."
+        f"on a machine without a sound device, {remedy}."
     )

@@ -3,15 +3,18 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from polyvox.audio.encode import AudioFormat, FileEncoder, StreamEncoder, parse_format
 from polyvox.cli.loudspeaker import find_player, play
 from polyvox.errors import InvalidRequestError
 from polyvox.types import Pcm
+
+Result = TypeVar("Result")
 
 PIPE = "-"
 EXTENSIONS = {"ogg": AudioFormat.OPUS}
@@ -72,8 +75,8 @@ class FileOutput:
         encoder = FileEncoder(self.format, audio.sample_rate, audio.channels)
         try:
             async for piece in audio.pieces:
-                await asyncio.to_thread(encoder.encode, piece)
-            self._write(await asyncio.to_thread(encoder.finish))
+                await _on_a_thread(partial(encoder.encode, piece))
+            self._write(await _on_a_thread(encoder.finish))
         finally:
             encoder.close()
 
@@ -92,6 +95,15 @@ class FileOutput:
     @property
     def when_interrupted(self) -> str:
         return f"stopped: {self.path} was not written."
+
+
+async def _on_a_thread(work: Callable[[], Result]) -> Result:
+    """Run work on a thread; a caller that is cancelled still waits for it, and may then free what it works on."""
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(running)
+    finally:
+        await asyncio.wait([running])
 
 
 @dataclass(frozen=True, slots=True)

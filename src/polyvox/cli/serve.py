@@ -31,7 +31,20 @@ def serve(
         ),
     ] = None,
     server: Annotated[str | None, typer.Option(help="uvicorn or granian; uvicorn unless set.")] = None,
+    ssl_certfile: Annotated[
+        Path | None, typer.Option(help="Certificate chain in PEM format, for https and wss; plain HTTP unless set.")
+    ] = None,
+    ssl_keyfile: Annotated[
+        Path | None, typer.Option(help="Its private key; a password goes into POLYVOX_SSL_KEYFILE_PASSWORD.")
+    ] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
+    wyoming_port: Annotated[
+        int | None, typer.Option(help="Port for Wyoming (Home Assistant), 0: any free; no Wyoming unless set.")
+    ] = None,
+    wyoming_host: Annotated[str | None, typer.Option(help="Address for Wyoming; 127.0.0.1 unless set.")] = None,
+    wyoming_allow_without_key: Annotated[
+        bool, typer.Option("--wyoming-allow-without-key", help="Let other machines use Wyoming, which knows no keys.")
+    ] = False,
     max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Concurrent gRPC calls.")] = None,
     grpc: Annotated[
         bool, typer.Option("--grpc", help="--port is the gRPC port, as for CosyVoice's server; 50000 unless set.")
@@ -49,7 +62,7 @@ def serve(
     ] = False,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
-    """Serve speech over HTTP, and over gRPC where it has a port."""
+    """Serve speech over HTTP, and over gRPC and Wyoming where they have a port."""
     from polyvox.cli.foreign_options import grpc_ports, in_half_precision, name_without_effect
     from polyvox.cli.model_folder import fetched, is_repository, settings_for
     from polyvox.cli.server import run_server
@@ -64,7 +77,13 @@ def serve(
         "models_dir": models_dir,
         "log_level": log_level,
     }
+    given |= {"ssl_certfile": ssl_certfile, "ssl_keyfile": ssl_keyfile}
     given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc, "insecure": insecure or None}
+    given |= {
+        "wyoming_port": wyoming_port,
+        "wyoming_host": wyoming_host,
+        "wyoming_allow_without_key": wyoming_allow_without_key or None,
+    }
     if grpc:
         given |= grpc_ports(port, grpc_port)
     name_without_effect(
@@ -96,6 +115,13 @@ def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> Non
             "--max_conc limits gRPC calls; in place of --port, give the gRPC port with --grpc-port, or add --grpc.",
             field="max_conc",
         )
+    if ray and settings.ssl_certfile is not None:
+        raise InvalidRequestError(
+            "Ray Serve brings its own HTTP server; leave out --ssl-certfile, and put a proxy with TLS in front.",
+            field="ray",
+        )
+    if ray and settings.wyoming_port is not None:
+        raise InvalidRequestError("Ray Serve brings no Wyoming; leave out --wyoming-port.", field="ray")
     if ray and (settings.grpc_port is not None or settings.server != "uvicorn"):
         raise InvalidRequestError(
             "Ray Serve brings its own HTTP server and no gRPC; leave out --grpc-port and --server.", field="ray"

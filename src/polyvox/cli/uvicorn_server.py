@@ -4,20 +4,32 @@ import contextlib
 import math
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from polyvox.cli.guarded_http import GuardedConfig
+from polyvox.cli.certificate import Certificate
+from polyvox.cli.guarded_http import GuardedConfig, GuardedHttp
+from polyvox.cli.tls_listener import TlsListener
 from polyvox.service.speech import SpeechService
 
 
 class UvicornServer:
-    """Serves an application on a listening socket."""
+    """Serves an application on a listening socket, by https where there is a certificate."""
 
-    def __init__(self, app: ASGIApp, listener: socket.socket, service: SpeechService, descriptors: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        listener: socket.socket,
+        service: SpeechService,
+        descriptors: int,
+        certificate: Certificate | None = None,
+    ) -> None:
         settings = service.settings
+        self._certificate = certificate
         self._listener = listener
         self._config = GuardedConfig(
             app,
@@ -33,21 +45,38 @@ class UvicornServer:
 
     async def serve(self, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
         """Serve until SIGINT or SIGTERM, then let open streams finish."""
-        await _Server(self._config, on_start, on_stop).serve(sockets=[self._listener])
+        await GuardedServer(self._config, self._certificate, on_start, on_stop).serve(sockets=[self._listener])
 
 
-class _Server(uvicorn.Server):
+class GuardedServer(uvicorn.Server):
     """A server with callbacks for start and stop, for which a signal is a normal end."""
 
-    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None], on_stop: Callable[[], None]) -> None:
+    config: GuardedConfig
+
+    def __init__(
+        self,
+        config: GuardedConfig,
+        certificate: Certificate | None = None,
+        on_start: Callable[[], None] = lambda: None,
+        on_stop: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(config)
+        self._certificate = certificate
         self._on_start = on_start
         self._on_stop = on_stop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        if self._certificate is None:
+            await super().startup(sockets)
+        else:
+            await super().startup([])
+            self.servers += [self._with_tls(each, self._certificate) for each in sockets or ()]  # type: ignore[misc]
         if self.started:
             self._on_start()
+
+    def _with_tls(self, listener: socket.socket, certificate: Certificate) -> TlsListener:
+        protocol = partial(GuardedHttp, self.config, self.server_state, self.lifespan.state)
+        return TlsListener(listener, certificate.context, self.config, protocol)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._on_stop()
@@ -56,6 +85,9 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Handle the signals. They are not raised again at the end: the engines are still to be closed."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield

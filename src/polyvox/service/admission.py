@@ -14,7 +14,8 @@ from collections.abc import Callable
 from itertools import count
 
 from polyvox.errors import OverloadedError, RefusalReason
-from polyvox.service.pace import Pace
+from polyvox.service.pace import PLAYING, Pace
+from polyvox.service.playing_streams import PlayingStream, all_keep_playing
 from polyvox.service.ticket import LEAD_SECONDS, Job, Lane, Ticket, TicketState
 
 _LOW_LEAD_SECONDS = 5.0
@@ -114,6 +115,21 @@ class Admission:
             return min(longest, max(shortest, lead - _LOW_LEAD_SECONDS))
         return 0.0
 
+    def may_start(self, ticket: Ticket) -> bool:
+        """Whether a stream can begin without gaps for itself or for those of its model that are heard already.
+
+        Where the engine is slower than playback even for one, waiting helps nobody.
+        """
+        capacity = ticket.lane.pace.capacity
+        if capacity is None or capacity < PLAYING or not ticket.job.paced or ticket.job.background:
+            return True
+        now = self.now()
+        heard = [other for other in self._open if other.lane is ticket.lane and other.started and other.is_heard]
+        if not heard:
+            return True
+        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in heard]
+        return all_keep_playing([*streams, PlayingStream(0.0, ticket.size)], capacity / PLAYING)
+
     def give(self, ticket: Ticket, state: TicketState) -> None:
         """Called by the ticket: it needs no slot while it is in this state."""
         if ticket.state is TicketState.ACTIVE:
@@ -123,7 +139,7 @@ class Admission:
 
     def take(self, ticket: Ticket) -> None:
         """Called by the ticket: it needs a slot again."""
-        if ticket.state in (TicketState.PAUSED, TicketState.NAPPING):
+        if ticket.state in (TicketState.STARTING, TicketState.PAUSED, TicketState.NAPPING):
             self._activate(ticket)
 
     def leave(self, ticket: Ticket) -> None:
@@ -137,6 +153,7 @@ class Admission:
             if not ticket.job.model:  # it reports no chunks: its whole time counts as one
                 ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
         self._forget(ticket)
+        ticket.lane.starting.discard(ticket)
         self._deactivate(ticket, TicketState.LEFT)
         self.dispatch()
 
@@ -275,7 +292,8 @@ class Admission:
             return None
         slots = max(1, min(lane.pace.limit, self._max_active - self.active + len(lane.active)))
         each = pace * slots / max(slots, lane.running)  # while more run than should, all of them are slower
-        free = sorted(self._seconds_held(other, ticket, now, each) for other in lane.active if other.job.paced)
+        holders = [other for other in (*lane.active, *lane.starting) if other.job.paced]
+        free = sorted(self._seconds_held(other, ticket, now, each) for other in holders)
         free = [0.0] * (slots - len(free)) + free[max(0, len(free) - slots) :]
         for other in self._in_order():
             if other is ticket or other.job.background > ticket.job.background:

@@ -23,10 +23,14 @@ class EncodedChunk:
     chunk: AudioChunk | None
 
 
-async def encoded(session: Session, format: AudioFormat) -> AsyncGenerator[EncodedChunk, None]:  # noqa: A002
+async def encoded(
+    session: Session,
+    format: AudioFormat,  # noqa: A002
+    bit_rate: int | None = None,
+) -> AsyncGenerator[EncodedChunk, None]:
     """Stream the session's chunks as encoded bytes. The encoder is freed however the stream ends."""
-    calls = _SerialCalls(session.executor)
-    encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels))
+    calls = SerialCalls(session.executor)
+    encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels, bit_rate))
     try:
         async for chunk in session:
             yield EncodedChunk(await calls.run(partial(encoder.encode, chunk.pcm)), chunk)
@@ -46,7 +50,7 @@ async def encode_whole(
 
     The session holds the file's share of the memory for whole answers until it is left.
     """
-    calls = _SerialCalls(session.executor)
+    calls = SerialCalls(session.executor)
     encoder = await calls.run(partial(FileEncoder, format, session.sample_rate, session.channels))
     seconds = 0.0
     try:
@@ -65,7 +69,7 @@ async def encode_whole(
         await calls.run(encoder.close)
 
 
-class _SerialCalls:
+class SerialCalls:
     """Runs calls on one object one after the other, even when the caller of the last one was cancelled."""
 
     def __init__(self, executor: DeviceExecutor) -> None:

@@ -132,7 +132,7 @@ def _shifted(span: Span | None, offset: int) -> Span | None:
 
 
 def _shifted_word(word: WordTiming, seconds: float, span_map: SpanMap) -> WordTiming:
-    return WordTiming(word.word, word.start + seconds, word.end + seconds, span_map(word.span))
+    return replace(word, start=word.start + seconds, end=word.end + seconds, span=span_map(word.span))
 
 
 def _silence(samples: int, channels: int) -> Pcm:

@@ -76,6 +76,12 @@ class Metrics:
             registry=registry,
         )
         self._audio_seconds = Counter("polyvox_audio_seconds", "Seconds of audio made.", ["model"], registry=registry)
+        self._words = Counter(
+            "polyvox_timed_words",
+            "Words given out with their times, by where these come from.",
+            ["source"],
+            registry=registry,
+        )
         self._chunks = Counter("polyvox_chunks", "Chunks of audio made.", ["model"], registry=registry)
         self.session_seconds = Histogram(
             "polyvox_session_seconds",
@@ -152,6 +158,18 @@ class Metrics:
         self._closed_connections = Counter(
             "polyvox_refused_connections", "Connections closed by a limit, by the limit.", ["limit"], registry=registry
         )
+        self._sockets = Gauge("polyvox_open_sockets", "Open WebSockets.", registry=registry)
+        self._contexts = Gauge("polyvox_open_contexts", "Open contexts of WebSockets.", ["door"], registry=registry)
+        self._cancelled_contexts = Counter(
+            "polyvox_cancelled_contexts", "Contexts that their client cancelled.", ["door"], registry=registry
+        )
+        self._cancel_seconds = Histogram(
+            "polyvox_cancel_seconds",
+            "From a context's cancellation to the end of its inference, which frees its slot.",
+            ["door"],
+            buckets=_STAGE,
+            registry=registry,
+        )
         self._pending_bodies = Gauge(
             "polyvox_pending_body_bytes", "Memory of request bodies not yet answered.", registry=registry
         )
@@ -215,6 +233,21 @@ class Metrics:
         """Read the number of open connections from this function at every scrape."""
         self._connections.set_function(count)
 
+    def watch_sockets(self, count: Callable[[], float]) -> None:
+        """Read the number of open WebSockets from this function at every scrape."""
+        self._sockets.set_function(count)
+
+    def context_opened(self, door: str) -> None:
+        self._contexts.labels(door).inc()
+
+    def context_closed(self, door: str) -> None:
+        self._contexts.labels(door).dec()
+
+    def context_cancelled(self, door: str, seconds: float) -> None:
+        """Count a context that its client cancelled, and the time until its slot was free."""
+        self._cancelled_contexts.labels(door).inc()
+        self._cancel_seconds.labels(door).observe(seconds)
+
     def watch_bodies(self, pending: Callable[[], float]) -> None:
         """Read the memory of unanswered bodies from this function at every scrape."""
         self._pending_bodies.set_function(pending)
@@ -247,6 +280,8 @@ class Metrics:
     def chunk(self, model: str, chunk: AudioChunk) -> None:
         self._chunks.labels(model).inc()
         self._audio_seconds.labels(model).inc(chunk.duration)
+        for word in chunk.words:
+            self._words.labels(word.source).inc()
 
     def ended(self, model: str, state: str, seconds: float, real_time_factor: float | None) -> None:
         """Count the end of a session; the factor is None when it produced no audio."""

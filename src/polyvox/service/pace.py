@@ -62,6 +62,11 @@ class Pace:
         self._texts.append((chars, audio))
 
     @property
+    def capacity(self) -> float | None:
+        """Seconds of audio per second for all streams; None until streams were seen to slow each other down."""
+        return self._capacity if self._adaptive else None
+
+    @property
     def limit(self) -> int:
         """Streams that may run at once."""
         if self._capacity is None or not self._adaptive:

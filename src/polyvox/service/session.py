@@ -11,7 +11,7 @@ from typing import Self
 import structlog
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
-from polyvox.errors import DeadlineError, EngineError, PolyvoxError, StalledError, TextError, status_of
+from polyvox.errors import DeadlineError, EngineError, PolyvoxError, SilentTextError, StalledError, status_of
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.chunk_log import ChunkLog
@@ -106,6 +106,7 @@ class _Progress:
     chunks: int = 0
     audio_seconds: float = 0.0
     busy_seconds: float = 0.0
+    idle_seconds: float = 0.0
     first_audio_seconds: float | None = None
 
     @property
@@ -141,6 +142,8 @@ class Session:
         ticket.on_drop = self._drop
         self._state = SessionState.QUEUED
         self._progress = _Progress(opened=self._now())
+        self._limit = asyncio.timeout_at(self._deadline)
+        self._idle_since = 0.0
         self._all_produced = False
         self._cancelled = False
         self._reason: PolyvoxError | None = None
@@ -204,6 +207,23 @@ class Session:
         self._buffer.finish(reason, discard=True)
         self._task.cancel()
 
+    def idle(self, waiting: bool) -> None:
+        """Leave the slot to others, and stop the clock, while the engine waits for text of the caller."""
+        if self._cancelled or self._task.done():
+            return
+        if waiting:
+            self._idle_since = self._now()
+            self._ticket.pause()
+        else:
+            self._progress.idle_seconds += self._now() - self._idle_since
+            self._ticket.resume()
+        self._limit.reschedule(None if waiting else self._deadline)
+
+    @property
+    def _deadline(self) -> float:
+        """When the request has lived too long, time without text not counted."""
+        return self._progress.opened + self._plan.deadline + self._progress.idle_seconds
+
     @property
     def task(self) -> "asyncio.Task[None]":
         """The task that owns the session; when it is done, everything the session held is free."""
@@ -238,16 +258,15 @@ class Session:
         self.cancel(StalledError("The client read no audio while others waited, so its session was dropped; read on."))
 
     async def _run(self) -> None:
-        limit = asyncio.timeout_at(self._progress.opened + self._plan.deadline)
         try:
-            async with limit:
+            async with self._limit:
                 await self._ticket.granted()
                 self._state = self._state.moved_to(SessionState.PREPARING)
                 await self._produce()
                 self._ticket.finish()
                 await self._buffer.emptied(self._plan.stall)
         except TimeoutError:
-            if limit.expired():
+            if self._limit.expired():
                 raise self._deadline_error() from None
             raise
 
@@ -257,18 +276,18 @@ class Session:
             while True:
                 await self._room()
                 await self._ticket.turn()
-                began = self._now()
+                began = self._working_time()
                 chunk = await anext(source, None)
-                seconds = self._now() - began
+                seconds = self._working_time() - began
                 self._progress.busy_seconds += seconds
                 self._check_time()
                 if chunk is None:
                     break
-                tells_pace = self._progress.chunks >= self._plan.overhead
+                tells_pace = self._progress.chunks >= self._plan.overhead and len(chunk.pcm) > 0
                 self._ticket.produced(chunk.duration, seconds if tells_pace else None)
                 self._emit(chunk)
         if not self._progress.chunks:
-            raise TextError("Nothing in the text can be spoken; send words.", field="input")
+            raise SilentTextError("Nothing in the text can be spoken; send words.", field="input")
         self._all_produced = True
 
     async def _room(self) -> None:
@@ -282,7 +301,7 @@ class Session:
         """Enforce a cancellation or a deadline even if the engine swallowed its exception."""
         if self._cancelled:
             raise asyncio.CancelledError
-        if self._now() >= self._progress.opened + self._plan.deadline:
+        if self._now() >= self._deadline:
             raise self._deadline_error()
 
     def _emit(self, chunk: AudioChunk) -> None:
@@ -291,7 +310,7 @@ class Session:
         progress.audio_seconds += chunk.duration
         if progress.first_audio_seconds is None:
             self._state = self._state.moved_to(SessionState.SPEAKING)
-            progress.first_audio_seconds = self._now() - progress.opened
+            progress.first_audio_seconds = self._working_time() - progress.opened
             self._metrics.first_audio(self.model, progress.first_audio_seconds)
         self._metrics.chunk(self.model, chunk)
         self.chunks.add(chunk)
@@ -351,6 +370,10 @@ class Session:
         return DeadlineError(
             f"The request took longer than its {self._plan.deadline:g} s; send less text or allow more time."
         )
+
+    def _working_time(self) -> float:
+        """A clock that stands while the engine waits for text."""
+        return self._now() - self._progress.idle_seconds
 
     @staticmethod
     def _now() -> float:

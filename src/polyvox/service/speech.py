@@ -42,7 +42,9 @@ from polyvox.service.side_work import SideWork
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job
+from polyvox.service.timed_engine import timed_engine
 from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.word_timer import WordTimer
 from polyvox.text import ssml
 from polyvox.text.inline_tags import cleaned
 from polyvox.text.tracked import TrackedText
@@ -53,6 +55,8 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _LAST_GRACE_SECONDS = 5.0
 _ESTIMATE_ERROR = 1.25
+_ANY_TEXT = "a"
+"""In place of a text that is not there yet."""
 
 Answer = TypeVar("Answer")
 
@@ -67,7 +71,7 @@ class SpeechRequest:
     leaves it to the server. A `whole` answer is sent when all of it is spoken. `request_id` is the caller's own id.
     Nobody waits for the first words of a `background` request, such as an item of a batch; it has its own memory for
     whole answers.
-    `markup` says which markup of the text is obeyed.
+    `markup` says which markup of the text is obeyed. With `words` an engine that has no word timings is given them.
     """
 
     utterance: Utterance
@@ -86,6 +90,7 @@ class SpeechRequest:
     markup: MarkupRequest = field(default_factory=MarkupRequest)
     request_id: str | None = None
     background: bool = False
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,16 @@ class Readiness:
     ok: bool
     reasons: dict[str, str]
     warnings: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechOutput:
+    """What a request's audio will be, known before its text is; `warnings` are of what the model does not obey."""
+
+    model: str
+    sample_rate: int
+    channels: int
+    warnings: tuple[str, ...] = ()
 
 
 class SpeechService:
@@ -116,6 +131,8 @@ class SpeechService:
             on_grant=metrics.waited,
         )
         self._executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
+        self._timer = WordTimer(settings)
+        self._timing_executor = DeviceExecutor("polyvox-words", _side_threads())
         self._limits = TextLimits.of(settings)
         self._pace = QuickestPace()
         self._output = OutputBudget(settings.max_buffered_bytes)
@@ -136,6 +153,11 @@ class SpeechService:
         )
         metrics.watch_side(waiting=lambda: self.side_work.waiting, running=lambda: self.side_work.running)
 
+    @property
+    def executor(self) -> DeviceExecutor:
+        """Where audio is processed and encoded."""
+        return self._executor
+
     async def start(self) -> None:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
         await self.registry.start(self.metrics.batch, self.metrics.model_event)
@@ -153,6 +175,7 @@ class SpeechService:
             log.error("session does not end", session=session.id, engine=session.engine)
         await self.registry.close()
         await asyncio.to_thread(self._executor.close)
+        await asyncio.to_thread(self._timing_executor.close)
         if self._chunk_log is not None:
             await asyncio.to_thread(self._chunk_log.close)
             self._chunk_log = None
@@ -193,6 +216,23 @@ class SpeechService:
             raise
         finally:
             self.metrics.requested(request.door, model)
+
+    async def output(self, request: SpeechRequest) -> SpeechOutput:
+        """Check all of a request but its text, which may come later; a model that is not loaded yet is loaded."""
+        model, warnings = self.registry.resolve(request.model), Warnings()
+        _check_numbers(request)
+        with await self._hold(model) as held:
+            engine, utterance = held.engine, replace(request.utterance, text=_ANY_TEXT)
+            if not utterance.voice:
+                utterance = replace(utterance, voice=self.registry.default_voice(model))
+            voice = None if request.resolve_voice is None else await request.resolve_voice()
+            utterance = _adapted(utterance, engine, warnings)
+            if voice is None:
+                _check_with(engine, utterance, SpeakText(_ANY_TEXT, utterance.speed), "")
+            elif not voice.native:
+                self.registry.check_cloning(engine)
+            form = _delivery(request, engine)
+        return SpeechOutput(model, form.sample_rate, form.channels, warnings.sentences)
 
     async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str) -> Session:
         if request.resolve_kind is not None:
@@ -264,12 +304,13 @@ class SpeechService:
                 self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=voice.label)
         delivery = _delivery(request, engine)
+        speaking = self._timed(engine) if request.words else engine
 
         def source() -> AsyncIterator[AudioChunk]:
             if voice is None:
-                speech = kind.synthesize(engine, utterance)
+                speech = kind.synthesize(speaking, utterance)
             else:
-                speech = _with_voice(engine, utterance, kind, voice, session_id)
+                speech = _with_voice(speaking, utterance, kind, voice, session_id)
             return delivery.process(speech, self._executor)
 
         plan = SessionPlan(
@@ -297,7 +338,15 @@ class SpeechService:
         session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
+        if isinstance(kind, SpeakStream):
+            kind.on_idle = session.idle
         return session
+
+    def _timed(self, engine: Engine) -> Engine:
+        """The engine with word timings, its own or those of the server, as the settings allow."""
+        if engine.capabilities.word_timings or self.settings.word_timings == "durations":
+            return engine
+        return timed_engine(engine, self._timer, self._timing_executor)
 
     def _job(self, request: SpeechRequest, kind: RequestKind, model: str) -> Job:
         return Job(

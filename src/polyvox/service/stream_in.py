@@ -1,26 +1,30 @@
 """The stream-in request kind: speak a text while it is still arriving."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 
 from polyvox.engines.base import Engine, SupportsStreamingText
-from polyvox.errors import TextError
+from polyvox.errors import SilentTextError, TextError
 from polyvox.service.delivery import closing
 from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.script_reader import tag_rules
+from polyvox.text.assembler import StreamSegment, TextAssembler
 from polyvox.text.inline_tags import cleaned
 from polyvox.text.script import Passage
-from polyvox.text.assembler import StreamSegment, TextAssembler
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Span, Utterance
 
 _PLACEHOLDER_TEXT = "a"
 """In place of the text, which is not known yet when the rest of a request is checked."""
+
+
+_IDLE_SECONDS = 0.05
+"""Wait for text after which the engine is taken to be idle: shorter ones are between the words of a language model."""
 
 
 class SpeakStream:
@@ -31,10 +35,15 @@ class SpeakStream:
     dropped; the warnings are complete when the text is.
     """
 
-    def __init__(self, pieces: AsyncIterator[str], max_chars: int, speed: float = 1.0) -> None:
+    def __init__(
+        self, pieces: AsyncIterator[str], max_chars: int, speed: float = 1.0, *, max_delay: float | None = None
+    ) -> None:
         self._pieces = pieces
         self._max_chars = max_chars
         self._speed = speed
+        self._max_delay = max_delay
+        self.on_idle: Callable[[bool], None] = lambda waiting: None
+        """Told when the engine has nothing to do because text is missing, and when it goes on."""
         self._chars = 0
         self.warnings = Warnings()
 
@@ -50,11 +59,11 @@ class SpeakStream:
         engine.check(replace(utterance, text=_PLACEHOLDER_TEXT))
 
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
-        async with aclosing(self._counted()) as pieces:
+        async with aclosing(self._counted()) as pieces, aclosing(self._idling(pieces)) as awaited:
             speech = (
                 engine.speak_stream(utterance, self._watched(engine, pieces))
                 if isinstance(engine, SupportsStreamingText)
-                else _by_sentence(engine, utterance, pieces, self.warnings)
+                else _by_sentence(engine, utterance, awaited, self.warnings)
             )
             async with closing(speech):
                 async for chunk in speech:
@@ -69,6 +78,26 @@ class SpeakStream:
                 yield piece
         whole = TrackedText.of("".join(text))
         await asyncio.to_thread(cleaned, whole, tag_rules(engine), self.warnings)
+
+    async def _idling(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
+        """The pieces for an engine that rests while none is there."""
+        while (piece := await self._awaited(asyncio.ensure_future(anext(pieces, None)))) is not None:
+            yield piece
+
+    async def _awaited(self, piece: "asyncio.Future[str | None]") -> str | None:
+        try:
+            await asyncio.wait([piece], timeout=_IDLE_SECONDS)
+            if piece.done():
+                return piece.result()
+            self.on_idle(True)
+            try:
+                return await piece
+            finally:
+                self.on_idle(False)
+        finally:
+            if not piece.done():
+                piece.cancel()
+                await asyncio.wait([piece])
 
     async def _counted(self) -> AsyncGenerator[str]:
         async with closing(self._pieces):
@@ -94,12 +123,19 @@ async def _by_sentence(
             if not passage.speakable:
                 continue
             sentence = replace(utterance, text=passage.text.text)
-            engine.check(sentence)
             joiner.begin()
-            speech = engine.speak(sentence)
-            async with closing(speech):
-                async for chunk in speech:
-                    yield joiner.append(chunk, partial(_in_whole, passage, part))
+            with suppress(SilentTextError):
+                async with aclosing(_spoken(engine, sentence)) as speech:
+                    async for chunk in speech:
+                        yield joiner.append(chunk, partial(_in_whole, passage, part))
+
+
+async def _spoken(engine: Engine, sentence: Utterance) -> AsyncGenerator[AudioChunk]:
+    engine.check(sentence)
+    speech = engine.speak(sentence)
+    async with closing(speech):
+        async for chunk in speech:
+            yield chunk
 
 
 def _in_whole(passage: Passage, segment: StreamSegment, span: Span) -> Span:

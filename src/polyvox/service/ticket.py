@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 LEAD_SECONDS = 10.0
 """Audio ahead of playback with which a stream makes way for those who wait."""
 
+LONGEST_START_WAIT = 20.0
+"""Seconds after which a stream begins even if others will have gaps for it."""
+_START_POLL_SECONDS = 0.05
+
 _BACKGROUND_CHUNK_SECONDS = 2.0
 """Time for a chunk of a background request beyond which fewer of them should run at once."""
 
@@ -46,6 +50,7 @@ class TicketState(Enum):
 
     WAITING = auto()
     ACTIVE = auto()
+    STARTING = auto()
     PAUSED = auto()
     NAPPING = auto()
     FINISHED = auto()
@@ -63,6 +68,8 @@ class Lane:
     def __init__(self, pace: Pace) -> None:
         self.pace = pace
         self.active: set[Ticket] = set()
+        self.starting: set[Ticket] = set()
+        """Those that have a slot, and begin when they can be kept playing."""
         self.running = 0
         self.retry_at = 0.0
         self.background_limit = 1.0
@@ -81,7 +88,7 @@ class Lane:
             self.running -= ticket.job.paced
 
     def has_room_for(self, job: Job) -> bool:
-        return not job.paced or self.running < self.pace.limit
+        return not job.paced or self.running + len(self.starting) < self.pace.limit
 
     def background_chunk(self, seconds: float) -> None:
         """Count the time in which a background request got a chunk."""
@@ -111,6 +118,7 @@ class Ticket:
         self.granted_at = 0.0
         self.stalled_since = 0.0
         self.audio = 0.0
+        self.started = False
         self.on_drop: Callable[[], None] = lambda: None
         self._admission = admission
         self._admitted = asyncio.Event()
@@ -131,7 +139,12 @@ class Ticket:
             raise self._refusal
 
     async def turn(self) -> None:
-        """Let others begin while this stream can do without the engine; to be awaited before each chunk."""
+        """Let others begin while this stream can do without the engine; to be awaited before each chunk.
+
+        The first chunk waits until the stream can be kept playing beside those that are heard already.
+        """
+        if not self.started:
+            await self._start()
         nap = self._admission.nap_seconds(self)
         if nap:
             self._woken.clear()
@@ -141,6 +154,18 @@ class Ticket:
                     await self._woken.wait()
             self._admission.take(self)
         self._load = self.lane.load(self._admission.now())
+
+    async def _start(self) -> None:
+        if not self._admission.may_start(self):
+            self._admission.give(self, TicketState.STARTING)
+            self.lane.starting.add(self)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LONGEST_START_WAIT):
+                    while not self._admission.may_start(self):  # noqa: ASYNC110 - time alone changes the answer
+                        await asyncio.sleep(_START_POLL_SECONDS)
+            self.lane.starting.discard(self)
+            self._admission.take(self)
+        self.started = True
 
     def produced(self, audio: float, seconds: float | None) -> None:
         """Count a chunk and the time since its turn; None where that time says nothing about the engine."""
@@ -196,8 +221,18 @@ class Ticket:
         """Seconds of audio ahead of a client that has been playing since the first audio."""
         return self.audio - (now - self._first_audio_at) if self.audio else 0.0
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether its listener waits for more."""
+        return self.job.paced and self.state in (TicketState.ACTIVE, TicketState.NAPPING, TicketState.PAUSED)
+
+    @property
+    def audio_left(self) -> float:
+        """Seconds of audio that are still to be expected."""
+        return max(self.size - self.audio, _UNFINISHED * self.size)
+
     def seconds_left(self, now: float, pace: float) -> float:
         """Time for which it will need its slot at this pace: until its end, or until it can make way for others."""
-        left = max(self.size - self.audio, _UNFINISHED * self.size) / pace
+        left = self.audio_left / pace
         makes_way = max(0.0, LEAD_SECONDS - self.ahead(now)) / (pace - 1.0) if pace > 1.0 else math.inf
         return min(left, makes_way)

@@ -32,9 +32,9 @@ class Transcriber:
 
     def __init__(self, settings: Settings) -> None:
         folder = settings.models_dir
-        self._detector = _Lazy(SileroVad)
-        self._recogniser = _Lazy(lambda: Moonshine(_bundle(ASR_BUNDLE, folder, "To do without a transcript")))
-        self._encoder = _Lazy(lambda: SpeakerEncoder(open_bundle(SPEAKER_BUNDLE, folder)))
+        self._detector = Lazy(SileroVad)
+        self._recogniser = Lazy(lambda: Moonshine(_bundle(ASR_BUNDLE, folder, "To do without a transcript")))
+        self._encoder = Lazy(lambda: SpeakerEncoder(open_bundle(SPEAKER_BUNDLE, folder)))
 
     def speech(self, pcm: Pcm, rate: int) -> list[Span]:
         """Spans of speech, in samples."""
@@ -57,7 +57,7 @@ class Transcriber:
             return None
 
 
-class _Lazy(Generic[Loaded]):
+class Lazy(Generic[Loaded]):
     """A large object that is loaded once, on first use."""
 
     def __init__(self, load: Callable[[], Loaded]) -> None:

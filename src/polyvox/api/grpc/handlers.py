@@ -13,6 +13,7 @@ from polyvox.api.auth import Keys
 from polyvox.api.grpc.call import Call, Context
 from polyvox.api.grpc.intake import MessageIntake
 from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, methods_of
+from polyvox.api.key_sources import bearer_key
 from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
 from polyvox.service.admission import Admission
 from polyvox.service.client_addresses import ClientAddresses
@@ -86,7 +87,7 @@ class MethodHandlers:
         if self._keys is None:
             return SHARED_OWNER
         given = {key: value for key, value in context.invocation_metadata() or () if key == "authorization"}
-        return self._keys.owner(str(given.get("authorization", "")).encode().decode("latin-1"))
+        return self._keys.owner((bearer_key(str(given.get("authorization", ""))) or "").encode())
 
     @contextmanager
     def _slot(self, *, speaks: bool) -> Iterator[None]:

@@ -83,6 +83,7 @@ class SpeechServicer:
 
     async def _request(self, config: Message, body: SpeechBody, owner: str) -> SpeechRequest:
         request = await speech_request(body, _NAME, self._service, self._voices, owner)
+        request = replace(request, words=config.word_timings)
         if not config.HasField("prompt_audio"):
             return request
         if not config.prompt_audio:
@@ -161,7 +162,8 @@ def _started(session: Session, audio_format: AudioFormat) -> Message:
 
 async def _chunk(chunk: AudioChunk, *, hashed: bool) -> Message:
     words = [
-        _new("Word", word=word.word, start=word.start, end=word.end, span=_span(word.span)) for word in chunk.words
+        _new("Word", word=word.word, start=word.start, end=word.end, span=_span(word.span), source=word.source)
+        for word in chunk.words
     ]
     return _new(
         "Chunk",

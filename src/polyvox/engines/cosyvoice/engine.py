@@ -40,7 +40,7 @@ from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kit.seeds import derive_seed, request_seed
-from polyvox.errors import EngineError, InvalidRequestError, PromptError, TextError, UnknownVoiceError
+from polyvox.errors import EngineError, InvalidRequestError, PromptError, SilentTextError, TextError, UnknownVoiceError
 from polyvox.runtime.stage import Observer
 from polyvox.types import (
     AudioChunk,
@@ -347,4 +347,4 @@ def _audio_chunk(ledger: ChunkLedger, chunk: SegmentChunk, text: ChunkText) -> A
 
 
 def _nothing_to_say() -> TextError:
-    return TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
+    return SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")

@@ -24,7 +24,7 @@ from polyvox.engines.kokoro.synthesis import KokoroSynthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VoiceTable, catalogue, language_of, parse, resolved
-from polyvox.errors import EngineError, InvalidRequestError, TextError, UnavailableError
+from polyvox.errors import EngineError, InvalidRequestError, SilentTextError, UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.text.phoneme_frontend import PhonemeFrontends
 from polyvox.text.phonemes.availability import unspoken
@@ -122,7 +122,7 @@ class KokoroEngine:
             async for chunk in chunks:
                 yield _audio_chunk(ledger, chunk, utterance)
         if ledger.index == 0:
-            raise TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
+            raise SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
 
     def requests(self, utterance: Utterance) -> Iterator[SynthesisRequest]:
         """The synthesis requests of an utterance, in order."""

@@ -49,14 +49,15 @@ class Preemption:
             del self._running[chunk]
 
     def make_way(self, size: int, due: float, now: float) -> None:
-        """Stop the running chunk that is needed last, where a chunk that has just come is late without that."""
+        """Stop the running chunk that is needed last, where a chunk that has just come would be late without that."""
         running = list(self._running)
-        if due > now or len(running) < self._workers or self._phoneme_seconds is None:
+        if len(running) < self._workers or self._phoneme_seconds is None:
             return
         last = max(running, key=lambda chunk: chunk.due)
         own, other = self._cost(size), self._cost(last.size)
         left = other - (time.perf_counter() - last.began)
-        if left > _WORTH * own and last.due - now > _SAFETY * (own + other):
+        in_time = due > now and due - now > left + own
+        if not in_time and left > _WORTH * own and last.due - now > _SAFETY * (own + other):
             last.token.cancel()
 
     def _cost(self, size: int) -> float:

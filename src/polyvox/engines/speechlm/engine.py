@@ -17,7 +17,7 @@ from polyvox.engines.speechlm.prompt_builder import CodeVoice, PromptBuilder
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.spec import LANGUAGES, NAME
 from polyvox.engines.speechlm.synthesis import SAMPLE_RATE, SynthesisStages, UtteranceSynthesis
-from polyvox.errors import EngineError, TextError, UnavailableError, UnknownVoiceError
+from polyvox.errors import EngineError, SilentTextError, UnavailableError, UnknownVoiceError
 from polyvox.models.speechlm.codec_lm import CodecLm
 from polyvox.models.speechlm.neucodec import TOKENS
 from polyvox.runtime.device_executor import DeviceExecutor
@@ -180,7 +180,7 @@ class SpeechLmEngine:
                 async for chunk in chunks:
                     yield chunk
         if not found:
-            raise TextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
+            raise SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
         if not synthesis.tokens:
             raise EngineError("The language model ended before it spoke; ask again, or with another seed.")
 

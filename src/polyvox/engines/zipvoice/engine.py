@@ -31,7 +31,7 @@ from polyvox.engines.zipvoice.synthesizer import (
 from polyvox.engines.zipvoice.tuning import ZipVoiceOptions, ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import LANGUAGES, Variant
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt, dialogue_prompt, trim_recording
-from polyvox.errors import EngineError, PromptError, TextError, UnavailableError, UnknownVoiceError
+from polyvox.errors import EngineError, PromptError, SilentTextError, UnavailableError, UnknownVoiceError
 from polyvox.models.zipvoice.model import ZipVoice
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
@@ -198,7 +198,9 @@ class ZipVoiceEngine:
             yield chunk
             item, asked = upcoming, time.perf_counter()
         if not state.spoke:
-            raise TextError("Nothing in the text can be spoken: it holds no word that the model knows.", field="input")
+            raise SilentTextError(
+                "Nothing in the text can be spoken: it holds no word that the model knows.", field="input"
+            )
 
     def _read(self, state: "_UtteranceState") -> Iterator[TokenChunk | Pause]:
         utterance = state.utterance

@@ -1,0 +1,90 @@
+"""Cartesia's paths for speech, and those that a client may try besides."""
+
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter, Response, WebSocket
+from starlette.routing import Match
+from starlette.types import Scope
+
+from polyvox.api.body import JsonRoute
+from polyvox.api.cartesia.audio_bytes import AudioBytes
+from polyvox.api.cartesia.bodies import EventsBody, GenerationBody
+from polyvox.api.cartesia.connection import CartesiaConnection
+from polyvox.api.cartesia.event_stream import SpeechEventStream
+from polyvox.api.cartesia.speech import cartesia_request
+from polyvox.api.clients import client_of
+from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.json_socket import JsonSocket
+from polyvox.api.streaming import BIT_DEPTH_HEADER, SpeechResponse
+from polyvox.errors import ForbiddenError
+
+router = APIRouter(route_class=JsonRoute, tags=["Cartesia"])
+
+VERSION_HEADER = b"cartesia-version"
+
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"description": "A field is missing, of the wrong type, or out of range; `message` says which."},
+    404: {"description": "No such voice or model."},
+    429: {"description": "The queue is full; the header Retry-After says when to try again."},
+}
+_AUDIO: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The audio.", "content": {"audio/wav": {}, "audio/pcm": {}, "audio/mpeg": {}}}
+}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events `timestamps`, `chunk` and at the end `done` or `error`.",
+        "content": {"text/event-stream": {}},
+    }
+}
+
+
+@router.post("/tts/bytes", response_class=Response, responses=_AUDIO | _ERRORS)
+async def speak_bytes(body: GenerationBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Speak a text; the audio streams while it is made."""
+    request = await cartesia_request(body, service, voices, owner)
+    output = body.output_format
+    linear = output.container != "mp3"
+    headers = {BIT_DEPTH_HEADER: str(8 * output.samples.sample_bytes)} if linear else {}
+    return SpeechResponse(service, request, AudioBytes(output), headers=headers)
+
+
+@router.post("/tts/sse", response_class=Response, responses=_EVENTS | _ERRORS)
+async def speak_events(body: EventsBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+    """Speak a text as events with base64 audio and, where they are asked for, the words and their times."""
+    request = await cartesia_request(body, service, voices, owner)
+    events = SpeechEventStream(body.output_format, body.transcript, body.add_timestamps, body.context_id)
+    return SpeechResponse(service, request, events)
+
+
+@router.websocket("/tts/websocket")
+async def speak_socket(websocket: WebSocket, service: Service, voices: Voices, owner: Owner) -> None:
+    """Speak texts that arrive in parts, many at once, each a context of its own."""
+    socket = JsonSocket(websocket, service.settings.stall_seconds)
+    await socket.accept()
+    await CartesiaConnection(socket, service, voices, owner, client_of(websocket.scope)).run()
+
+
+@router.post("/access-token", include_in_schema=False)
+async def refuse_token() -> None:
+    """Tokens of limited life are not given out."""
+    raise ForbiddenError("This server makes no access tokens; use one of its keys as the token.")
+
+
+class _VersionedRoute(JsonRoute):
+    """A route for callers who say that they speak Cartesia's API, on a path that others call too."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        named = any(name == VERSION_HEADER for name, _ in scope.get("headers", ()))
+        return (match if named else Match.NONE), child
+
+
+async def status() -> dict[str, Any]:
+    """Whether the server answers, and its version."""
+    return {"ok": True, "version": version("polyvox")}
+
+
+root = APIRouter(route_class=_VersionedRoute)
+"""Of the paths without the prefix, those that other dialects have too."""
+root.add_api_route("/", status, methods=["GET"], include_in_schema=False)

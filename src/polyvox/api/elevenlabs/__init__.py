@@ -1,0 +1,1 @@
+"""ElevenLabs' speech API: HTTP, and the WebSockets that voice agents stream their text through."""

@@ -1,0 +1,41 @@
+"""G.711 companding: samples as one byte each, by the mu-law or the A-law of telephone lines."""
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.audio.pcm import to_int16
+from polyvox.types import Pcm
+
+_MULAW_BIAS = 132
+_MULAW_PEAK = 32_635
+"""The loudest magnitude whose sum with the bias still has 15 bits."""
+
+_ALAW_TOGGLE = 0x55
+"""G.711 inverts every second bit of an A-law byte, so that silence is not a row of zeros."""
+
+
+def mulaw(pcm: Pcm) -> bytes:
+    """Mu-law bytes, channels interleaved."""
+    samples = to_int16(pcm).astype(np.int32)
+    magnitude = np.minimum(np.abs(samples), _MULAW_PEAK) + _MULAW_BIAS
+    segment = _bit_length(magnitude) - 8
+    code = (segment << 4) | ((magnitude >> (segment + 3)) & 0x0F)
+    return _as_bytes(~np.where(samples < 0, code | 0x80, code))
+
+
+def alaw(pcm: Pcm) -> bytes:
+    """A-law bytes, channels interleaved."""
+    samples = to_int16(pcm).astype(np.int32)
+    magnitude = np.where(samples < 0, ~samples, samples) >> 4
+    segment = np.maximum(_bit_length(magnitude) - 4, 0)
+    code = (segment << 4) | ((magnitude >> np.maximum(segment - 1, 0)) & 0x0F)
+    return _as_bytes(np.where(samples < 0, code, code | 0x80) ^ _ALAW_TOGGLE)
+
+
+def _bit_length(numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Bits that each number takes; none for 0."""
+    return np.frexp(numbers.astype(np.float64))[1].astype(np.int32)
+
+
+def _as_bytes(codes: npt.NDArray[np.int32]) -> bytes:
+    return (codes & 0xFF).astype(np.uint8).tobytes()
