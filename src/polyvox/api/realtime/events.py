@@ -1,14 +1,14 @@
 """Messages that the server sends on the socket."""
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from polyvox.api.realtime.frames import AudioPiece
 from polyvox.api.realtime.messages import Start
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.service.speech import SpeechOutput
-from polyvox.types import WordTiming
+from polyvox.types import WordTiming, least_exact
 
 Event = dict[str, Any]
 
@@ -40,7 +40,7 @@ def audio(context: str, sequence: int, piece: AudioPiece) -> Event:
     }
 
 
-def words(context: str, timings: Iterable[WordTiming]) -> Event:
+def words(context: str, timings: Sequence[WordTiming]) -> Event:
     """When words are spoken, in seconds of the context's audio, and where they stand in its text."""
     listed = [
         {
@@ -51,7 +51,8 @@ def words(context: str, timings: Iterable[WordTiming]) -> Event:
         }
         for timing in timings
     ]
-    return {"type": "words", "context": context, "words": listed}
+    source = least_exact(timing.source for timing in timings)
+    return {"type": "words", "context": context, "words": listed, "timing_source": source}
 
 
 def flushed(context: str, flush_id: str | int) -> Event:
