@@ -1,7 +1,6 @@
 """Cartesia's WebSocket: contexts, continuations, flushes, cancels, word times, and errors of one context."""
 
 import base64
-import contextlib
 import json
 import time
 
@@ -11,6 +10,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
 from helpers.fakes import PlainToneEngine, tone_service
+from helpers.slow_speech import SlowWordEngine
 from polyvox.api.app import create_app
 
 KATIE = "f786b574-daa5-4673-aa0c-cbe3e8534c02"
@@ -20,28 +20,11 @@ RAW = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": RATE}
 END = {"transcript": "", "continue": False}
 
 
-class SlowEngine(PlainToneEngine):
-    """Speaks "slowly" slowly: the text with this word comes in many chunks that take time."""
-
-    async def speak(self, utterance):
-        slowly = "slowly" in utterance.text
-        engine = PlainToneEngine(chunks=200 if slowly else 3, delay=0.02 if slowly else 0.0)
-        self.heard.append(utterance)
-        self.speaking += 1
-        try:
-            speech = engine.speak(utterance)
-            async with contextlib.aclosing(speech):
-                async for chunk in speech:
-                    yield chunk
-        finally:
-            self.speaking -= 1
-
-
 class Server:
     """A server on a tone engine, and what the tests look at."""
 
     def __init__(self, allowed_hosts=None, **settings):
-        self.engine = SlowEngine()
+        self.engine = SlowWordEngine()
         self.service = tone_service(self.engine, cartesia_voices=[f"{KATIE}=high"], **settings)
         self.client = TestClient(create_app(self.service, allowed_hosts=allowed_hosts))
 
@@ -295,6 +278,21 @@ def test_a_bad_continuation_stops_what_it_continues(server):
         server.idle()
         say(socket, "Hello.", "other", **{"continue": False})
         assert {event["context_id"] for event in until(socket)} == {"other"}
+
+
+def test_what_still_arrives_for_a_failed_context_is_not_spoken_from_its_middle(server):
+    with server.connect() as socket:
+        heard = len(server.engine.heard)
+        say(socket, "Hello there. ", voice="nobody", max_buffer_delay_ms=0)
+        assert until(socket)[-1]["error_code"] == "voice_not_found"
+        say(socket, "And the rest. ", voice="low")
+        assert until(socket)[-1]["error_code"] == "voice_not_found"
+        say(socket, "", **{"continue": False})
+        assert until(socket)[-1]["type"] == "done"
+        assert len(server.engine.heard) == heard
+        say(socket, "A fresh start.", **{"continue": False})
+        assert until(socket)[-1]["type"] == "done"
+        assert [utterance.text for utterance in server.engine.heard[heard:]] == ["A fresh start."]
 
 
 def test_text_after_the_end_is_refused_while_the_rest_is_spoken(server):

@@ -56,6 +56,12 @@ def test_silence_is_a_space_so_that_clients_count_its_time():
     assert not CharacterAligner(spaced=False).chunk("", chunk(0, 1))
 
 
+def test_silence_before_the_first_word_is_no_part_of_it():
+    aligner = CharacterAligner(spaced=True)
+    assert not aligner.chunk("Hi", chunk(0, 1))
+    assert aligner.chunk("Hi", chunk(1, 2, [(1.2, 2, 0, 2)])).starts[0] == pytest.approx(1.2)
+
+
 def test_without_word_timings_characters_are_spread_over_the_chunk():
     found = CharacterAligner(spaced=False).chunk("abcd", chunk(1, 3, span=Span(0, 4)))
     assert found.starts == pytest.approx((1.0, 1.5, 2.0, 2.5))

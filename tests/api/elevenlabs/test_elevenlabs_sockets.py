@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from helpers.elevenlabs_sockets import connected
@@ -138,6 +139,35 @@ async def test_what_was_sent_before_a_close_is_still_spoken(url):
         )
         await client.until(isFinal=True, contextId="a")
     assert characters(client.alignments()).split() == ["One", "two", "three", "four"]
+
+
+async def test_a_second_close_interrupts_and_frees_the_slot(url, engine):
+    async with connected(url, MULTI, **PCM, auto_mode="true") as client:
+        for name in "ab":
+            await client.say({"text": f"{name} slow text. ", "context_id": name})
+        for _ in range(5):
+            await client.say({"text": "More slow text. ", "context_id": "a"})
+        await client.until(contextId="a")
+        heard = len(engine.heard)
+        await client.say(*[{"context_id": "a", "close_context": True}] * 2)
+        await client.until(isFinal=True, contextId="a")
+        assert engine.speaking <= 1, "only the other context may speak now"
+        await client.say({"context_id": "b", "close_context": True})
+        await client.until(isFinal=True, contextId="b")
+    assert len(engine.heard) <= heard + 1
+    assert is_tone(client.audio(contextId="b"), "low")
+    assert len(client.audio(contextId="a")) < 14_400 * 2
+    assert [one["contextId"] for one in client.seen if one.get("isFinal")] == ["a", "b"]
+
+
+async def test_silence_before_the_first_word_counts_as_time(url):
+    """A text of one word leaves the first two of the engine's chunks without words."""
+    async with connected(url, MULTI, **PCM, auto_mode="true") as client:
+        await client.say({"text": "One. ", "context_id": "a"}, {"context_id": "a", "close_context": True})
+        await client.until(isFinal=True)
+    (only,) = client.alignments()
+    assert (only["charStartTimesMs"][0], only["chars"][0]) == (200, "O")
+    assert only["charStartTimesMs"][-1] + only["charDurationsMs"][-1] == 300
 
 
 async def test_a_client_that_leaves_frees_its_slot(url, engine):
@@ -314,6 +344,33 @@ async def test_a_dialogue_refuses_what_it_cannot_obey_and_goes_on(url):
         assert await client.close_code() == 1000
     assert is_tone(client.audio(context_id="a"), "low")
     assert client.alignments() == []
+
+
+@pytest.mark.parametrize("path", [SINGLE, MULTI, DIALOGUE])
+async def test_pages_of_other_origins_are_refused(url, path):
+    with pytest.raises(InvalidStatus) as refused:
+        async with connect(url.replace("http", "ws", 1) + path, origin="https://evil.example", proxy=None):
+            pass
+    assert refused.value.response.status_code == 403
+    assert b'"detail"' in refused.value.response.body
+
+
+async def test_a_message_over_the_limit_closes_the_socket():
+    with served(tone_service(max_body_bytes=1_024)) as at:
+        for path in (SINGLE, MULTI, DIALOGUE):
+            async with connected(at, path) as client:
+                await client.say({"text": "x" * 2_000})
+                assert await client.close_code() == 1009
+
+
+async def test_more_text_than_a_request_may_have_is_refused_and_the_rest_is_spoken():
+    with served(tone_service(max_input_chars=20)) as at:
+        async with connected(at, MULTI, **PCM) as client:
+            await client.say({"text": "One two. ", "context_id": "a"}, {"text": "x" * 21, "context_id": "a"})
+            assert (await client.until(contextId="a", error="invalid_text"))["param"] == "text"
+            await client.say({"context_id": "a", "close_context": True})
+            await client.until(isFinal=True, contextId="a")
+    assert is_tone(client.audio(contextId="a"), "low")
 
 
 async def test_sockets_ask_for_keys_in_their_form():

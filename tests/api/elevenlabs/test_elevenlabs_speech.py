@@ -106,6 +106,24 @@ async def test_settings_that_models_here_lack_are_taken_and_speed_is_used():
     assert (heard.seed, heard.speed, heard.language, heard.normalization.normalize) == (7, 2.0, None, False)
 
 
+@pytest.mark.parametrize(
+    ("text", "seconds", "spoken"),
+    [
+        ('One <break time="1s" /> two.', 1.6, ["One ", " two."]),
+        ('<phoneme alphabet="ipa" ph="x">One</phoneme> two.', 0.3, ["One two."]),
+        ('Tom & <break time="1s" /> Ann.', 0.3, ["Tom & Ann."]),
+        ("<phoneme> One two.", 0.3, ["One two."]),
+    ],
+)
+async def test_pauses_in_a_plain_text_are_obeyed_and_broken_markup_is_dropped(text, seconds, spoken):
+    engine = ToneEngine()
+    async with called(tone_service(engine)) as client:
+        answer = await speech(client, "low/with-timestamps", text)
+    assert len(base64.b64decode(answer.json()["audio_base64"])) == pytest.approx(48_000 * seconds)
+    assert "".join(answer.json()["alignment"]["characters"]) == text
+    assert [heard.text.strip() for heard in engine.heard] == [part.strip() for part in spoken]
+
+
 async def test_null_fields_are_as_if_absent():
     async with called(tone_service()) as client:
         answer = await speech(client, model_id=None, voice_settings=None, seed=None, language_code=None)

@@ -13,6 +13,7 @@ from starlette.websockets import WebSocketDisconnect
 from polyvox.api.cartesia.bodies import MAX_ID_CHARS, ContextMessage, OpeningMessage
 from polyvox.api.cartesia.delivery import ContextDelivery
 from polyvox.api.cartesia.events import done_event, error_event
+from polyvox.api.cartesia.failed_contexts import FailedContexts
 from polyvox.api.cartesia.speech import cartesia_request
 from polyvox.api.context_pool import ContextPool
 from polyvox.api.forms import Fields
@@ -40,6 +41,7 @@ class CartesiaConnection:
         self._client = client
         self._pool = ContextPool(service.settings.max_contexts_per_connection)
         self._open: dict[str, ContextDelivery] = {}
+        self._failed = FailedContexts()
         self._numbers = count()
 
     async def run(self) -> None:
@@ -64,14 +66,20 @@ class CartesiaConnection:
             else:
                 await self._speak(context_id, message, values)
         except PolyvoxError as error:
-            goes_on = context_id in self._open and self._open[context_id].ended
-            if not goes_on:
+            speaks_on = context_id in self._open and self._open[context_id].ended
+            event = error_event(error, done=not speaks_on) | {"context_id": given}
+            if not speaks_on:
                 await self._cancel(context_id)
-            await self._socket.send(error_event(error, done=not goes_on) | {"context_id": given})
+                if values.get("continue") is True:
+                    self._failed.add(context_id, event)
+            await self._socket.send(event)
 
     async def _speak(self, context_id: str, message: ContextMessage, values: Mapping[str, Any]) -> None:
         delivery = self._open.get(context_id)
         if delivery is None:
+            if (error := self._failed.answer(context_id, goes_on=message.goes_on)) is not None:
+                await self._socket.send(error)
+                return
             if not message.goes_on and not message.transcript.strip():
                 await self._socket.send(done_event(()) | {"context_id": context_id})  # the end of what never began
                 return
@@ -99,6 +107,8 @@ class CartesiaConnection:
 
         async def fail(error: PolyvoxError) -> None:
             self._forget(context_id, delivery)
+            if not delivery.ended:
+                self._failed.add(context_id, error_event(error) | {"context_id": context_id})
             await delivery.fail(error)
 
         self._pool.open(delivery.key, context, deliver, fail)

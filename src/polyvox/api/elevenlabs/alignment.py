@@ -52,13 +52,15 @@ class CharacterAligner:
     timings has its characters spread over it evenly, which is an estimate. White space of any kind is a plain space.
 
     With `spaced`, for messages that clients read on their own, each chunk's characters end with a space and last until
-    the end of its audio: clients take a word as complete at a space, and count time by the last character.
+    the end of its audio: clients take a word as complete at a space, and count time by the last character. Only
+    silence before the first word has no characters, since it would become part of that word.
     """
 
     def __init__(self, *, spaced: bool) -> None:
         self._spaced = spaced
         self._position = 0
-        self._time = 0.0
+        self.time = 0.0
+        """Where the characters so far end, in seconds."""
 
     def chunk(self, text: str, chunk: AudioChunk) -> Alignment:
         """The characters that a chunk adds; `text` is all of it that there is by now."""
@@ -70,23 +72,23 @@ class CharacterAligner:
             return self._silence(begin, end)
         bare = self._spaced and _lacks_space(text, stop)
         until = words[-1].end if words and (bare or not self._spaced) else end
-        found = self._between(text, stop, words, max(begin, self._time), until)
+        found = self._between(text, stop, words, max(begin, self.time), until)
         if bare:
             found += Alignment((" ",), (found.ends[-1],), (max(end, found.ends[-1]),))
-        self._position, self._time = stop, found.ends[-1]
+        self._position, self.time = stop, found.ends[-1]
         return found
 
     def rest(self, text: str) -> Alignment:
         """Characters behind the last that were spoken, at the time where those ended."""
         left = text[self._position :]
         self._position = len(text)
-        return Alignment(_shown(left), (self._time,) * len(left), (self._time,) * len(left))
+        return Alignment(_shown(left), (self.time,) * len(left), (self.time,) * len(left))
 
     def _silence(self, begin: float, end: float) -> Alignment:
-        if not self._spaced:
+        if not self._spaced or not self._position:
             return Alignment()
-        start, self._time = max(begin, self._time), max(end, self._time)
-        return Alignment((" ",), (start,), (self._time,))
+        start, self.time = max(begin, self.time), max(end, self.time)
+        return Alignment((" ",), (start,), (self.time,))
 
     def _between(self, text: str, stop: int, words: Sequence[WordTiming], begin: float, end: float) -> Alignment:
         anchors = {self._position: begin, stop: end}

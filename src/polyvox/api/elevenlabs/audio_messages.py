@@ -25,12 +25,15 @@ class AudioMessages:
 
     Characters go with the first piece of the chunk that they are spoken in; where an encoder holds all of that back,
     with the next. The times of one message may therefore reach beyond its own audio, never beyond that of the chunk.
+    Those of a message count from where those of the last one ended, or with `by_audio` from the start of its chunk;
+    the two differ where the audio begins with silence.
     """
 
     socket: JsonSocket
     output: OutputFormat
     written: Written
     flushed: Mapping[str, Any] | None = None
+    by_audio: bool = False
 
     async def deliver(self, context: SpeechContext) -> None:
         """Send all of a context."""
@@ -38,7 +41,8 @@ class AudioMessages:
         async with aclosing(self.output.encoded_context(context)) as events:
             async for event in events:
                 if event.chunk is not None:
-                    origin = origin if waiting else event.chunk.start / event.chunk.sample_rate
+                    if not waiting:
+                        origin = event.chunk.start / event.chunk.sample_rate if self.by_audio else aligner.time
                     waiting += aligner.chunk(context.text, event.chunk)
                 waiting = await self._send(event, waiting, origin)
         if waiting:

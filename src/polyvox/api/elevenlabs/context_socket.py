@@ -7,6 +7,8 @@ from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any, ClassVar
 
+from starlette.websockets import WebSocketDisconnect
+
 from polyvox.api.context_pool import ContextPool
 from polyvox.api.elevenlabs.arriving import until_idle
 from polyvox.api.elevenlabs.audio_messages import AudioMessages
@@ -34,6 +36,7 @@ class ContextSocket(ABC):
         self.socket = socket
         self.caller = caller
         self.pool = ContextPool(caller.service.settings.max_contexts_per_connection)
+        self._stopping: set[asyncio.Task[None]] = set()
 
     @abstractmethod
     async def obey(self, context_id: str, message: Mapping[str, Any]) -> None:
@@ -49,6 +52,8 @@ class ContextSocket(ABC):
                         await self._finish()
                         break
                     await self._answer(message)
+        if self._stopping:
+            await asyncio.wait(self._stopping)
         await self.socket.close()
 
     def open(self, context_id: str, context: SpeechContext, messages: AudioMessages) -> None:
@@ -69,11 +74,29 @@ class ContextSocket(ABC):
             context_id = _id_of(message)
             if message.get("close_context") is not True:
                 await self.obey(context_id, message)
-            elif (context := self.pool.get(context_id)) is not None:
-                # Clients end a turn and an interruption alike, so all text that came is still spoken.
-                context.end()
+            else:
+                self._close_context(context_id)
         except PolyvoxError as error:
             await self._refuse(error, context_id)
+
+    def _close_context(self, context_id: str) -> None:
+        """End a context, all of whose text is still spoken: clients close it so at the end of a turn.
+
+        They do the same to interrupt one, so that only a second close is certainly an interruption.
+        """
+        context = self.pool.get(context_id)
+        if context is not None and context.is_ended:
+            task = asyncio.create_task(self._stop(context_id))
+            self._stopping.add(task)
+            task.add_done_callback(self._stopping.discard)
+        elif context is not None:
+            context.end()
+
+    async def _stop(self, context_id: str) -> None:
+        """Cancel a context; the reader does not wait, since a slow engine stops only after its chunk."""
+        with suppress(WebSocketDisconnect):
+            if await self.pool.cancel(context_id):
+                await self._send_final(context_id)
 
     async def _deliver(self, context_id: str, messages: AudioMessages, context: SpeechContext) -> None:
         await messages.deliver(context)

@@ -80,7 +80,8 @@ class DialogueInput(ContextSocket):
         requests = {voice_id: await self.caller.request(voice_id) for voice_id in _voices(message)}
         context = self.caller.context(next(iter(requests.values())))
         flushed = {"is_final_audio_for_turn": True, "context_id": context_id}
-        messages = AudioMessages(self.socket, self.caller.output, partial(self._written, context_id), flushed)
+        written = partial(self._written, context_id)
+        messages = AudioMessages(self.socket, self.caller.output, written, flushed, by_audio=True)
         self.open(context_id, context, messages)
         self._dialogues = {name: one for name, one in self._dialogues.items() if self.pool.get(name) is one.context}
         dialogue = self._dialogues[context_id] = _Dialogue(context, requests)

@@ -13,9 +13,7 @@ _INVALID_FIELD = "invalid_value"
 _NAMES = MappingProxyType({"overloaded": "too_many_concurrent_requests", "client_stalled": "input_timeout_exceeded"})
 """Its names of errors that are called otherwise here."""
 
-REASON_CHARS = 40
-"""Of a close frame, whose reason may have 123 bytes."""
-
+_MAX_REASON_BYTES = 123  # of a close frame, by RFC 6455
 _POLICY_VIOLATION, _INTERNAL_ERROR, _TRY_AGAIN_LATER = 1008, 1011, 1013  # close codes
 
 
@@ -45,3 +43,8 @@ def socket_error(error: PolyvoxError) -> dict[str, Any]:
     if refusal.field is not None:
         found["param"] = FIELD_NAMES.get(refusal.field) or refusal.field
     return found
+
+
+def close_reason(message: str) -> str:
+    """As much of a message as a close frame may carry; the SDK shows it where it was sending when the end came."""
+    return message.encode()[:_MAX_REASON_BYTES].decode(errors="ignore")

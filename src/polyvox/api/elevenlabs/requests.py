@@ -3,6 +3,7 @@
 Fields that nothing here depends on, such as `stability` or `previous_text`, are taken and not read.
 """
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -31,6 +32,8 @@ FIELD_NAMES: Mapping[str, str | None] = MappingProxyType(
     }
 )
 _MODEL_PREFIX = "eleven_"
+_SSML_TAG = re.compile(r"<break\b[^<>]*/>|<phoneme\b[^<>]*>[^<>]*</phoneme>")
+"""The elements that ElevenLabs' models obey in the middle of a plain text."""
 
 
 class VoiceSettings(RequestBody):
@@ -87,6 +90,7 @@ def speech_body(
             "lang_code": spoken_language(fields.language_code, voice, registry, model),
             "sample_rate": output.sample_rate,
             "normalization_options": normalization,
+            "ssml": True if _has_ssml(text) else None,
         }
     )
 
@@ -106,3 +110,9 @@ def spoken_language(code: str | None, voice: str, registry: Registry, model: str
         return None
     own = next((one.language for one in registry.voices(model) if one.id == voice), "") if known.loaded else ""
     return None if own.partition("-")[0] == tag.partition("-")[0] else tag
+
+
+def _has_ssml(text: str) -> bool:
+    """Whether a text has pauses or phonemes in SSML, and nothing that would keep it from being read as such."""
+    bare, tags = _SSML_TAG.subn("", text)
+    return tags > 0 and not set("<>&") & set(bare)

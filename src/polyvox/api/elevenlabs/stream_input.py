@@ -11,7 +11,7 @@ from polyvox.api.context_pool import ContextPool
 from polyvox.api.elevenlabs.alignment import CAMEL_CASE, Alignment
 from polyvox.api.elevenlabs.arriving import text_of, until_idle
 from polyvox.api.elevenlabs.audio_messages import AudioMessages
-from polyvox.api.elevenlabs.errors import REASON_CHARS, socket_error
+from polyvox.api.elevenlabs.errors import close_reason, socket_error
 from polyvox.api.elevenlabs.requests import VoiceSettings
 from polyvox.api.elevenlabs.socket_caller import Caller, SocketCaller
 from polyvox.api.forms import Fields
@@ -89,7 +89,7 @@ class StreamInput:
     async def _fail(self, error: PolyvoxError) -> None:
         message = socket_error(error)
         await self._socket.send(message)
-        await self._socket.close(message["code"], message["message"][:REASON_CHARS])
+        await self._socket.close(message["code"], close_reason(message["message"]))
 
     def _written(self, audio: str, alignment: Alignment, origin: float) -> Mapping[str, Any]:
         times = (
