@@ -1,7 +1,7 @@
 """Markup in a text that is still arriving: a tag or a link is never cut, and its inside ends no sentence."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,6 +50,14 @@ class MarkupView:
         behind = self._seen[index - 1] + len(_stand_in(before))
         return before.end() + place - behind if place >= behind else before.start()
 
+    def place(self, position: int) -> int:
+        """The place of `text` at a position of the window; that of the markup where it falls inside it."""
+        index = bisect_right(self._tags, position, key=lambda tag: tag.start()) - 1
+        if index < 0:
+            return position
+        behind = self._seen[index] + len(_stand_in(self._tags[index]))
+        return self._seen[index] if position < self._tags[index].end() else behind + position - self._tags[index].end()
+
 
 def view(window: str, start: int, *, final: bool) -> MarkupView:
     """The view of a window from `start` on; where it is `final`, markup that is open there will never be closed."""
@@ -57,8 +65,10 @@ def view(window: str, start: int, *, final: bool) -> MarkupView:
         return MarkupView(window, start, len(window))
     still_open = None if final else _OPEN.search(window, start)
     known = len(window) if still_open is None else still_open.start()
-    parts, seen, tags, done = [], [], [], 0
-    length = 0
+    parts: list[str] = []
+    seen: list[int] = []
+    tags: list[re.Match[str]] = []
+    length = done = 0
     for tag in _MARKUP.finditer(window, start, known):
         parts += (window[done : tag.start()], _stand_in(tag))
         seen.append(length + tag.start() - done)

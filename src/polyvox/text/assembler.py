@@ -129,7 +129,7 @@ class TextAssembler:
         final = final and len(self._text) - self._at <= self._max_raw
         seen = self._view(final=final)
         limit = seen.start + self._max_chars
-        text = seen.text[: limit + _LOOKAHEAD]
+        text = seen.text[: min(limit + _LOOKAHEAD, seen.place(seen.start + self._max_raw))]
         end, certain = first_end(text, seen.start, final=final and len(text) == len(seen.text))
         early = self._early_end(text, seen.start, certain)
         if early is not None and early <= min(certain, limit):
@@ -137,7 +137,8 @@ class TextAssembler:
         if end is not None and end <= limit:
             return _Cut(self._placed(seen, end), ends_sentence=True)
         if len(text) == limit + _LOOKAHEAD or seen.known - seen.start >= self._max_raw:
-            return _Cut(self._placed(seen, _forced_place(text, seen.start, limit)), ends_sentence=False)
+            forced = _forced_place(text, seen.start, min(limit, len(text)))
+            return _Cut(self._placed(seen, forced), ends_sentence=False)
         return _Cut(len(self._text), ends_sentence=True) if final else None
 
     def _skip_space(self) -> None:
@@ -154,6 +155,8 @@ class TextAssembler:
 def _forced_place(text: str, start: int, limit: int) -> int:
     """Where a sentence is cut that is too long: at a clause, at a safe place, between words, or between characters."""
     rest = text[start:limit]
+    if not rest:  # a tag that is longer than a segment
+        return start + 1
     *before, last = clauses(TrackedText.of(rest)) or [TrackedText.of(rest)]
     if before:
         return start + len(rest) - len(last)
