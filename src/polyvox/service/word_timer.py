@@ -74,6 +74,11 @@ class WordTimer:
         self._aligns = settings.word_timings == "auto"
         self._aligner = Lazy(lambda: MoonshineAligner(open_bundle(ASR_BUNDLE, folder)))
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the next call has nothing to load."""
+        return not self._aligns or self._aligner.loaded
+
     def time(self, stretch: Stretch) -> TimedWords:
         """The words that can be timed now: all of a whole stretch; of another those that are surely complete."""
         timed = TimedWords()
