@@ -73,6 +73,7 @@ class WordTimer:
         folder = settings.models_dir
         self._aligns = settings.word_timings == "auto"
         self._aligner = Lazy(lambda: MoonshineAligner(open_bundle(ASR_BUNDLE, folder)))
+        self._reported = False
 
     @property
     def is_ready(self) -> bool:
@@ -112,7 +113,9 @@ class WordTimer:
         try:
             return self._aligner.get()
         except BundleError as error:
-            log.info("word times are estimates", fix=f"polyvox pull {ASR_BUNDLE}", reason=error.message)
+            if not self._reported:
+                log.warning("word times are estimates", fix=f"polyvox pull {ASR_BUNDLE}", reason=error.message)
+            self._reported = True
             return None
 
 
