@@ -118,6 +118,20 @@ class Settings(BaseModel):
     grpc_max_calls: int = Field(
         0, ge=0, description="Calls for speech at once over gRPC; 0: as many as `max_sessions` and `max_queue` allow."
     )
+    wyoming_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="Port for Wyoming (Home Assistant); 0 takes a free one, unset: none is opened.",
+    )
+    wyoming_host: str = Field("127.0.0.1", description="Address to bind for Wyoming, which knows no keys.")
+    wyoming_allow_without_key: bool = Field(
+        False, description="Whether other machines may use Wyoming, which knows no keys."
+    )
+    wyoming_idle_seconds: float = Field(
+        300.0, gt=0, description="How long a Wyoming connection may stay open without a request."
+    )
+    wyoming_mdns: bool = Field(False, description="Whether the Wyoming port is announced in the network by mDNS.")
     mcp: bool = Field(False, description="Whether `/mcp` answers: speech as tools for agents, over streamable HTTP.")
     mcp_max_sessions: int = Field(256, ge=1, description="Sessions of MCP clients at once; beyond that 503.")
     mcp_session_seconds: float = Field(1_800.0, gt=0, description="How long such a session may be idle.")
@@ -152,7 +166,9 @@ class Settings(BaseModel):
         20.0, gt=0, description="How long a new connection may take to send its headers."
     )
     keep_alive_seconds: float = Field(5.0, gt=0, description="How long a connection may wait for its next request.")
-    max_connections: int = Field(2_048, ge=16, description="HTTP connections at once, and as many for gRPC.")
+    max_connections: int = Field(
+        2_048, ge=16, description="HTTP connections at once, and as many for gRPC and Wyoming each."
+    )
     max_connections_per_address: int = Field(
         256, ge=1, description="HTTP connections at once from one address; loopback and `trusted_proxies` may have all."
     )
@@ -160,7 +176,9 @@ class Settings(BaseModel):
         256, ge=1, description="WebSockets at once of one key, or of one address without a key."
     )
     socket_idle_seconds: float = Field(
-        300.0, gt=0, description="How long a WebSocket of `/v1/realtime/speech` may have no context and send nothing."
+        300.0,
+        gt=0,
+        description="How long a WebSocket of Polyvox's or Cartesia's API may have no context and send nothing.",
     )
     trusted_proxies: CommaList[IPvAnyNetwork] = Field(
         [], description="Addresses or networks of reverse proxies, which tell in X-Forwarded-For who calls."

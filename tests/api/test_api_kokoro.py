@@ -52,7 +52,8 @@ async def test_captions_at_once_hold_a_whole_file():
     async with called(tone_service()) as client:
         response = await client.post(CAPTIONED, json=WISH | {"response_format": "wav", "stream": False})
     body = response.json()
-    assert set(body) == {"audio", "audio_format", "timestamps"}
+    assert set(body) == {"audio", "audio_format", "timestamps", "timing_source"}
+    assert body["timing_source"] == "durations"
     assert body["audio_format"] == "audio/wav"
     assert body["timestamps"] == WORDS
     assert decoded_seconds(base64.b64decode(body["audio"])) == pytest.approx(0.3)
@@ -248,7 +249,7 @@ async def test_times_without_audio():
     async with called(tone_service()) as client:
         answer = await client.post("/dev/timestamp", json=WISH)
         assert (await client.get("/v1/test")).json() == {"status": "ok"}
-    assert answer.json() == {"timestamps": WORDS}
+    assert answer.json() == {"timestamps": WORDS, "timing_source": "durations"}
 
 
 async def test_debug_pages_answer_only_where_they_are_enabled():

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,8 +12,9 @@ import numpy as np
 import pytest
 
 from polyvox.audio.decode import decode
-from polyvox.audio.encode import AudioFormat
+from polyvox.audio.encode import AudioFormat, FileEncoder
 from polyvox.audio.pcm import from_pcm16
+from polyvox.cli import output as output_module
 from polyvox.cli.output import FileOutput, LoudspeakerOutput, Output, OutputAudio, PipeOutput, output_for
 from polyvox.errors import InvalidRequestError, PolyvoxError, UnavailableError, UnknownFormatError
 from polyvox.types import Pcm
@@ -88,6 +90,36 @@ def test_speech_that_breaks_off_leaves_what_was_there_before(tmp_path: Path) -> 
         take(FileOutput(target, AudioFormat.WAV), breaking_off())
     assert target.read_bytes() == b"before"
     assert [path.name for path in tmp_path.iterdir()] == ["a.wav"]
+
+
+def test_an_interrupted_file_is_closed_only_when_its_encoder_stands_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoding, events = threading.Event(), list[str]()
+
+    class SlowEncoder(FileEncoder):
+        def encode(self, pcm: Pcm) -> None:
+            encoding.set()
+            time.sleep(0.2)
+            events.append("encoded")
+
+        def close(self) -> None:
+            events.append("closed")
+            super().close()
+
+    monkeypatch.setattr(output_module, "FileEncoder", SlowEncoder)
+
+    async def interrupt() -> None:
+        audio = OutputAudio(RATE, 1, halves())
+        writing = asyncio.create_task(FileOutput(tmp_path / "a.wav", AudioFormat.WAV).consume(audio))
+        await asyncio.to_thread(encoding.wait)
+        writing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+
+    asyncio.run(interrupt())
+    assert events == ["encoded", "closed"]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:

@@ -1,7 +1,7 @@
 """Calls the tools of an MCP server as an agent's host does, by both generations of the protocol.
 
 The argument is a JSON object: `url` and perhaps `key`, or `command`, `args` and `env` of a server to start; then the
-`recording` to clone in base64.
+`recording` to clone in base64, and the file to which the engine adds a line when an utterance has `ended`.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import base64
 import json
 import sys
 import time
+from pathlib import Path
 
 import anyio
 import httpx2
@@ -40,13 +41,23 @@ async def called(session: Client, tool: str, **arguments: object) -> dict:
     }
 
 
-async def cancelled(session: Client) -> float:
-    """Ask for speech without end, change one's mind, and say how long a short one then takes."""
+async def cancelled(session: Client, ended: Path) -> float:
+    """Ask for speech without end, change one's mind, and say how many seconds later the engine has stopped."""
+    before = slow_ones(ended)
     with anyio.move_on_after(0.4) as scope:
         await session.call_tool("speak", {"text": SLOW})
     assert scope.cancelled_caught, "the endless speech has ended"
+    return await asyncio.to_thread(seconds_until_more_than, before, ended)
+
+
+def slow_ones(ended: Path) -> int:
+    return ended.read_text().count("slow")
+
+
+def seconds_until_more_than(before: int, ended: Path) -> float:
     began = time.monotonic()
-    await session.call_tool("speak", {"text": "One two three.", "voice": "low"})
+    while slow_ones(ended) <= before and time.monotonic() < began + 20:
+        time.sleep(0.01)
     return time.monotonic() - began
 
 
@@ -72,7 +83,7 @@ async def converse(target: dict, mode: str) -> dict:
         found["clone"] = anna
         if not anna["error"]:
             found["cloned"] = await called(session, "speak", text="One two three.", voice=anna["structured"]["id"])
-        found["after_cancel"] = await cancelled(session)
+        found["stopped_after"] = await cancelled(session, Path(target["ended"]))
         try:
             await session.call_tool("sing", {})
         except MCPError as error:

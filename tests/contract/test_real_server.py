@@ -16,6 +16,7 @@ import numpy as np
 import openai
 import pytest
 
+from helpers.client_environment import run_client
 from helpers.serving import decoded_seconds, wait_for
 from helpers.speech import HARVARD_SENTENCES
 from polyvox.audio.pcm import from_pcm16
@@ -94,6 +95,15 @@ def test_a_dialogue_is_heard_turn_by_turn(server, moonshine):
     pauses = [from_pcm16(audio) for heard, audio in pieces[:-1] if not heard]
     assert [len(pause) for pause in pauses] == [12_000, 12_000]
     assert not np.concatenate(pauses).any()
+
+
+def test_it_says_over_openais_realtime_socket_what_its_messages_hold(server, moonshine):
+    result = run_client("sdks", "openai_realtime_speaks.py", f"{server}/v1", *HARVARD_SENTENCES[2:4], timeout=300)
+    said = moonshine.transcribe(from_pcm16(base64.b64decode(result["sound"])), 24_000)
+    assert word_error_rate("\n".join(HARVARD_SENTENCES[2:4]), said).errors <= 1
+    assert result["words"] == "\n".join(HARVARD_SENTENCES[2:4])
+    assert len(result["times"]) > 3, "the words come along with the sound"
+    assert result["times"] == sorted(result["times"])
 
 
 @pytest.fixture(scope="module")

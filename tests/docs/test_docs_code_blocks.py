@@ -29,11 +29,11 @@ from polyvox.cli.main import app
 from polyvox.installation import settings_loader
 
 ALL = [block for page in PAGES for block in blocks(page)]
-LANGUAGES = {"python", "sh", "json", "yaml", "toml", "text"}
-NOT_RUN = 19
+LANGUAGES = {"python", "sh", "json", "yaml", "toml", "text", "js"}
+NOT_RUN = 21
 """Blocks that carry a reason for not being run. More of them should be a decision."""
 
-CHECKED = {"serve", "pull", "bench", "eval", "models", "--help"}
+CHECKED = {"serve", "mcp", "pull", "bench", "eval", "models", "--help"}
 """Commands of `polyvox` that take too long, go to the network or need a screen: only their options are checked."""
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

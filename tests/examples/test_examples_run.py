@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from helpers.documented_server import documented_server
+from helpers.documents import ROOT, blocks
 from polyvox.audio.decode import decode
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -25,10 +26,16 @@ def url(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def run(name: str, folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
     environment = {**os.environ, "POLYVOX_DATA_DIR": str(folder / ".voices"), **variables}
-    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    command = [*(node() if name.endswith(".mjs") else [sys.executable]), str(EXAMPLES / name), *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
     return done
+
+
+def node() -> list[str]:
+    """The command that runs JavaScript; before version 22, its WebSocket has to be asked for."""
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    return ["node"] if int(version.strip().lstrip("v").split(".")[0]) >= 22 else ["node", "--experimental-websocket"]
 
 
 def seconds(file: Path) -> float:
@@ -55,3 +62,16 @@ def test_the_streaming_example_writes_samples_to_standard_output(url: str, tmp_p
     assert len(samples) > 0.5 * 24_000
     assert abs(samples.astype(int)).max() > 300
     assert b"first audio after" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["realtime_client.py", "realtime_client.mjs"])
+def test_the_realtime_examples_write_a_file_and_the_times_of_its_words(url: str, tmp_path: Path, name: str) -> None:
+    printed = run(name, tmp_path, POLYVOX_URL=url).stdout.decode().splitlines()
+    assert seconds(tmp_path / "tide.mp3") > 2.5
+    assert [line.split()[1] for line in printed[:4]] == ["The", "tide", "is", "out"]
+
+
+@pytest.mark.parametrize(("language", "name"), [("python", "realtime_client.py"), ("js", "realtime_client.mjs")])
+def test_the_page_shows_the_realtime_examples_as_they_are(language: str, name: str) -> None:
+    shown = [block.text for block in blocks(ROOT / "docs/doors/realtime.md") if block.language == language]
+    assert shown == [(EXAMPLES / name).read_text(encoding="utf-8")]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 _URL = re.compile(rb"https?://[^\s/]+:\d+")
 _GRPC = re.compile(rb"gRPC at ([^\s,]+:\d+)")
+_WYOMING = re.compile(rb"Wyoming at tcp://([^\s,]+:\d+)")
 START_SECONDS = 120.0
 STOP_SECONDS = 15.0
 
@@ -22,6 +23,8 @@ class ProgramProcess:
         self.url = _URL.findall(greeting)[0].decode()
         grpc = _GRPC.search(greeting)
         self.grpc = "" if grpc is None else grpc[1].decode()
+        wyoming = _WYOMING.search(greeting)
+        self.wyoming = "" if wyoming is None else wyoming[1].decode()
         self._log = log
 
     @property

@@ -17,5 +17,5 @@ class HeldEngine(ToneEngine):
 
     async def _work(self) -> None:
         self.free -= 1
-        while self.free < 0 and not self.go.is_set():
+        while self.free < 0 and not self.go.is_set():  # noqa: ASYNC110 - set by another thread
             await asyncio.sleep(0.002)

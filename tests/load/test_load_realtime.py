@@ -154,3 +154,31 @@ async def test_contexts_neither_leak_nor_hear_each_other(server: ProgramProcess,
     assert ends["done"] > 0.5 * SOCKETS * CONTEXTS
     assert ends["cancelled"] > 0.1 * SOCKETS * CONTEXTS
     assert soon >= 0.99 * count > 0
+
+
+@pytest.mark.slow
+async def test_contexts_of_kokoro_say_their_own_words(models_dir: Path, moonshine: Moonshine, tmp_path: Path) -> None:
+    sentences = HARVARD_SENTENCES[:3]
+    with documented_server(models_dir, tmp_path) as server:
+        async with realtime_client(server.url) as one, realtime_client(server.url) as other:
+            interrupted = await one.start("interrupted")
+            await one.send("text", "interrupted", text=" ".join(HARVARD_SENTENCES[3:]))
+            await interrupted.first_audio.wait()
+            speaking = [
+                asyncio.create_task((one, other)[at % 2].speak(f"c{at}", text, word_timings=True))
+                for at, text in enumerate(sentences)
+            ]
+            await one.send("cancel", "interrupted")
+            await interrupted.ended.wait()
+            seconds = metrics(server.url)[f"polyvox_cancel_seconds_sum{{{DOOR}}}"]
+            heard = await asyncio.gather(*speaking)
+        found = metrics(server.url)
+    print(json.dumps({"cancel_seconds": seconds, "samples_before": interrupted.samples}))
+    assert interrupted.final["type"] == "cancelled"
+    assert seconds < CANCEL_SECONDS
+    assert found[f"polyvox_open_contexts{{{DOOR}}}"] == found["polyvox_active_sessions"] == 0
+    for text, context in zip(sentences, heard, strict=True):
+        said = moonshine.transcribe(from_pcm16(context.pcm), context.started["sample_rate"])
+        assert word_error_rate(text, said).errors <= 1, said
+        assert [text[slice(*word["span"])] for word in context.words] == [word["word"] for word in context.words]
+        assert len(context.words) == len(text.split())

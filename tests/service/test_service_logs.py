@@ -69,6 +69,13 @@ def test_what_is_below_the_level_is_left_out(capsys: pytest.CaptureFixture[str])
     assert [line["event"] for line in lines(capsys)] == ["shout"]
 
 
+def test_sessions_of_mcp_clients_are_not_named(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(tone_settings(log_format="json", log_level="debug"))
+    logging.getLogger("mcp.server.streamable_http_manager").info("Created session 1234")
+    logging.getLogger("mcp.server.streamable_http_manager").warning("It broke.")
+    assert [line["event"] for line in lines(capsys)] == ["It broke."]
+
+
 def test_auto_means_json_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(tone_settings(log_format="auto"))
     structlog.get_logger().info("hello")

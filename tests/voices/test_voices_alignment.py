@@ -70,7 +70,7 @@ def test_words_are_where_a_forced_aligner_finds_them(aligner, sentence):
     errors = [abs(start - word.start) for (start, _), word in zip(found.words, expected, strict=True)]
     assert np.median(errors) <= 0.045
     assert max(errors) <= 0.15
-    assert found.confidence > 0.6
+    assert found.confidence > 0.5
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_it_follows_a_language_that_the_recogniser_does_not_know(aligner, speake
     found = aligner.align(speech.pcm, RATE, SPANISH.split())
     errors = [abs(start - word.start) for (start, _), word in zip(found.words, speech.words, strict=True)]
     assert np.median(errors) <= 0.045
-    assert found.confidence > 0.35
+    assert found.confidence > 0.3
 
 
 @pytest.mark.slow
@@ -94,9 +94,9 @@ def test_of_speech_that_breaks_off_the_words_so_far_are_found(aligner, sentence)
 @pytest.mark.slow
 def test_speech_of_other_words_and_noise_are_not_trusted(aligner, sentence):
     other = "Glue a dozen sheets to your dark blue background".split()
-    assert aligner.align(sentence, RATE, other).confidence < 0.35
+    assert aligner.align(sentence, RATE, other).confidence < 0.2
     hiss = np.random.default_rng(0).normal(0, 0.1, 2 * RATE).astype(np.float32)
-    assert aligner.align(hiss, RATE, SENTENCE.split()).confidence < 0.35
+    assert aligner.align(hiss, RATE, SENTENCE.split()).confidence < 0.2
 
 
 @pytest.mark.slow

@@ -35,6 +35,8 @@ class JsonSocket:
         self._socket = socket
         self._stall_seconds = stall_seconds
         self._sending = asyncio.Lock()
+        self._reader: asyncio.Task[Any] | None = None
+        self._dropped = False
 
     async def accept(self, subprotocol: str | None = None) -> None:
         await self._socket.accept(subprotocol)
@@ -65,12 +67,21 @@ class JsonSocket:
     @property
     def _is_open(self) -> bool:
         connected = WebSocketState.CONNECTED
-        return self._socket.application_state is connected and self._socket.client_state is connected
+        states = (self._socket.application_state, self._socket.client_state)
+        return not self._dropped and states == (connected, connected)
 
     async def _received(self) -> str | bytes | None:
-        if self._socket.application_state is not WebSocketState.CONNECTED:
+        if self._dropped or self._socket.application_state is not WebSocketState.CONNECTED:
             return None
-        message = await self._socket.receive()
+        self._reader = asyncio.current_task()
+        try:
+            message = await self._socket.receive()
+        except asyncio.CancelledError:
+            if self._dropped and self._reader is not None and not self._reader.uncancel():
+                return None
+            raise
+        finally:
+            self._reader = None
         if message["type"] == "websocket.disconnect":
             return None
         text: str | None = message.get("text")
@@ -84,11 +95,17 @@ class JsonSocket:
                 async with asyncio.timeout(self._stall_seconds):
                     await send(data)
             except TimeoutError:
-                log.info("socket dropped", reason="the client does not read", seconds=self._stall_seconds)
-                await self._socket.close(_STALLED, "The client does not read.")
+                self._drop()
                 raise WebSocketDisconnect(_STALLED) from None
             except RuntimeError as error:  # of a server that has closed the connection by itself
                 raise WebSocketDisconnect from error
+
+    def _drop(self) -> None:
+        """Give up a client that does not read: it would not read a close either, so that the messages just end."""
+        log.info("socket dropped", reason="the client does not read", seconds=self._stall_seconds)
+        self._dropped = True
+        if self._reader is not None:
+            self._reader.cancel()
 
 
 async def _object(message: str | bytes) -> dict[str, Any]:

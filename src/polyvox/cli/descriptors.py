@@ -35,9 +35,9 @@ def raise_descriptor_limit() -> int:
 def connection_capacity(settings: Settings, limit: int) -> int:
     """How many connections a server may have that cannot tell by itself when descriptors run low.
 
-    Where there are too few for all, HTTP and gRPC get half of them each, so that neither can take the other's.
+    Where there are too few for all, HTTP, gRPC and Wyoming get equal shares, so that none can take the others'.
     """
-    servers = 1 if settings.grpc_port is None else 2
+    servers = 1 + sum(port is not None for port in (settings.grpc_port, settings.wyoming_port))
     capacity = max(1, min(settings.max_connections, (limit - RESERVE) // servers))
     if capacity < settings.max_connections:
         log.warning(

@@ -1,6 +1,6 @@
-"""Uvicorn's WebSocket protocol, whose unfinished messages count against the memory for request bodies."""
+"""Uvicorn's WebSocket protocol with limits on the memory and the time that one client's frames take."""
 
-from asyncio import BaseTransport
+from asyncio import BaseTransport, TimerHandle
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -13,8 +13,19 @@ if TYPE_CHECKING:
     from polyvox.cli.guarded_http import GuardedConfig
 
 
+_SMALL_SLICE, _LARGE_SLICE = 128, 65_536
+_MANY_FRAMES = 16
+_MESSAGE_BYTES = 512
+"""Memory of a short message that waits for the application."""
+_LINGER_SECONDS = 10.0
+
+
 class GuardedWebSocket(WebSocketsSansIOProtocol):
-    """One WebSocket. A message counts from its first byte until the application can have it."""
+    """One WebSocket. What was received counts against the memory for request bodies until the application has it.
+
+    A packet can hold thousands of frames. They are parsed in slices, between which other connections have their turn,
+    and a slice with messages waits until the application has taken those of the slice before.
+    """
 
     config: "GuardedConfig"
 
@@ -25,19 +36,71 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self._body = self.config.bodies.open(self.config.clients.group(host))
         self._frame_bytes = 0
         self._unparsed_bytes = 0
+        self._waiting = bytearray()
+        self._slice = _SMALL_SLICE
+        self._frames = 0
+        self._parse_is_due = False
+        self._abort_timer: TimerHandle | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._body.close()
+        self._waiting.clear()
+        if self._abort_timer is not None:
+            self._abort_timer.cancel()
         self.config.connections.remove(self.transport)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._waiting += data
+        if not self.handshake_initiated:
+            self._slice = len(self._waiting)
+        if not self._parse_is_due and not self.read_paused:
+            self._parse()
+
+    async def receive(self) -> Any:  # noqa: ANN401 - one of uvicorn's private types
+        message = await super().receive()
+        if not self.disconnected:
+            self._hold()
+        self._go_on()
+        return message
+
+    async def run_asgi(self) -> None:
+        """Run the application. When it has ended, a client that does not read has a moment left to do so."""
+        await super().run_asgi()
+        if not self.disconnected:
+            self._abort_timer = self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
+
+    def _parse(self) -> None:
+        """Parse a slice of what was received; slices grow while they hold few frames."""
+        self._parse_is_due = False
+        if self.transport.is_closing():
+            self._waiting.clear()
+            return
+        data, self._frames = bytes(self._waiting[: self._slice]), 0
+        del self._waiting[: self._slice]
         self._unparsed_bytes += len(data)
         super().data_received(data)
+        self._slice = _SMALL_SLICE if self._frames > _MANY_FRAMES else min(_LARGE_SLICE, 2 * self._slice)
+        self._hold()
+        self._go_on()
+
+    def _hold(self) -> None:
+        size = self._frame_bytes + self._unparsed_bytes + len(self._waiting) + _MESSAGE_BYTES * self.queue.qsize()
         try:
-            self._body.hold(self._frame_bytes + self._unparsed_bytes)
+            self._body.hold(size)
         except OverloadedError as error:
             self._close(error.message)
+
+    def _go_on(self) -> None:
+        """Have the next slice parsed soon, or more received where there is none; the application has to keep up."""
+        if self.read_paused or self._parse_is_due or self.transport.is_closing():
+            return
+        if self._waiting:
+            self._parse_is_due = True
+            self.transport.pause_reading()
+            self.loop.call_soon(self._parse)
+        else:
+            self.transport.resume_reading()
 
     async def send(self, message: Any) -> None:  # noqa: ANN401 - one of uvicorn's private types
         await super().send(message)
@@ -56,11 +119,24 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self._count(event)
         super().handle_cont(event)
 
+    def handle_ping(self) -> None:
+        """Answer a ping, unless the client does not even read the answers to others."""
+        self._frames += 1
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()
+
+    def handle_pong(self, event: Frame) -> None:
+        self._frames += 1
+        super().handle_pong(event)
+
     def send_receive_event_to_app(self) -> None:
         self._frame_bytes = 0
         super().send_receive_event_to_app()
 
     def _count(self, event: Frame) -> None:
+        self._frames += 1
         self._frame_bytes += len(event.data) + PIECE_BYTES
         self._unparsed_bytes = 0
 

@@ -42,14 +42,17 @@ class UserMachine:
             path = (self.folder / name).resolve()
             if not path.is_relative_to(self.folder):
                 raise ForbiddenError(f"Files are read only from {self.folder}; put the recording there.", field="file")
-            # Not to wait for a writer, should it be a pipe; and no link, should one have been put there meanwhile.
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            with open(path, "rb", opener=_open_safely) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise OSError("no regular file")
+                data = file.read(max_bytes + 1)
         except (OSError, ValueError) as error:
             raise NotFoundError(f"There is no such file in {self.folder}; check its name.", field="file") from error
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise NotFoundError(f"There is no such file in {self.folder}; check its name.", field="file")
-            data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
             raise too_large(max_bytes, "file")
         return data
+
+
+def _open_safely(path: str, flags: int) -> int:
+    """Open without waiting for a writer, should it be a pipe; and no link, should one have been put there meanwhile."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)

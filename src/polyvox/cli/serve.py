@@ -38,6 +38,13 @@ def serve(
         Path | None, typer.Option(help="Its private key; a password goes into POLYVOX_SSL_KEYFILE_PASSWORD.")
     ] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Port for gRPC, 0: any free; no gRPC unless set.")] = None,
+    wyoming_port: Annotated[
+        int | None, typer.Option(help="Port for Wyoming (Home Assistant), 0: any free; no Wyoming unless set.")
+    ] = None,
+    wyoming_host: Annotated[str | None, typer.Option(help="Address for Wyoming; 127.0.0.1 unless set.")] = None,
+    wyoming_allow_without_key: Annotated[
+        bool, typer.Option("--wyoming-allow-without-key", help="Let other machines use Wyoming, which knows no keys.")
+    ] = False,
     max_conc: Annotated[int | None, typer.Option("--max_conc", "--max-conc", help="Concurrent gRPC calls.")] = None,
     grpc: Annotated[
         bool, typer.Option("--grpc", help="--port is the gRPC port, as for CosyVoice's server; 50000 unless set.")
@@ -55,7 +62,7 @@ def serve(
     ] = False,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
-    """Serve speech over HTTP, and over gRPC where it has a port."""
+    """Serve speech over HTTP, and over gRPC and Wyoming where they have a port."""
     from polyvox.cli.foreign_options import grpc_ports, in_half_precision, name_without_effect
     from polyvox.cli.model_folder import fetched, is_repository, settings_for
     from polyvox.cli.server import run_server
@@ -72,6 +79,11 @@ def serve(
     }
     given |= {"ssl_certfile": ssl_certfile, "ssl_keyfile": ssl_keyfile}
     given |= {"server": server, "grpc_port": grpc_port, "grpc_max_calls": max_conc, "insecure": insecure or None}
+    given |= {
+        "wyoming_port": wyoming_port,
+        "wyoming_host": wyoming_host,
+        "wyoming_allow_without_key": wyoming_allow_without_key or None,
+    }
     if grpc:
         given |= grpc_ports(port, grpc_port)
     name_without_effect(
@@ -108,6 +120,8 @@ def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> Non
             "Ray Serve brings its own HTTP server; leave out --ssl-certfile, and put a proxy with TLS in front.",
             field="ray",
         )
+    if ray and settings.wyoming_port is not None:
+        raise InvalidRequestError("Ray Serve brings no Wyoming; leave out --wyoming-port.", field="ray")
     if ray and (settings.grpc_port is not None or settings.server != "uvicorn"):
         raise InvalidRequestError(
             "Ray Serve brings its own HTTP server and no gRPC; leave out --grpc-port and --server.", field="ray"

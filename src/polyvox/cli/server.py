@@ -14,8 +14,9 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
 from polyvox.api.hosts import check_exposure, names_to_answer
+from polyvox.api.wyoming.server import WyomingServer, check_wyoming_exposure
 from polyvox.cli.certificate import Certificate
-from polyvox.cli.connection_limits import LimitReports
+from polyvox.cli.connection_limits import ConnectionLimits, LimitReports
 from polyvox.cli.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.cli.local_service import build_service
 from polyvox.cli.socket_watch import SocketWatch
@@ -43,12 +44,22 @@ class HttpServer(Protocol):
         """Serve until SIGINT or SIGTERM; `on_stop` is called on the signal."""
 
 
+class SideServer(Protocol):
+    """A server beside HTTP, on the same event loop."""
+
+    async def start(self) -> None: ...
+
+    async def close(self) -> None:
+        """Let what is under way finish, and end."""
+
+
 def run_server(
     settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]], absence: Absence | None = None
 ) -> None:
     """Serve until SIGINT or SIGTERM. The address is bound first, so that a second server fails at once."""
     configure_logging(settings)
     check_exposure(settings)
+    check_wyoming_exposure(settings)
     certificate = Certificate.of(settings)
     sys.setswitchinterval(HANDOVER_SECONDS)
     with (
@@ -71,35 +82,38 @@ async def _serve(service: SpeechService, listener: socket.socket, certificate: C
     grpc, greeting = _grpc_server(service, voices, capacity), f"Polyvox speaks at {url}"
     if grpc is not None and settings.grpc_port is not None:
         greeting += f", over gRPC at {grpc.bind(settings.grpc_port)}"
+    wyoming = _wyoming_server(service, voices, descriptors)
+    if wyoming is not None:
+        greeting += f", over Wyoming at {wyoming.address}"
     await service.start()
     try:
         service.registry.engine(None)
-        async with app.router.lifespan_context(app), _grpc_running(grpc) as stop_grpc:
+        async with app.router.lifespan_context(app), _running(grpc, wyoming) as stop_others:
             with _grpc_watched(grpc, service, capacity):
-                await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_grpc)
+                await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_others)
     finally:
         await service.close()
 
 
 @asynccontextmanager
-async def _grpc_running(grpc: "GrpcServer | None") -> AsyncIterator[Callable[[], None]]:
-    """Run the gRPC server, if any, for the block; calling what it yields starts its shutdown."""
+async def _running(*servers: SideServer | None) -> AsyncIterator[Callable[[], None]]:
+    """Run the servers that there are for the block; calling what it yields starts their shutdown."""
     stopped = asyncio.Event()
-    if grpc is None:
-        yield stopped.set
-        return
-    await grpc.start()
 
-    async def close_when_stopped() -> None:
+    async def close_when_stopped(server: SideServer) -> None:
         await stopped.wait()
-        await grpc.close()
+        await server.close()
 
-    closing = asyncio.create_task(close_when_stopped())
+    closing: list[asyncio.Task[None]] = []
     try:
+        for server in servers:
+            if server is not None:
+                await server.start()
+                closing.append(asyncio.create_task(close_when_stopped(server)))
         yield stopped.set
     finally:
         stopped.set()
-        await closing
+        await asyncio.gather(*closing)
 
 
 def _grpc_watched(grpc: "GrpcServer | None", service: SpeechService, capacity: int) -> AbstractContextManager[None]:
@@ -137,7 +151,17 @@ def _grpc_server(service: SpeechService, voices: VoiceService, capacity: int) ->
     return GrpcServer(service, voices, capacity)
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def _wyoming_server(service: SpeechService, voices: VoiceService, descriptors: int) -> WyomingServer | None:
+    settings = service.settings
+    if settings.wyoming_port is None:
+        return None
+    reports = LimitReports(service.metrics)
+    limits = ConnectionLimits(settings, reports, descriptors)
+    listener = _listener(settings.wyoming_host, settings.wyoming_port, "--wyoming-host or --wyoming-port")
+    return WyomingServer(service, voices, listener, limits, reports.closed)
+
+
+def _listener(host: str, port: int, options: str = "--host or --port") -> socket.socket:
     """A listening socket; UnavailableError with the reason where the address cannot be bound."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
@@ -145,7 +169,7 @@ def _listener(host: str, port: int) -> socket.socket:
     except OSError as error:
         reason = error.strerror or str(error)
         raise UnavailableError(
-            f"Cannot listen on {host} port {port}: {reason}; choose another with --host or --port."
+            f"Cannot listen on {host} port {port}: {reason}; choose another with {options}."
         ) from error
 
 

@@ -18,6 +18,7 @@ from polyvox.config import Settings
 
 _QUEUED_LINES = 10_000
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+_QUIET_LOGGERS = ("mcp",)  # it names sessions, which are as good as keys where there are none
 _SERVER_LOGGERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
@@ -136,6 +137,8 @@ def _install(handlers: list[logging.Handler], level: int) -> None:
     for handler in handlers:
         root.addHandler(handler)
     root.setLevel(level)
+    for name in _QUIET_LOGGERS:
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))
     for name in _SERVER_LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers.clear()

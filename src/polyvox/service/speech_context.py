@@ -17,6 +17,7 @@ from polyvox.service.session import Session
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_feed import TextFeed
+from polyvox.text.surrogates import SurrogateJoiner
 from polyvox.types import AudioChunk, Span
 
 
@@ -79,7 +80,7 @@ class SpeechContext:
         self._patience = Patience(service.settings.stall_seconds if options.patience is None else options.patience)
         self._fragments: list[str] = []
         self._chars = 0
-        self._half_pair = ""
+        self._surrogates = SurrogateJoiner()
         self._flushes = 0
         self._joiner = UtteranceJoiner()
         self._generation = self._next_generation()
@@ -121,7 +122,7 @@ class SpeechContext:
         self._patience.touch()
         if self._ended:
             raise InvalidRequestError("Text came after the end; open another context for it.", field="text")
-        text = self._whole_characters(text)
+        text = self._surrogates.push(text)
         limit = self._service.settings.max_input_chars
         if self._chars + len(text) > limit:
             raise TextError(
@@ -241,10 +242,3 @@ class SpeechContext:
 
     def _next_generation(self) -> _Generation:
         return _Generation(TextFeed(self._patience), self._chars, self._request)
-
-    def _whole_characters(self, text: str) -> str:
-        """The text without a last half of a surrogate pair, which waits for the other half."""
-        text, self._half_pair = self._half_pair + text, ""
-        if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._half_pair = text[:-1], text[-1]
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -15,6 +15,7 @@ from polyvox.service.script_reader import tag_rules
 from polyvox.text.assembler import StreamSegment, TextAssembler
 from polyvox.text.inline_tags import cleaned
 from polyvox.text.script import Passage
+from polyvox.text.surrogates import SurrogateJoiner
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Span, Utterance
@@ -31,8 +32,9 @@ class SpeakStream:
     """Speak the concatenated pieces; may be synthesized once.
 
     An engine that supports it speaks along with the pieces; any other is given sentence by sentence, each as soon as it
-    is known to be complete. How the text was cut into pieces does not change the audio. Markup that nobody obeys is
-    dropped; the warnings are complete when the text is.
+    is known to be complete, the first one from its first clause on. How the text was cut into pieces does not change
+    the audio, save where none came for `max_delay` seconds: then all is spoken that no further text can change. Markup
+    that nobody obeys is dropped; the warnings are complete when the text is.
     """
 
     def __init__(
@@ -59,11 +61,11 @@ class SpeakStream:
         engine.check(replace(utterance, text=_PLACEHOLDER_TEXT))
 
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
-        async with aclosing(self._counted()) as pieces, aclosing(self._idling(pieces)) as awaited:
+        async with aclosing(self._counted()) as pieces, aclosing(self._segments(pieces)) as segments:
             speech = (
                 engine.speak_stream(utterance, self._watched(engine, pieces))
                 if isinstance(engine, SupportsStreamingText)
-                else _by_sentence(engine, utterance, awaited, self.warnings)
+                else _by_segment(engine, utterance, segments, self.warnings)
             )
             async with closing(speech):
                 async for chunk in speech:
@@ -79,55 +81,82 @@ class SpeakStream:
         whole = TrackedText.of("".join(text))
         await asyncio.to_thread(cleaned, whole, tag_rules(engine), self.warnings)
 
-    async def _idling(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
-        """The pieces for an engine that rests while none is there."""
-        while (piece := await self._awaited(asyncio.ensure_future(anext(pieces, None)))) is not None:
-            yield piece
+    async def _segments(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[StreamSegment]:
+        """The segments that hold anything to speak, for an engine that rests while none is there."""
+        text = TextAssembler()
+        async with aclosing(self._awaited(pieces)) as awaited:
+            async for piece in awaited:
+                for segment in text.release() if piece is None else text.push(piece):
+                    if _speakable(segment):
+                        yield segment
+        for segment in text.finish():
+            if _speakable(segment):
+                yield segment
 
-    async def _awaited(self, piece: "asyncio.Future[str | None]") -> str | None:
-        try:
-            await asyncio.wait([piece], timeout=_IDLE_SECONDS)
-            if piece.done():
-                return piece.result()
+    async def _awaited(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str | None]:
+        """The pieces; before one that is long in coming None, once."""
+        while True:
+            piece = asyncio.ensure_future(anext(pieces, None))
+            try:
+                if not await self._came(piece, self._max_delay):
+                    yield None
+                    await self._came(piece, None)
+            finally:
+                if not piece.done():
+                    piece.cancel()
+                    await asyncio.wait([piece])
+            text = piece.result()
+            if text is None:
+                return
+            yield text
+
+    async def _came(self, piece: "asyncio.Future[str | None]", seconds: float | None) -> bool:
+        """Whether a piece came in time; the engine is idle meanwhile."""
+        grace = _IDLE_SECONDS if seconds is None else min(_IDLE_SECONDS, seconds)
+        await asyncio.wait([piece], timeout=grace)
+        if not piece.done():
             self.on_idle(True)
             try:
-                return await piece
+                await asyncio.wait([piece], timeout=None if seconds is None else seconds - grace)
             finally:
                 self.on_idle(False)
-        finally:
-            if not piece.done():
-                piece.cancel()
-                await asyncio.wait([piece])
+        return piece.done()
 
     async def _counted(self) -> AsyncGenerator[str]:
+        """The pieces in whole characters; `TextError` where they are too many."""
+        surrogates = SurrogateJoiner()
         async with closing(self._pieces):
             async for piece in self._pieces:
-                self._chars += len(piece)
-                if self._chars > self._max_chars:
-                    raise TextError(
-                        f"The text has more than the {self._max_chars:,} characters that this server takes; send it in "
-                        "several requests.",
-                        field="input",
-                    )
-                yield piece
+                yield self._count(surrogates.push(piece))
+        if rest := surrogates.finish():
+            yield self._count(rest)
+
+    def _count(self, piece: str) -> str:
+        self._chars += len(piece)
+        if self._chars > self._max_chars:
+            raise TextError(
+                f"The text has more than the {self._max_chars:,} characters that this server takes; send it in "
+                "several requests.",
+                field="input",
+            )
+        return piece
 
 
-async def _by_sentence(
-    engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str], warnings: Warnings
+async def _by_segment(
+    engine: Engine, utterance: Utterance, segments: AsyncGenerator[StreamSegment], warnings: Warnings
 ) -> AsyncGenerator[AudioChunk]:
-    """Speak each sentence after the one before, as one utterance."""
+    """Speak each segment after the one before, as one utterance."""
     joiner, rules = UtteranceJoiner(), tag_rules(engine)
-    async with aclosing(_sentences(pieces)) as sentences:
-        async for part in sentences:
-            passage = Passage(cleaned(TrackedText.of(part.text), rules, warnings))
-            if not passage.speakable:
-                continue
-            sentence = replace(utterance, text=passage.text.text)
-            joiner.begin()
-            with suppress(SilentTextError):
-                async with aclosing(_spoken(engine, sentence)) as speech:
-                    async for chunk in speech:
-                        yield joiner.append(chunk, partial(_in_whole, passage, part))
+    async for part in segments:
+        passage = Passage(cleaned(TrackedText.of(part.text), rules, warnings))
+        if not passage.speakable:
+            continue
+        sentence = replace(utterance, text=passage.text.text)
+        joiner.begin()
+        with suppress(SilentTextError):
+            async with aclosing(_spoken(engine, sentence)) as speech:
+                async for chunk in speech:
+                    yield joiner.append(chunk, partial(_in_whole, passage, part))
 
 
 async def _spoken(engine: Engine, sentence: Utterance) -> AsyncGenerator[AudioChunk]:
@@ -140,18 +169,6 @@ async def _spoken(engine: Engine, sentence: Utterance) -> AsyncGenerator[AudioCh
 
 def _in_whole(passage: Passage, segment: StreamSegment, span: Span) -> Span:
     return segment.in_whole(passage.in_whole(span))
-
-
-async def _sentences(pieces: AsyncGenerator[str]) -> AsyncGenerator[StreamSegment]:
-    """Yield the sentences that hold anything to speak."""
-    text = TextAssembler()
-    async for piece in pieces:
-        for part in text.push(piece):
-            if _speakable(part):
-                yield part
-    for part in text.finish():
-        if _speakable(part):
-            yield part
 
 
 def _speakable(part: StreamSegment) -> bool:

@@ -18,7 +18,7 @@ from polyvox.voices.alignment import MAX_SECONDS, MoonshineAligner
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-_TRUSTED: Final = 0.35
+_TRUSTED: Final = 0.3
 """The least confidence of an alignment; see `Alignment`."""
 _MARGIN_SECONDS: Final = 0.4
 """A word that ends closer than this to where the audio breaks off may still go on."""

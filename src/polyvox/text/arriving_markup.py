@@ -1,10 +1,9 @@
 """Markup in a text that is still arriving: a tag or a link is never cut, and its inside ends no sentence."""
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Final
-
-from polyvox.text.tracked import TrackedText
 
 MAX_OPEN_CHARS: Final = 1_100
 """Characters after which markup that is still open is taken for text."""
@@ -29,37 +28,53 @@ class MarkupView:
     """A window of an arriving text as the rules for cutting see it.
 
     The text up to `start` is there for its context alone. Behind it a complete tag stands as one space and a link as a
-    word; markup that is still open is left out, together with all that follows it.
+    word; markup that is still open is left out, together with all that follows it. `known` is the end of the rest in
+    the window.
     """
 
     text: str
     start: int
-    raw: str
-    behind: TrackedText | None
+    known: int
+    _seen: tuple[int, ...] = ()
+    _tags: tuple[re.Match[str], ...] = ()
 
     def in_window(self, place: int) -> int:
         """Where in the window a cut at a place of `text` falls; a closing tag stays with the words before it."""
-        if self.behind is None or place <= self.start:
+        index = bisect_left(self._seen, place)
+        here = self._tags[index] if index < len(self._tags) and self._seen[index] == place else None
+        if here is not None and here[0].startswith("</") and not self.text[place - 1].isspace():
+            return here.end()
+        if index == 0:
             return place
-        at = place - self.start
-        while at < len(self.behind) and self._is_closing_tag(at):
-            at += 1
-        return self.start + self.behind.ends[at - 1]
+        before = self._tags[index - 1]
+        behind = self._seen[index - 1] + len(_stand_in(before))
+        return before.end() + place - behind if place >= behind else before.start()
 
-    def _is_closing_tag(self, at: int) -> bool:
-        assert self.behind is not None
-        return self.raw.startswith("</", self.behind.starts[at]) and self.behind.text[at] == " "
+    def place(self, position: int) -> int:
+        """The place of `text` at a position of the window; that of the markup where it falls inside it."""
+        index = bisect_right(self._tags, position, key=lambda tag: tag.start()) - 1
+        if index < 0:
+            return position
+        behind = self._seen[index] + len(_stand_in(self._tags[index]))
+        return self._seen[index] if position < self._tags[index].end() else behind + position - self._tags[index].end()
 
 
 def view(window: str, start: int, *, final: bool) -> MarkupView:
     """The view of a window from `start` on; where it is `final`, markup that is open there will never be closed."""
     if "<" not in window and "[" not in window:
-        return MarkupView(window, start, window, None)
-    raw = window[start:]
-    still_open = None if final else _OPEN.search(raw)
-    behind = TrackedText.of(raw if still_open is None else raw[: still_open.start()]).sub(_MARKUP, _stand_in)
-    return MarkupView(window[:start] + behind.text, start, raw, behind)
+        return MarkupView(window, start, len(window))
+    still_open = None if final else _OPEN.search(window, start)
+    known = len(window) if still_open is None else still_open.start()
+    parts, seen, tags, done = [], [], [], 0
+    length = 0
+    for tag in _MARKUP.finditer(window, start, known):
+        parts += (window[done : tag.start()], _stand_in(tag))
+        seen.append(length + tag.start() - done)
+        tags.append(tag)
+        length, done = seen[-1] + len(parts[-1]), tag.end()
+    parts.append(window[done:known])
+    return MarkupView("".join(parts), start, known, tuple(seen), tuple(tags))
 
 
-def _stand_in(match: re.Match[str]) -> str:
-    return "link" if match["link"] else " "
+def _stand_in(tag: re.Match[str]) -> str:
+    return "link" if tag["link"] else " "

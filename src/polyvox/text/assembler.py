@@ -1,5 +1,6 @@
 """Text that arrives in fragments, put together and cut into segments that can be spoken."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +19,7 @@ _LOOKAHEAD: Final = 64
 """Characters behind a mark that leave no doubt whether it ends a sentence."""
 _CONTEXT: Final = 64
 """Characters of what has been cut off that tell how the rest is to be understood."""
+_WORD: Final = re.compile(r"\S")
 _MAX_CLUSTER: Final = 16
 """Characters that are kept together as one that is seen."""
 
@@ -60,7 +62,7 @@ class TextAssembler:
     def __init__(self, *, max_chars: int = MAX_SEGMENT_CHARS, phrases: bool = False) -> None:
         self._max_chars = max_chars
         self._phrases = phrases
-        self._window = max_chars + _LOOKAHEAD + MAX_OPEN_CHARS
+        self._max_raw = 2 * max_chars + _LOOKAHEAD
         self._surrogates = SurrogateJoiner()
         self._text = ""
         self._offset = 0
@@ -113,49 +115,53 @@ class TextAssembler:
 
     def _view(self, *, final: bool) -> MarkupView:
         context = max(0, self._at - _CONTEXT)
-        return view(self._text[context : self._at + self._window], self._at - context, final=final)
+        window = self._text[context : self._at + self._max_raw + MAX_OPEN_CHARS]
+        return view(window, self._at - context, final=final)
 
     def _placed(self, seen: MarkupView, place: int) -> int:
         return max(self._at - seen.start + seen.in_window(place), self._at + 1)
 
     def _next_cut(self, *, final: bool = False) -> _Cut | None:
         """The next cut, if it is certain by now; with `final` the rest of the text is a segment."""
+        self._skip_space()
         if self._at == len(self._text):
             return None
-        full = len(self._text) - self._at >= self._window
-        final = final and not full
+        final = final and len(self._text) - self._at <= self._max_raw
         seen = self._view(final=final)
         limit = seen.start + self._max_chars
-        text = seen.text[: limit + _LOOKAHEAD]
+        text = seen.text[: min(limit + _LOOKAHEAD, seen.place(seen.start + self._max_raw))]
         end, certain = first_end(text, seen.start, final=final and len(text) == len(seen.text))
         early = self._early_end(text, seen.start, certain)
         if early is not None and early <= min(certain, limit):
             return _Cut(self._placed(seen, early), ends_sentence=False)
         if end is not None and end <= limit:
             return _Cut(self._placed(seen, end), ends_sentence=True)
-        if len(text) == limit + _LOOKAHEAD or full:
-            return _Cut(self._placed(seen, _forced_place(text[:limit], text[limit:], seen.start)), ends_sentence=False)
+        if len(text) == limit + _LOOKAHEAD or seen.known - seen.start >= self._max_raw:
+            forced = _forced_place(text, seen.start, min(limit, len(text)))
+            return _Cut(self._placed(seen, forced), ends_sentence=False)
         return _Cut(len(self._text), ends_sentence=True) if final else None
+
+    def _skip_space(self) -> None:
+        word = _WORD.search(self._text, self._at)
+        self._at = word.start() if word else len(self._text)
 
     def _early_end(self, text: str, start: int, certain: int) -> int | None:
         """A place to cut inside the sentence, so that speech starts before its end is known."""
         if self._phrases:
-            return phrase_end(text, start)
+            return phrase_end(text, start, certain)
         return opening_clause(text, start, certain) if self._opening else None
 
 
-def _forced_place(text: str, following: str, start: int) -> int:
+def _forced_place(text: str, start: int, limit: int) -> int:
     """Where a sentence is cut that is too long: at a clause, at a safe place, between words, or between characters."""
-    rest = text[start:]
+    rest = text[start:limit]
+    if not rest:  # a tag that is longer than a segment
+        return start + 1
     *before, last = clauses(TrackedText.of(rest)) or [TrackedText.of(rest)]
     if before:
-        return len(text) - len(last)
-    place = safe_end(text, start)
-    if place is None:
-        place = start + word_boundary(rest, len(rest))
-    if place < len(text):
-        return place
+        return start + len(rest) - len(last)
+    place = safe_end(text[:limit], start) or start + word_boundary(rest, len(rest))
     earliest = max(start + 1, place - _MAX_CLUSTER)
-    while place > earliest and is_extender((text + following)[place : place + 1]):
+    while place > earliest and is_extender(text[place : place + 1]):
         place -= 1
     return place

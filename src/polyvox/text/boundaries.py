@@ -10,6 +10,7 @@ MIN_OPENING: Final = 20
 """Letters of an alphabet that a clause needs to be spoken before the rest of its sentence is known."""
 _AFTER_OPENING: Final = 16
 """Characters of the sentence that must follow such a clause."""
+_AFTER_PHRASE: Final = 64
 
 _SIGNS: Final = "\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u200c\u200d"
 """Loose accents and the signs of Devanagari, which are parts of words and no letters to `re`."""
@@ -66,15 +67,15 @@ _BEFORE_ADDRESSES: Final = frozenset(
 )
 
 
-def phrase_end(text: str, start: int) -> int | None:
-    """The end of the first phrase, where neither side of the cut is read otherwise for the other."""
-    found = _PHRASE.search(text, start)
+def phrase_end(text: str, start: int, certain: int) -> int | None:
+    """The end of the first phrase before `certain`, where neither side of the cut is read otherwise for the other."""
+    found = _PHRASE.search(text, start, certain + _AFTER_PHRASE)
     return None if found is None else found.end()
 
 
 def opening_clause(text: str, start: int, certain: int) -> int | None:
     """The end of a first clause that may be spoken alone, in a text without the end of a sentence before `certain`."""
-    for mark in _CLAUSE.finditer(text, start):
+    for mark in _CLAUSE.finditer(text, start, certain):
         if mark.end() + _AFTER_OPENING > certain:
             return None
         clause = text[start : mark.end()]

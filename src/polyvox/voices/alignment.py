@@ -41,8 +41,8 @@ Attention = npt.NDArray[np.float32]
 class Alignment:
     """Start and end of words in seconds, in order; of a recording that breaks off, only of words that it reaches.
 
-    `confidence` is the share of the attention that lies where the words were found. Measured: 0.37 and more where the
-    recording says the text, in seven languages; 0.32 and less where it says another, and for noise.
+    `confidence` is the share of the attention that lies where the words were found, beyond chance. Measured: 0.33 and
+    more where the recording says the text, in seven languages; 0.25 and less where it says another, 0.1 for noise.
     """
 
     words: tuple[tuple[float, float], ...]
@@ -131,9 +131,14 @@ def token_starts(scores: Attention, *, whole: bool) -> tuple[list[int], int]:
 
 
 def _confidence(attention: Attention, edges: Sequence[int]) -> float:
-    """The mean over the tokens, but for the start token, of their attention to their own frames and two beside."""
+    """The mean over the tokens, but for the start token, of their attention to their own frames and two beside.
+
+    What even attention to all frames would give is taken off, which is much where the frames are few.
+    """
+    frames = attention.shape[1]
     own = [
         attention[token, max(0, start - _NEIGHBOURS) : end + _NEIGHBOURS].sum()
+        - (min(frames, end + _NEIGHBOURS) - max(0, start - _NEIGHBOURS)) / frames
         for token, (start, end) in enumerate(pairwise(edges))
     ]
     return float(np.mean(own[1:])) if len(own) > 1 else 0.0

@@ -1,7 +1,6 @@
 """Cartesia's WebSocket: contexts, continuations, flushes, cancels, word times, and errors of one context."""
 
 import base64
-import contextlib
 import json
 import time
 
@@ -11,6 +10,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
 from helpers.fakes import PlainToneEngine, tone_service
+from helpers.slow_speech import SlowWordEngine
 from polyvox.api.app import create_app
 
 KATIE = "f786b574-daa5-4673-aa0c-cbe3e8534c02"
@@ -20,28 +20,11 @@ RAW = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": RATE}
 END = {"transcript": "", "continue": False}
 
 
-class SlowEngine(PlainToneEngine):
-    """Speaks "slowly" slowly: the text with this word comes in many chunks that take time."""
-
-    async def speak(self, utterance):
-        slowly = "slowly" in utterance.text
-        engine = PlainToneEngine(chunks=200 if slowly else 3, delay=0.02 if slowly else 0.0)
-        self.heard.append(utterance)
-        self.speaking += 1
-        try:
-            speech = engine.speak(utterance)
-            async with contextlib.aclosing(speech):
-                async for chunk in speech:
-                    yield chunk
-        finally:
-            self.speaking -= 1
-
-
 class Server:
     """A server on a tone engine, and what the tests look at."""
 
     def __init__(self, allowed_hosts=None, **settings):
-        self.engine = SlowEngine()
+        self.engine = SlowWordEngine()
         self.service = tone_service(self.engine, cartesia_voices=[f"{KATIE}=high"], **settings)
         self.client = TestClient(create_app(self.service, allowed_hosts=allowed_hosts))
 
@@ -297,6 +280,21 @@ def test_a_bad_continuation_stops_what_it_continues(server):
         assert {event["context_id"] for event in until(socket)} == {"other"}
 
 
+def test_what_still_arrives_for_a_failed_context_is_not_spoken_from_its_middle(server):
+    with server.connect() as socket:
+        heard = len(server.engine.heard)
+        say(socket, "Hello there. ", voice="nobody", max_buffer_delay_ms=0)
+        assert until(socket)[-1]["error_code"] == "voice_not_found"
+        say(socket, "And the rest. ", voice="low")
+        assert until(socket)[-1]["error_code"] == "voice_not_found"
+        say(socket, "", **{"continue": False})
+        assert until(socket)[-1]["type"] == "done"
+        assert len(server.engine.heard) == heard
+        say(socket, "A fresh start.", **{"continue": False})
+        assert until(socket)[-1]["type"] == "done"
+        assert [utterance.text for utterance in server.engine.heard[heard:]] == ["A fresh start."]
+
+
 def test_text_after_the_end_is_refused_while_the_rest_is_spoken(server):
     with server.connect() as socket:
         say(socket, "This is spoken slowly.", **{"continue": False})
@@ -331,6 +329,19 @@ def test_an_engine_that_fails_ends_only_its_context(server, monkeypatch):
     assert (error["type"], error["status_code"], error["done"]) == ("error", 500, True)
     assert "secret" not in json.dumps(events)
     assert of(events, "good")[-1]["type"] == "done"
+
+
+def test_a_socket_that_nobody_uses_is_closed():
+    server = Server(socket_idle_seconds=0.2)
+    with server.client, server.connect() as socket:
+        say(socket, "This goes on slowly.", "long", max_buffer_delay_ms=0)
+        began = time.monotonic()
+        while time.monotonic() - began < 0.5:
+            assert socket.receive_json()["type"] == "chunk"
+        socket.send_json({"context_id": "long", "cancel": True})
+        with pytest.raises(WebSocketDisconnect) as end:
+            until(socket)
+    assert end.value.code == 1000
 
 
 def denied(server, path=PATH, **options):

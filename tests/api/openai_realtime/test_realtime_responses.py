@@ -138,6 +138,14 @@ def test_telephone_formats_are_companded_at_8_khz(client, kind, law):
     assert np.median(np.minimum(close, 256 - close)) <= 1
 
 
+@pytest.mark.parametrize("text", ["...", "😀"])
+def test_a_text_without_words_is_a_short_silence(client, text):
+    events = client.speak(**out_of_band(text))
+    assert audio(events) == bytes(2 * 4_800)
+    assert events[-1]["response"]["status"] == "completed"
+    assert transcript(events) == text
+
+
 def test_speed_is_the_sessions(client):
     assert client.update(audio={"output": {"speed": 2.0}})["audio"]["output"]["speed"] == 2.0
     assert len(audio(client.speak(**out_of_band(TEXT)))) == 2 * 24_000 * 12 // 10

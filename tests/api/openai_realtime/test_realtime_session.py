@@ -10,7 +10,7 @@ TEXT = "The tide is out."
 
 @pytest.fixture(scope="module")
 def app():
-    with realtime_app(tone_service(max_input_chars=2_000)) as client:
+    with realtime_app(tone_service(max_input_chars=2_000, openai_voices=["marin=high"])) as client:
         yield client
 
 
@@ -64,6 +64,23 @@ def test_an_update_changes_what_it_names(client):
         "type": "audio/pcma"
     }
     client.update(audio={"output": {"format": {"type": "audio/pcm"}, "voice": "low"}})
+
+
+def test_open_webui_speaks(app):
+    """What its engine `openai-realtime` sends for each sentence, and what it waits for."""
+    with app.websocket_connect("/v1/realtime?model=gpt-realtime-2.1-mini", headers={"Authorization": "Bearer x"}) as it:
+        client = RealtimeClient(it)
+        assert client.next()["type"] == "session.created"
+        audio = {
+            "input": {"turn_detection": None, "transcription": None},
+            "output": {"format": {"type": "audio/pcm", "rate": 24_000}, "voice": "marin"},
+        }
+        told = {"output_modalities": ["audio"], "tools": [], "tool_choice": "none", "instructions": "Read it aloud."}
+        client.update(type="realtime", audio=audio, **told)
+        events = client.speak(conversation="none", input=[message(TEXT)], **told)
+        assert not {event["type"] for event in events} & {"error"}
+        assert events[-1]["response"]["id"] == events[0]["response"]["id"]
+        assert events[-1]["response"]["status"] == "completed"
 
 
 @pytest.mark.parametrize(

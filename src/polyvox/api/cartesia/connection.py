@@ -13,10 +13,12 @@ from starlette.websockets import WebSocketDisconnect
 from polyvox.api.cartesia.bodies import MAX_ID_CHARS, ContextMessage, OpeningMessage
 from polyvox.api.cartesia.delivery import ContextDelivery
 from polyvox.api.cartesia.events import done_event, error_event
+from polyvox.api.cartesia.failed_contexts import FailedContexts
 from polyvox.api.cartesia.speech import cartesia_request
 from polyvox.api.context_pool import ContextPool
 from polyvox.api.forms import Fields
 from polyvox.api.json_socket import JsonSocket
+from polyvox.api.realtime.idle_watch import IdleWatch
 from polyvox.errors import InvalidRequestError, PolyvoxError
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_context import ContextOptions, SpeechContext
@@ -39,16 +41,32 @@ class CartesiaConnection:
         self._owner = owner
         self._client = client
         self._pool = ContextPool(service.settings.max_contexts_per_connection)
+        self._idle = IdleWatch(service.settings.socket_idle_seconds, lambda: len(self._pool) > 0)
         self._open: dict[str, ContextDelivery] = {}
+        self._failed = FailedContexts()
         self._numbers = count()
 
     async def run(self) -> None:
-        """Serve the client until it leaves."""
-        async with self._pool, aclosing(self._socket.messages(self._refuse)) as messages:
-            with suppress(WebSocketDisconnect):
-                async for values in messages:
-                    await self._answer(values)
-                    await asyncio.sleep(0)  # messages that came in one packet must not keep others from their turn
+        """Serve the client until it leaves, or is idle for too long."""
+        async with self._pool, asyncio.TaskGroup() as tasks:
+            watching = tasks.create_task(self._close_when_idle())
+            try:
+                with suppress(WebSocketDisconnect):
+                    await self._serve()
+            finally:
+                watching.cancel()
+
+    async def _serve(self) -> None:
+        async with aclosing(self._socket.messages(self._refuse)) as messages:
+            async for values in messages:
+                self._idle.touch()
+                await self._answer(values)
+                await asyncio.sleep(0)  # messages that came in one packet must not keep others from their turn
+
+    async def _close_when_idle(self) -> None:
+        await self._idle.wait()
+        with suppress(WebSocketDisconnect):
+            await self._socket.close(reason=f"Nothing was sent for {self._idle.seconds:g} s.")
 
     async def _refuse(self, error: PolyvoxError) -> None:
         """Answer what is no JSON object."""
@@ -64,14 +82,20 @@ class CartesiaConnection:
             else:
                 await self._speak(context_id, message, values)
         except PolyvoxError as error:
-            goes_on = context_id in self._open and self._open[context_id].ended
-            if not goes_on:
+            speaks_on = context_id in self._open and self._open[context_id].ended
+            event = error_event(error, done=not speaks_on) | {"context_id": given}
+            if not speaks_on:
                 await self._cancel(context_id)
-            await self._socket.send(error_event(error, done=not goes_on) | {"context_id": given})
+                if values.get("continue") is True:
+                    self._failed.add(context_id, event)
+            await self._socket.send(event)
 
     async def _speak(self, context_id: str, message: ContextMessage, values: Mapping[str, Any]) -> None:
         delivery = self._open.get(context_id)
         if delivery is None:
+            if (error := self._failed.answer(context_id, goes_on=message.goes_on)) is not None:
+                await self._socket.send(error)
+                return
             if not message.goes_on and not message.transcript.strip():
                 await self._socket.send(done_event(()) | {"context_id": context_id})  # the end of what never began
                 return
@@ -99,6 +123,8 @@ class CartesiaConnection:
 
         async def fail(error: PolyvoxError) -> None:
             self._forget(context_id, delivery)
+            if not delivery.ended:
+                self._failed.add(context_id, error_event(error) | {"context_id": context_id})
             await delivery.fail(error)
 
         self._pool.open(delivery.key, context, deliver, fail)

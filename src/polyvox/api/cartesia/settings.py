@@ -47,4 +47,5 @@ class CartesiaSettings(SettingsSection):
     @property
     def voice_map(self) -> Mapping[str, str]:
         """Voices of this server by Cartesia's ids."""
-        return {**KNOWN_VOICES, **dict(alias.split("=", 1) for alias in self.voices)}
+        given = (alias.split("=", 1) for alias in self.voices)
+        return {**KNOWN_VOICES, **{voice_id.strip().lower(): voice.strip() for voice_id, voice in given}}

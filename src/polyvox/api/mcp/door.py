@@ -71,7 +71,6 @@ DOOR = Door(
     DOOR_NAME,
     router,
     wordings={"/mcp": _json_rpc_error},
-    recordings=["/mcp"],
     headers=("Mcp-Session-Id",),
     lifespan=_lifespan,
 )

@@ -15,7 +15,6 @@ from polyvox.api.clients import client_of
 from polyvox.api.mcp.server import Context, create_server
 from polyvox.api.mcp.service_backend import ServiceBackend
 from polyvox.api.mcp.tools import SpeechTools, ToolLimits
-from polyvox.api.size_limit import largest_message
 from polyvox.errors import OverloadedError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -36,7 +35,7 @@ class McpHttp:
             create_server(SpeechTools(ToolLimits.of(settings)), self._backend_of),
             session_idle_timeout=settings.mcp_session_seconds,
             max_sessions=settings.mcp_max_sessions,
-            max_request_body_size=largest_message(settings),
+            max_request_body_size=settings.max_body_bytes,
         )
 
     @asynccontextmanager

@@ -15,12 +15,15 @@ from polyvox.api.openai_realtime.ids import new_id
 from polyvox.api.openai_realtime.item import ItemStatus, SpokenItem
 from polyvox.api.openai_realtime.outbox import Outbox
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
+from polyvox.audio.pcm import silence
 from polyvox.errors import PolyvoxError
 from polyvox.service.speech_context import ContextAudio, SpeechContext
 from polyvox.types import AudioChunk, Pcm
 
 _DELTA_SECONDS = 0.5
 """Most audio of one event: many clients take messages of a megabyte at most, and words are sent between the events."""
+
+_SILENCE_SECONDS = 0.2
 
 
 class ResponseStatus(StrEnum):
@@ -82,6 +85,8 @@ class Response:
             if isinstance(event, ContextAudio):
                 await self._send_chunk(event.chunk)
         self._warnings = context.warnings
+        if not self._has_item:
+            await self._send_chunk(_silent_chunk(self._plan.options.format.sample_rate))
         if self.in_progress:
             self._status = ResponseStatus.COMPLETED
         await self._end()
@@ -180,6 +185,11 @@ class Response:
             "input_token_details": {"text_tokens": written, "audio_tokens": 0, "cached_tokens": 0},
             "output_token_details": {"text_tokens": 0, "audio_tokens": spoken},
         }
+
+
+def _silent_chunk(sample_rate: int) -> AudioChunk:
+    """For a text without words, such as dots: clients take a response without any sound for broken."""
+    return AudioChunk(silence(_SILENCE_SECONDS, sample_rate, 1), sample_rate, index=0, start=0)
 
 
 def _pieces(chunk: AudioChunk) -> Iterator[tuple[float, Pcm]]:
