@@ -35,7 +35,7 @@ STUCK_SECONDS = 60.0
 """Beyond which a context must have been forgotten; on a busy machine one of so many takes seconds."""
 MEMORY_LIMIT = 64 * 2**20
 """Bytes that the server may grow by under the load, whatever its length."""
-CANCEL_SECONDS = 0.25
+CANCEL_SECONDS = 0.5
 """Bucket within which nearly all cancels must have freed their slot, on a machine busy with the trial itself."""
 
 
