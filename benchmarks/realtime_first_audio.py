@@ -50,16 +50,16 @@ class SocketDoor:
     @asynccontextmanager
     async def opened(self, url: str, voice: str) -> AsyncGenerator[FirstAudio]:
         numbers = count()
-        async with connect(url.replace("http", "ws", 1) + self.path(voice)) as socket:
 
-            async def speak() -> float:
-                sent = [json.dumps(message) for message in self.messages(voice, next(numbers))]
+        async def speak() -> float:
+            sent = [json.dumps(message) for message in self.messages(voice, next(numbers))]
+            async with connect(url.replace("http", "ws", 1) + self.path(voice)) as socket:
                 began = time.perf_counter()
                 for message in sent:
                     await socket.send(message)
                 return await _first_then_all(self._audio(socket), began)
 
-            yield speak
+        yield speak
 
     async def _audio(self, socket: ClientConnection) -> AsyncIterator[object]:
         async for message in socket:
