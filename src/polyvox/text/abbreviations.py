@@ -8,10 +8,10 @@ from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 
 _REACH: Final = 32
-_CHAR: Final = "[\\w\u0900-\u0963]"
-"""A character of a word; `re` takes the vowel signs of Devanagari for marks."""
+_SIGNS: Final = "\u0900-\u0963"
+"""Devanagari, whose vowel signs `re` takes for marks."""
 _LAST_WORDS: Final = re.compile(
-    rf"(?:(?P<before>[A-Za-z]+) |^|[^\w.\u0900-\u0963])(?P<word>{_CHAR}(?:(?:{_CHAR}|\.)*{_CHAR})?)$"
+    rf"(?:(?P<before>[A-Za-z]+) |^|[^\w.{_SIGNS}])(?P<word>[\w{_SIGNS}](?:[\w.{_SIGNS}]*[\w{_SIGNS}])?)$"
 )
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
