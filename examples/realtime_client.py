@@ -12,7 +12,7 @@ SERVER = os.environ.get("POLYVOX_URL", "http://127.0.0.1:8880")
 TEXT = "The tide is out, and the boats lie on the sand. Good morning."
 
 
-async def main() -> None:
+async def speak() -> bytes:
     audio = bytearray()
     async with connect(SERVER.replace("http", "ws", 1) + "/v1/realtime/speech") as socket:
         await socket.send(json.dumps({"type": "start", "voice": "af_heart", "format": "mp3", "word_timings": True}))
@@ -29,7 +29,7 @@ async def main() -> None:
                     raise SystemExit(problem)
                 case {"type": "done"}:
                     break
-    Path("tide.mp3").write_bytes(audio)
+    return bytes(audio)
 
 
-asyncio.run(main())
+Path("tide.mp3").write_bytes(asyncio.run(speak()))

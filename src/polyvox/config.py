@@ -176,7 +176,9 @@ class Settings(BaseModel):
         256, ge=1, description="WebSockets at once of one key, or of one address without a key."
     )
     socket_idle_seconds: float = Field(
-        300.0, gt=0, description="How long a WebSocket of `/v1/realtime/speech` may have no context and send nothing."
+        300.0,
+        gt=0,
+        description="How long a WebSocket of Polyvox's or Cartesia's API may have no context and send nothing.",
     )
     trusted_proxies: CommaList[IPvAnyNetwork] = Field(
         [], description="Addresses or networks of reverse proxies, which tell in X-Forwarded-For who calls."

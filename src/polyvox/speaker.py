@@ -67,6 +67,8 @@ class SayOptions(TypedDict, total=False):
     """How to speak, in words, for models that follow them."""
     tuning: Mapping[str, float]
     """Parameters that only this family of models has."""
+    words: bool
+    """Whether words are timed also with a model that does not do so itself; they then follow their audio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +214,7 @@ class Speaker:
             instructions=options.get("instructions"),
             tuning=dict(options.get("tuning", {})),
         )
-        return SpeechStream(self._loop, self._open(utterance, voice))
+        return SpeechStream(self._loop, self._open(utterance, voice, words=options.get("words", False)))
 
     def save(self, text: str, path: str | Path, **options: Unpack[SayOptions]) -> Path:
         """Speak a text into a file, in the format that its ending names."""
@@ -258,11 +260,10 @@ class Speaker:
         await self._voices.close()
         await self._service.close()
 
-    async def _open(self, utterance: Utterance, voice: str | ReferenceVoice | None) -> Session:
+    async def _open(self, utterance: Utterance, voice: str | ReferenceVoice | None, *, words: bool) -> Session:
         by_name = self._voices.resolver.by_name(SHARED_OWNER, self.model)
-        request = SpeechRequest(
-            utterance, model=self.model, door="library", markup=MarkupRequest(resolve_voice=by_name)
-        )
+        markup = MarkupRequest(resolve_voice=by_name)
+        request = SpeechRequest(utterance, model=self.model, door="library", markup=markup, words=words)
         transcript = voice.transcript if isinstance(voice, ReferenceVoice) else None
         reference: VoiceReference = (
             InlineVoice(voice.recording) if isinstance(voice, ReferenceVoice) else RegisteredVoice(utterance.voice)

@@ -84,3 +84,22 @@ async def test_leaving_stops_every_engine():
             assert engine.speaking == 2
             assert not await pool.cancel("a")
         assert engine.speaking == 0
+
+
+async def test_contexts_stop_even_if_whoever_closes_them_does_not_wait():
+    engine = ToneEngine(chunks=1000, delay=0.01)
+    client = Client()
+    async with running(tone_service(engine)) as service:
+        pool = ContextPool(4)
+        for name in ("waits", "speaks"):
+            pool.open(name, new_context(service), client.deliver, client.failed)
+        pool.get("speaks").push("Hello.")
+        pool.get("speaks").flush()
+        async with asyncio.timeout(5):
+            while not engine.speaking:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            closing = asyncio.create_task(pool.close())
+            await asyncio.sleep(0)
+            closing.cancel()
+            while engine.speaking or len(pool):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)

@@ -6,7 +6,8 @@ import pytest
 
 from helpers.fakes import PlainToneEngine, tone_service
 from helpers.grpc_clients import GrpcStudio, grpc_channel, speech_client
-from helpers.serving import called
+from helpers.realtime_client import realtime_client
+from helpers.serving import called, served
 from helpers.untimed import UntimedToneEngine
 
 pytestmark = pytest.mark.anyio
@@ -81,6 +82,24 @@ async def test_the_times_of_a_download_have_words(client, stream):
     (chunk,) = times["chunks"]
     assert spoken(chunk["words"]) == WORDS
     assert chunk["timing_source"] == "estimate"
+
+
+async def test_cartesias_events_have_words(client):
+    asked = {"transcript": WISH["input"], "voice": {"mode": "id", "id": "low"}, "add_timestamps": True}
+    output = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 24_000}
+    answer = await client.post("/tts/sse", json={**asked, "model_id": "sonic-3", "output_format": output})
+    events = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")]
+    stamps = [event["word_timestamps"] for event in events if event["type"] == "timestamps"]
+    assert [word for stamp in stamps for word in stamp["words"]] == WISH["input"].split()
+
+
+async def test_words_follow_on_the_realtime_socket(tmp_path):
+    with served(tone_service(UntimedToneEngine(), models_dir=tmp_path)) as url:
+        async with realtime_client(url) as client:
+            heard = await client.speak("a", WISH["input"], word_timings=True)
+    assert spoken(heard.words) == WORDS
+    assert heard.timing_source == "estimate"
+    assert heard.final["type"] == "done"
 
 
 async def test_marks_of_ssml_keep_their_times(client):

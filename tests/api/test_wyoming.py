@@ -3,13 +3,16 @@
 import asyncio
 import contextlib
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.cloning import Studio, sample
 from helpers.fakes import ToneEngine, tone_service, tone_settings
 from helpers.wyoming import audio_of, served_wyoming
+from polyvox.api.auth import owner_of
 from polyvox.api.wyoming.event import LINE_BYTES, Event, EventError, EventReader
 from polyvox.api.wyoming.server import check_wyoming_exposure
 from polyvox.config import Settings
@@ -17,6 +20,8 @@ from polyvox.errors import ForbiddenError
 from polyvox.service.metrics import Metrics
 from polyvox.service.pending_bodies import PendingBodies
 from polyvox.types import Voice
+from polyvox.voices.records import SHARED_OWNER, VoiceDetails
+from polyvox.voices.references import InlineVoice
 
 pytestmark = pytest.mark.anyio
 
@@ -148,6 +153,27 @@ async def test_a_voice_is_found_by_name_by_speaker_or_by_language(voice, model, 
         await client.send("synthesize", text="Hello.", voice=voice)
         await client.read_until("audio-stop")
     assert [heard.voice for heard in engines[model].heard] == [chosen]
+
+
+async def test_voices_that_were_registered_without_a_key_are_listed_and_speak(tmp_path):
+    studio = Studio(tmp_path)
+    async with served_wyoming(service=studio.speech, voices=studio.voices) as served:
+        await studio.voices.start()
+        mine = VoiceDetails(name="Anna", transcript="Hello.", language="en-gb")
+        theirs = replace(mine, name="Secret")
+        record = (await studio.voices.register(InlineVoice(sample(1)), mine, SHARED_OWNER)).record
+        await studio.voices.register(InlineVoice(sample(2)), theirs, owner_of("somebody's key"))
+        async with await served.connect() as client:
+            await client.send("describe")
+            (program,) = (await client.read()).data["tts"]
+            await client.send("synthesize", text="Hello.", voice={"name": record.id})
+            await client.read_until("audio-stop")
+            await client.send("synthesize", text="Hello.", voice={"language": "en-GB"})
+            await client.read_until("audio-stop")
+        await studio.voices.close()
+    listed = {voice["name"]: (voice["description"], voice["languages"]) for voice in program["voices"]}
+    assert listed == {"low": ("Low", ["en-US"]), "high": ("High", ["en-US"]), record.id: ("Anna", ["en-GB"])}
+    assert [heard.prepared is not None for heard in studio.engine.heard] == [True, True]
 
 
 async def test_ssml_is_obeyed_where_the_event_says_so():

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from helpers.serving import decoded_seconds, served
 from polyvox.api.mcp import door
 from polyvox.api.mcp.backend import McpBackend
 from polyvox.api.mcp.tools import SpeechTools, ToolLimits
+from polyvox.cli import mcp_stdio
 from polyvox.cli.main import app
 from polyvox.cli.mcp_backends import RemoteBackend, StartingBackend
 from polyvox.cli.mcp_machine import UserMachine
@@ -236,6 +238,23 @@ def test_standard_output_holds_the_protocol_and_nothing_else(tmp_path: Path) -> 
         assert process.wait(30) == 0
     assert [answer["id"] for answer in answers] == [0, 1]
     assert answers[1]["result"]["content"][0]["type"] == "audio"
+
+
+def test_an_interrupt_ends_the_process_though_a_thread_waits_for_a_message(
+    engine: ToneEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+
+    async def serve_stdio(*arguments: object) -> None:
+        seen.append(signal.getsignal(signal.SIGINT))
+
+    monkeypatch.setattr(mcp_stdio, "serve_stdio", serve_stdio)
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        result = CliRunner().invoke(app, ["mcp"])
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert (result.exit_code, seen) == (0, [signal.SIG_DFL])
 
 
 def test_what_cannot_work_is_one_line_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,32 @@
-"""A client of ElevenLabs' sockets that notes what comes."""
+"""A client of ElevenLabs' sockets that notes what comes, and an engine whose words have no times."""
 
 import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from helpers.fakes import PlainToneEngine
+from polyvox.types import AudioChunk, Capabilities
+
 Message = dict[str, Any]
+
+
+class WordlessEngine(PlainToneEngine):
+    """A tone engine without word timings."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return replace(super().capabilities, word_timings=False)
+
+    def _chunk(self, *args: Any) -> AudioChunk:
+        return replace(super()._chunk(*args), words=())
 
 
 class SocketClient:

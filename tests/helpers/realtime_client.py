@@ -22,6 +22,7 @@ class HeardContext:
     started: dict[str, Any] = field(default_factory=dict)
     audio: list[bytes] = field(default_factory=list)
     words: list[dict[str, Any]] = field(default_factory=list)
+    timing_source: str = ""
     flushed: list[str | int] = field(default_factory=list)
     errors: list[dict[str, Any]] = field(default_factory=list)
     final: dict[str, Any] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class HeardContext:
                 self.take_audio(event["sequence"], event["start_sample"], event["end_sample"], data)
             case "words":
                 self.words += event["words"]
+                self.timing_source = event["timing_source"]
             case "flushed":
                 self.flushed.append(event["id"])
             case "error":
@@ -64,7 +66,7 @@ class HeardContext:
 
 
 class RealtimeClient:
-    """One socket. A context has to have a name that no other on it ever had."""
+    """One socket, and the last context of each name on it."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
@@ -101,6 +103,8 @@ class RealtimeClient:
                 self.other.put_nowait(event)
                 continue
             if event["type"] == "started":
+                if heard.ended.is_set():  # its name is used again
+                    heard = self.contexts[event["context"]] = HeardContext()
                 self._numbers[event["number"]] = heard
             heard.take(event)
 

@@ -6,17 +6,22 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
 
 from helpers.attacked_server import attacked_server
+from helpers.documented_server import documented_server
 from helpers.frequency_server import PROGRAM, SAMPLE_RATE, WORD_SECONDS
 from helpers.processes import ProgramProcess
 from helpers.realtime_client import HeardContext, RealtimeClient, realtime_client
+from helpers.speech import HARVARD_SENTENCES
 from helpers.trials import watched
 from polyvox.audio.pcm import from_pcm16
+from polyvox.evaluate.wer import word_error_rate
+from polyvox.voices.transcribe import Moonshine
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +34,7 @@ WORDS = 12
 MEMORY_LIMIT = 64 * 2**20
 """Bytes that the server may grow by under the load, whatever its length."""
 CANCEL_SECONDS = 0.25
-"""Bucket within which nearly all cancels must have freed their slot, on a machine that is busy with the trial itself."""
+"""Bucket within which nearly all cancels must have freed their slot, on a machine busy with the trial itself."""
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -117,7 +118,7 @@ async def test_audio_does_not_wait_for_words(tmp_path, executor):
 
 
 async def test_words_that_are_late_at_the_end_are_estimated(tmp_path, executor, monkeypatch):
-    monkeypatch.setattr(word_track, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(word_track, "_MOST_PATIENCE_SECONDS", 0.05)
     timer = ScriptedTimer(tmp_path)
     timer.gate.clear()
     try:
@@ -126,6 +127,18 @@ async def test_words_that_are_late_at_the_end_are_estimated(tmp_path, executor, 
         timer.gate.set()
     assert [word.word for word in words_of(chunks)] == WORDS
     assert chunks[-1].timing_source is TimingSource.ESTIMATE
+
+
+async def test_the_end_waits_for_words_no_longer_than_half_of_the_audio_plays(tmp_path, executor):
+    timer = ScriptedTimer(tmp_path)
+    timer.gate.clear()
+    timer._aligns = False  # nothing has to be loaded
+    began = time.monotonic()
+    try:
+        await spoken(timed_engine(UntimedToneEngine(chunks=2, chunk_seconds=1.5), timer, executor))
+    finally:
+        timer.gate.set()
+    assert 1.4 <= time.monotonic() - began < 4.0
 
 
 async def test_an_alignment_that_fails_gives_estimates(tmp_path, executor):

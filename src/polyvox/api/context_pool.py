@@ -80,8 +80,11 @@ class ContextPool:
 
     async def close(self) -> None:
         """Stop all contexts and wait for them."""
-        if entries := list(self._entries.values()):
-            await asyncio.gather(*(_stopped(entry) for entry in entries))
+        tasks = [entry.task for entry in self._entries.values()]
+        for task in tasks:  # before any waiting, in which whoever closes may be cancelled
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def finished(self) -> None:
         """Wait until every context has been delivered."""

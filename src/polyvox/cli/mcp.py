@@ -1,6 +1,7 @@
 """`polyvox mcp`: speech as tools for an agent's host, over standard input and output."""
 
 import asyncio
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -48,6 +49,7 @@ def serve_mcp(
         log_level="debug" if context.find_root().params["debug"] else "warning",
     )
     configure_logging(settings)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that waits for a message would keep the process alive
     machine = UserMachine(None if folder is None else folder.resolve())
     if server is None:
         backend = StartingBackend(settings)

@@ -65,6 +65,10 @@ class Lazy(Generic[Loaded]):
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
+    @property
+    def loaded(self) -> bool:
+        return self._loaded is not None
+
     def get(self) -> Loaded:
         with self._lock:
             if self._loaded is None:

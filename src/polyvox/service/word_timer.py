@@ -73,6 +73,12 @@ class WordTimer:
         folder = settings.models_dir
         self._aligns = settings.word_timings == "auto"
         self._aligner = Lazy(lambda: MoonshineAligner(open_bundle(ASR_BUNDLE, folder)))
+        self._reported = False
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the next call has nothing to load."""
+        return not self._aligns or self._aligner.loaded
 
     def time(self, stretch: Stretch) -> TimedWords:
         """The words that can be timed now: all of a whole stretch; of another those that are surely complete."""
@@ -107,7 +113,9 @@ class WordTimer:
         try:
             return self._aligner.get()
         except BundleError as error:
-            log.info("word times are estimates", fix=f"polyvox pull {ASR_BUNDLE}", reason=error.message)
+            if not self._reported:
+                log.warning("word times are estimates", fix=f"polyvox pull {ASR_BUNDLE}", reason=error.message)
+            self._reported = True
             return None
 
 

@@ -19,8 +19,11 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _STEP_SECONDS: Final = 1.2
 """New audio of a segment under way after which its words are looked for again."""
-_PATIENCE_SECONDS: Final = 5.0
-"""How long the end of an utterance waits for its last words; those that are late by then are estimated."""
+_PATIENCE: Final = 0.5
+"""How long the end of an utterance waits for its last words, as a share of its audio, which is playing meanwhile: the
+next utterance of a stream begins after it. Words that are late by then are estimated."""
+_LEAST_PATIENCE_SECONDS: Final = 1.0
+_MOST_PATIENCE_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True)
@@ -112,7 +115,7 @@ class WordTrack:
         self._segments[-1].unread.append(self._taken(len(self._text())))
         self._segments[-1].closed = self._finished = True
         self._changed.set()
-        await asyncio.wait([self._worker], timeout=_PATIENCE_SECONDS)
+        await asyncio.wait([self._worker], timeout=self._patience())
         if not self._worker.done():
             await self._estimate_rest()
         elif (failure := self._worker.exception()) is not None:
@@ -126,6 +129,13 @@ class WordTrack:
         """End the background task."""
         self._worker.cancel()
         await asyncio.wait([self._worker])
+
+    def _patience(self) -> float:
+        """Seconds; the most while the aligner is not loaded yet."""
+        if self._last is None or not self._timer.is_ready:
+            return _MOST_PATIENCE_SECONDS
+        share = _PATIENCE * self._last.end / self._last.sample_rate
+        return min(max(share, _LEAST_PATIENCE_SECONDS), _MOST_PATIENCE_SECONDS)
 
     def _begin(self, start: int, sample_rate: int) -> None:
         if self._segments:

@@ -68,8 +68,10 @@ def view(window: str, start: int, *, final: bool) -> MarkupView:
         return MarkupView(window, start, len(window))
     still_open = None if final else _OPEN.search(window, start)
     known = len(window) if still_open is None else still_open.start()
-    parts, seen, tags, done = [], [], [], 0
-    length = 0
+    parts: list[str] = []
+    seen: list[int] = []
+    tags: list[re.Match[str]] = []
+    length = done = 0
     for tag in _MARKUP.finditer(window, start, known):
         parts += (window[done : tag.start()], _stand_in(tag))
         seen.append(length + tag.start() - done)

@@ -10,6 +10,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, decoded_seconds
+from helpers.untimed import UntimedToneEngine
 
 pytestmark = pytest.mark.anyio
 
@@ -176,6 +177,17 @@ async def test_events_carry_audio_words_and_the_end(prefix):
     starts, ends = ([time for stamp in stamps for time in stamp[side]] for side in ("start", "end"))
     assert starts == sorted(starts)
     assert ends[-1] == pytest.approx(0.3, abs=1e-3)
+
+
+async def test_words_are_timed_with_a_model_that_does_not_time_them():
+    async with called(service_of(UntimedToneEngine())) as client:
+        events = events_of(await client.post("/tts/sse", json=asked(add_timestamps=True)))
+        without = events_of(await client.post("/tts/sse", json=asked()))
+    stamps = [event["word_timestamps"] for event in events if event["type"] == "timestamps"]
+    words = [word for stamp in stamps for word in stamp["words"]]
+    assert "".join(words) == TEXT.replace(" ", "")
+    assert stamps[-1]["end"][-1] <= 0.3
+    assert {event["type"] for event in without} == {"chunk", "done"}
 
 
 async def test_without_being_asked_for_there_are_no_words_and_no_context():

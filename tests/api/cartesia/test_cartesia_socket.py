@@ -331,6 +331,19 @@ def test_an_engine_that_fails_ends_only_its_context(server, monkeypatch):
     assert of(events, "good")[-1]["type"] == "done"
 
 
+def test_a_socket_that_nobody_uses_is_closed():
+    server = Server(socket_idle_seconds=0.2)
+    with server.client, server.connect() as socket:
+        say(socket, "This goes on slowly.", "long", max_buffer_delay_ms=0)
+        began = time.monotonic()
+        while time.monotonic() - began < 0.5:
+            assert socket.receive_json()["type"] == "chunk"
+        socket.send_json({"context_id": "long", "cancel": True})
+        with pytest.raises(WebSocketDisconnect) as end:
+            until(socket)
+    assert end.value.code == 1000
+
+
 def denied(server, path=PATH, **options):
     with pytest.raises(WebSocketDenialResponse) as refusal, server.connect(path, **options):
         pass

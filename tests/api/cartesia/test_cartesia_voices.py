@@ -5,6 +5,8 @@ import pytest
 from helpers.cloning import sample, studio_client
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called
+from polyvox.api.cartesia.settings import KNOWN_VOICES
+from polyvox.engines.kokoro.levels import measured_levels
 from polyvox.types import Voice
 
 pytestmark = pytest.mark.anyio
@@ -61,6 +63,10 @@ async def test_a_voice_has_the_fields_that_the_sdk_reads():
     assert (voice["gender"], voice["country"], voice["description"]) == ("feminine", "GB", "number 0")
     assert (voice["access"], voice["visibility"], voice["is_owner"]) == ("public", "all", False)
     assert mapped == voice | {"id": KATIE}
+
+
+def test_the_voices_that_clients_name_by_default_are_voices_of_kokoro():
+    assert set(KNOWN_VOICES.values()) <= set(measured_levels())
 
 
 async def test_what_is_not_there_is_refused_in_cartesias_words():

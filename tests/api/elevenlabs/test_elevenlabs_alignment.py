@@ -68,6 +68,20 @@ def test_without_word_timings_characters_are_spread_over_the_chunk():
     assert found.ends[-1] == 3.0
 
 
+def test_words_that_are_timed_later_keep_their_times():
+    aligner = CharacterAligner(spaced=True, late=True)
+    text = "one two three"
+    parts = [
+        aligner.chunk(text, chunk(0, 1, span=Span(0, 13))),
+        aligner.chunk(text, chunk(1, 2, [(0.1, 0.4, 0, 3)], span=Span(0, 13))),
+        aligner.chunk(text, chunk(2, 2, [(0.9, 1.2, 4, 7), (1.4, 1.9, 8, 13)])),
+    ]
+    assert [text_of(part) for part in parts] == ["", "one ", "two three "]
+    assert (parts[1].starts[0], parts[1].ends[-1]) == pytest.approx((0.1, 0.4))
+    assert (parts[2].starts[0], parts[2].starts[4], parts[2].ends[-1]) == pytest.approx((0.9, 1.4, 1.9))
+    assert parts[2].starts[-1] == aligner.time == pytest.approx(1.9)
+
+
 def test_what_is_not_spoken_is_added_at_the_end():
     aligner = CharacterAligner(spaced=False)
     found = aligner.chunk("Hi {}", chunk(0, 1, [(0, 0.5, 0, 2)]))

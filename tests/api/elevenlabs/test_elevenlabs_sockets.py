@@ -7,7 +7,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from helpers.elevenlabs_sockets import connected
+from helpers.elevenlabs_sockets import WordlessEngine, connected
 from helpers.fakes import TONES, ToneEngine, tone, tone_service
 from helpers.serving import decoded_seconds, served, wait_for
 from polyvox.audio.pcm import to_pcm16
@@ -168,6 +168,21 @@ async def test_silence_before_the_first_word_counts_as_time(url):
     (only,) = client.alignments()
     assert (only["charStartTimesMs"][0], only["chars"][0]) == (200, "O")
     assert only["charStartTimesMs"][-1] + only["charDurationsMs"][-1] == 300
+
+
+@pytest.mark.parametrize("timings", ["estimate", "durations"])
+async def test_words_of_an_engine_without_timings_are_told_in_their_order(timings):
+    with served(tone_service(WordlessEngine(), word_timings=timings)) as at:
+        async with connected(at, MULTI, **PCM, auto_mode="true") as client:
+            for text in ("One two three. ", "Four five six. "):
+                await client.say({"text": text, "context_id": "a"})
+            await client.say({"context_id": "a", "close_context": True})
+            await client.until(isFinal=True)
+    found = client.alignments()
+    assert characters(found).split() == ["One", "two", "three.", "Four", "five", "six."]
+    spans = [one["charStartTimesMs"][-1] + one["charDurationsMs"][-1] for one in found]
+    assert 500 < sum(spans) <= 600, "clients add up how long each message lasts"
+    assert is_tone(client.audio(), "low")
 
 
 async def test_a_client_that_leaves_frees_its_slot(url, engine):

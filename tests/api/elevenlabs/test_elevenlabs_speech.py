@@ -4,12 +4,12 @@ import base64
 import io
 import json
 import wave
-from dataclasses import replace
 
 import av
 import pytest
 
-from helpers.fakes import PlainToneEngine, ToneEngine, tone, tone_service
+from helpers.elevenlabs_sockets import WordlessEngine
+from helpers.fakes import ToneEngine, tone, tone_service
 from helpers.serving import called, decoded_seconds
 from polyvox.audio.pcm import to_pcm16
 from polyvox.audio.raw_encoding import RawEncoding
@@ -164,15 +164,18 @@ async def test_lines_stay_below_what_clients_read():
     assert data == to_pcm16(tone(220.0, 0, 480_000, 24_000))
 
 
-async def test_an_engine_without_word_timings_is_aligned_all_the_same():
-    class Wordless(PlainToneEngine):
-        def _chunk(self, *args):
-            return replace(super()._chunk(*args), words=())
-
-    async with called(tone_service(Wordless())) as client:
-        found = (await speech(client, "low/with-timestamps")).json()["alignment"]
-    assert "".join(found["characters"]) == TEXT
-    assert found["character_end_times_seconds"][-1] == pytest.approx(0.3)
+@pytest.mark.parametrize("timings", ["estimate", "durations"])
+@pytest.mark.parametrize("path", ["low/with-timestamps", "low/stream/with-timestamps"])
+async def test_an_engine_without_word_timings_is_aligned_all_the_same(path, timings):
+    async with called(tone_service(WordlessEngine(), word_timings=timings)) as client:
+        answer = await speech(client, path)
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    found = [line["alignment"] for line in lines if line["alignment"]]
+    assert "".join(char for part in found for char in part["characters"]) == TEXT
+    ends = [time for part in found for time in part["character_end_times_seconds"]]
+    assert ends == sorted(ends)
+    assert 0.2 < ends[-1] <= 0.31
+    assert b"".join(base64.b64decode(line["audio_base64"]) for line in lines) == SAMPLES
 
 
 async def test_the_same_paths_are_below_the_prefix():

@@ -8,6 +8,7 @@ from polyvox.api.cartesia.speech import FIELD_NAMES, NAME
 from polyvox.api.cartesia.wording import error_body
 from polyvox.api.door import Door
 from polyvox.api.key_sources import KeySources
+from polyvox.api.shared_paths import SharedPaths
 
 PREFIX = "/cartesia"
 
@@ -22,7 +23,6 @@ def _router() -> APIRouter:
     for part in (routes.router, voices.router):
         router.include_router(part)
         router.include_router(part, prefix=PREFIX, include_in_schema=False)
-    router.include_router(routes.root)
     router.add_api_route(f"{PREFIX}/", routes.status, methods=["GET"], include_in_schema=False)
     return router
 
@@ -36,5 +36,6 @@ DOOR = Door(
     field_names={f"{prefix}{path}": FIELD_NAMES for path in _SPEECH for prefix in ("", PREFIX)},
     lists=["/voices", "/voices/*", f"{PREFIX}/voices", f"{PREFIX}/voices/*"],
     public=[f"{PREFIX}/"],
+    shared=SharedPaths("cartesia-version", ["/"], PREFIX),
     keys={**dict.fromkeys(_OWN_PATHS, _HEADER), _SOCKET: _PAGES, f"{PREFIX}{_SOCKET}": _PAGES},
 )

@@ -4,8 +4,6 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, Response, WebSocket
-from starlette.routing import Match
-from starlette.types import Scope
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.cartesia.audio_bytes import AudioBytes
@@ -20,8 +18,6 @@ from polyvox.api.streaming import BIT_DEPTH_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError
 
 router = APIRouter(route_class=JsonRoute, tags=["Cartesia"])
-
-VERSION_HEADER = b"cartesia-version"
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"description": "A field is missing, of the wrong type, or out of range; `message` says which."},
@@ -71,20 +67,6 @@ async def refuse_token() -> None:
     raise ForbiddenError("This server makes no access tokens; use one of its keys as the token.")
 
 
-class _VersionedRoute(JsonRoute):
-    """A route for callers who say that they speak Cartesia's API, on a path that others call too."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        match, child = super().matches(scope)
-        named = any(name == VERSION_HEADER for name, _ in scope.get("headers", ()))
-        return (match if named else Match.NONE), child
-
-
 async def status() -> dict[str, Any]:
     """Whether the server answers, and its version."""
     return {"ok": True, "version": version("polyvox")}
-
-
-root = APIRouter(route_class=_VersionedRoute)
-"""Of the paths without the prefix, those that other dialects have too."""
-root.add_api_route("/", status, methods=["GET"], include_in_schema=False)

@@ -1,8 +1,9 @@
 """From a body of Cartesia's to a request of the service."""
 
 import re
+from dataclasses import replace
 
-from polyvox.api.cartesia.bodies import GenerationBody
+from polyvox.api.cartesia.bodies import EventsBody, GenerationBody
 from polyvox.api.cartesia.settings import CartesiaSettings
 from polyvox.api.schemas import SpeechBody
 from polyvox.api.speech_requests import speech_request
@@ -44,7 +45,8 @@ async def cartesia_request(
             "normalization_options": {"normalize": False} if body.normalization == "off" else None,
         }
     )
-    return await speech_request(spoken, NAME, service, voices, owner)
+    request = await speech_request(spoken, NAME, service, voices, owner)
+    return replace(request, words=isinstance(body, EventsBody) and body.add_timestamps)
 
 
 def _language(body: GenerationBody, service: SpeechService, model: str | None, voice: str | None) -> str | None:

@@ -54,10 +54,14 @@ class CharacterAligner:
     With `spaced`, for messages that clients read on their own, each chunk's characters end with a space and last until
     the end of its audio: clients take a word as complete at a space, and count time by the last character. Only
     silence before the first word has no characters, since it would become part of that word.
+
+    With `late`, for words that are timed after they were spoken, a chunk has the characters of the words that come with
+    it and no others, and they last until the last of these words ends.
     """
 
-    def __init__(self, *, spaced: bool) -> None:
+    def __init__(self, *, spaced: bool, late: bool = False) -> None:
         self._spaced = spaced
+        self._late = late
         self._position = 0
         self.time = 0.0
         """Where the characters so far end, in seconds."""
@@ -66,17 +70,24 @@ class CharacterAligner:
         """The characters that a chunk adds; `text` is all of it that there is by now."""
         begin, end = chunk.start / chunk.sample_rate, chunk.end / chunk.sample_rate
         words = [word for word in chunk.words if word.span.end > self._position]
-        stop = max((word.span.end for word in words), default=self._position)
-        stop = _with_marks(text, min(max(stop, chunk.span.end if chunk.span else 0), len(text)))
+        stop = self._stop(text, words, chunk)
         if stop <= self._position:
             return self._silence(begin, end)
         bare = self._spaced and _lacks_space(text, stop)
-        until = words[-1].end if words and (bare or not self._spaced) else end
-        found = self._between(text, stop, words, max(begin, self.time), until)
+        until = words[-1].end if words and (bare or self._late or not self._spaced) else end
+        found = self._between(text, stop, words, self.time if self._late else max(begin, self.time), until)
         if bare:
-            found += Alignment((" ",), (found.ends[-1],), (max(end, found.ends[-1]),))
+            last = found.ends[-1]
+            found += Alignment((" ",), (last,), (last if self._late else max(end, last),))
         self._position, self.time = stop, found.ends[-1]
         return found
+
+    def _stop(self, text: str, words: Sequence[WordTiming], chunk: AudioChunk) -> int:
+        """Where the chunk's characters end."""
+        stop = max((word.span.end for word in words), default=self._position)
+        if chunk.span is not None and not self._late:
+            stop = max(stop, chunk.span.end)
+        return _with_marks(text, min(stop, len(text))) if words or not self._late else self._position
 
     def rest(self, text: str) -> Alignment:
         """Characters behind the last that were spoken, at the time where those ended."""
@@ -85,7 +96,7 @@ class CharacterAligner:
         return Alignment(_shown(left), (self.time,) * len(left), (self.time,) * len(left))
 
     def _silence(self, begin: float, end: float) -> Alignment:
-        if not self._spaced or not self._position:
+        if not self._spaced or self._late or not self._position:
             return Alignment()
         start, self.time = max(begin, self.time), max(end, self.time)
         return Alignment((" ",), (start,), (self.time,))

@@ -34,15 +34,18 @@ class AudioMessages:
     written: Written
     flushed: Mapping[str, Any] | None = None
     by_audio: bool = False
+    late: bool = False
+    """Whether words are timed after they were spoken."""
 
     async def deliver(self, context: SpeechContext) -> None:
         """Send all of a context."""
-        aligner, waiting, origin = CharacterAligner(spaced=True), Alignment(), 0.0
+        aligner, waiting, origin = CharacterAligner(spaced=True, late=self.late), Alignment(), 0.0
         async with aclosing(self.output.encoded_context(context)) as events:
             async for event in events:
                 if event.chunk is not None:
                     if not waiting:
-                        origin = event.chunk.start / event.chunk.sample_rate if self.by_audio else aligner.time
+                        by_audio = self.by_audio and not self.late
+                        origin = event.chunk.start / event.chunk.sample_rate if by_audio else aligner.time
                     waiting += aligner.chunk(context.text, event.chunk)
                 waiting = await self._send(event, waiting, origin)
         if waiting:

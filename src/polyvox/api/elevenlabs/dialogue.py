@@ -13,14 +13,13 @@ from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.elevenlabs.alignment import Alignment
 from polyvox.api.elevenlabs.requests import NAME, GenerationFields, speech_body
-from polyvox.api.elevenlabs.speech import AUDIO, MAX_VOICE_CHARS, TIMESTAMPS, Output, plain_audio
+from polyvox.api.elevenlabs.speech import AUDIO, MAX_VOICE_CHARS, TIMESTAMPS, Output, Speech, plain_audio
 from polyvox.api.elevenlabs.timestamps import PlainAudio, TimestampedFile, TimestampedStream
 from polyvox.api.elevenlabs.voices import VoiceDirectory
 from polyvox.api.schemas import RequestBody, Text
 from polyvox.api.streaming import SpeechResponse
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import TURN_SEPARATOR, DialogueTurn, turn_starts
-from polyvox.service.speech import SpeechRequest
 
 router = APIRouter(prefix="/v1/text-to-dialogue", route_class=JsonRoute, tags=["ElevenLabs"])
 
@@ -69,10 +68,9 @@ class VoiceSegments:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue that can be spoken, and its text as its characters are counted."""
+    """A dialogue that can be spoken, and which characters of its text each turn has."""
 
-    request: SpeechRequest
-    text: str
+    speech: Speech
     segments: VoiceSegments
 
 
@@ -97,7 +95,8 @@ async def _dialogue(
     asked = speech_body(body, "", first, 1.0, output, service.registry, directory.model)
     request = replace(asked.request_for("", NAME, NAME), resolve_kind=resolve_kind)
     text = TURN_SEPARATOR.join(turn.text for turn in turns)
-    return Dialogue(request, text, VoiceSegments([each.voice_id for each in body.inputs], turn_starts(turns)))
+    speech = Speech(request, text, directory.late_words)
+    return Dialogue(speech, VoiceSegments([each.voice_id for each in body.inputs], turn_starts(turns)))
 
 
 Asked = Annotated[Dialogue, Depends(_dialogue)]
@@ -106,22 +105,26 @@ Asked = Annotated[Dialogue, Depends(_dialogue)]
 @router.post("", response_class=Response, responses=AUDIO)
 async def convert(asked: Asked, output: Output, service: Service) -> SpeechResponse:
     """Speak a dialogue. The audio streams while it is made; a WAV file is sent when its length is known."""
-    return SpeechResponse(service, asked.request, plain_audio(output))
+    return SpeechResponse(service, asked.speech.request, plain_audio(output))
 
 
 @router.post("/stream", response_class=Response, responses=AUDIO)
 async def stream(asked: Asked, output: Output, service: Service) -> SpeechResponse:
     """Speak a dialogue; the audio streams while it is made."""
-    return SpeechResponse(service, asked.request, PlainAudio(output))
+    return SpeechResponse(service, asked.speech.request, PlainAudio(output))
 
 
 @router.post("/with-timestamps", response_class=Response, responses=TIMESTAMPS)
 async def convert_with_timestamps(asked: Asked, output: Output, service: Service) -> SpeechResponse:
     """Speak a dialogue, with the times of its characters and of its turns, as one JSON object."""
-    return SpeechResponse(service, asked.request, TimestampedFile(output, asked.text, asked.segments))
+    speech = asked.speech
+    body = TimestampedFile(output, speech.text, speech.late_words, asked.segments)
+    return SpeechResponse(service, speech.timed, body)
 
 
 @router.post("/stream/with-timestamps", response_class=Response, responses=TIMESTAMPS)
 async def stream_with_timestamps(asked: Asked, output: Output, service: Service) -> SpeechResponse:
     """Speak a dialogue, with the times of its characters and of its turns, as one JSON object a line."""
-    return SpeechResponse(service, asked.request, TimestampedStream(output, asked.text, asked.segments))
+    speech = asked.speech
+    body = TimestampedStream(output, speech.text, speech.late_words, asked.segments)
+    return SpeechResponse(service, speech.timed, body)

@@ -81,7 +81,8 @@ class DialogueInput(ContextSocket):
         context = self.caller.context(next(iter(requests.values())))
         flushed = {"is_final_audio_for_turn": True, "context_id": context_id}
         written = partial(self._written, context_id)
-        messages = AudioMessages(self.socket, self.caller.output, written, flushed, by_audio=True)
+        late = self.caller.late_words
+        messages = AudioMessages(self.socket, self.caller.output, written, flushed, by_audio=True, late=late)
         self.open(context_id, context, messages)
         self._dialogues = {name: one for name, one in self._dialogues.items() if self.pool.get(name) is one.context}
         dialogue = self._dialogues[context_id] = _Dialogue(context, requests)

@@ -44,7 +44,14 @@ class SocketCaller:
         voice = await directory.target(voice_id)
         asked = speech_body(self.fields, "", voice, speed, self.output, self.service.registry, directory.model)
         request = await speech_request(asked, NAME, self.service, self.voices, self.owner)
-        return replace(request, kind=None, client=self.client, max_wait=self.max_wait, request_id=self.request_id)
+        return replace(
+            request, kind=None, words=True, client=self.client, max_wait=self.max_wait, request_id=self.request_id
+        )
+
+    @property
+    def late_words(self) -> bool:
+        """Whether words are timed only after they were spoken."""
+        return VoiceDirectory.of(self.service, self.voices, self.owner, self.fields.model_id).late_words
 
     def context(self, request: SpeechRequest) -> SpeechContext:
         """A context whose messages are spoken one by one with `auto_mode`, else by clauses."""

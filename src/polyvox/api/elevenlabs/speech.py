@@ -1,5 +1,6 @@
 """ElevenLabs' text-to-speech over HTTP."""
 
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Response
@@ -42,7 +43,21 @@ async def _output_format(
 Output = Annotated[OutputFormat, Depends(_output_format)]
 
 
-async def _request(
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A request as the service takes it, its text, and whether its words are timed after they were spoken."""
+
+    request: SpeechRequest
+    text: str
+    late_words: bool
+
+    @property
+    def timed(self) -> SpeechRequest:
+        """The request with word timings."""
+        return replace(self.request, words=True)
+
+
+async def _speech(
     voice_id: Annotated[
         str, Path(max_length=MAX_VOICE_CHARS, pattern=PRINTABLE, description="A voice of `/v1/voices`, by id or name.")
     ],
@@ -51,43 +66,39 @@ async def _request(
     service: Service,
     voices: Voices,
     owner: Owner,
-) -> SpeechRequest:
-    """A request for speech as the service takes it."""
+) -> Speech:
     directory = VoiceDirectory.of(service, voices, owner, body.model_id)
     voice = await directory.target(voice_id)
     asked = speech_body(body, body.text, voice, body.speed, output, service.registry, directory.model)
-    return await speech_request(asked, NAME, service, voices, owner)
+    request = await speech_request(asked, NAME, service, voices, owner)
+    return Speech(request, body.text, directory.late_words)
 
 
-Request = Annotated[SpeechRequest, Depends(_request)]
+Asked = Annotated[Speech, Depends(_speech)]
 
 
 @router.post("/{voice_id}", response_class=Response, responses=AUDIO)
-async def convert(request: Request, output: Output, service: Service) -> SpeechResponse:
+async def convert(asked: Asked, output: Output, service: Service) -> SpeechResponse:
     """Speak a text. The audio streams while it is made; a WAV file is sent when its length is known."""
-    return SpeechResponse(service, request, plain_audio(output))
+    return SpeechResponse(service, asked.request, plain_audio(output))
 
 
 @router.post("/{voice_id}/stream", response_class=Response, responses=AUDIO)
-async def stream(request: Request, output: Output, service: Service) -> SpeechResponse:
+async def stream(asked: Asked, output: Output, service: Service) -> SpeechResponse:
     """Speak a text; the audio streams while it is made."""
-    return SpeechResponse(service, request, PlainAudio(output))
+    return SpeechResponse(service, asked.request, PlainAudio(output))
 
 
 @router.post("/{voice_id}/with-timestamps", response_class=Response, responses=TIMESTAMPS)
-async def convert_with_timestamps(
-    request: Request, body: TextToSpeechBody, output: Output, service: Service
-) -> SpeechResponse:
+async def convert_with_timestamps(asked: Asked, output: Output, service: Service) -> SpeechResponse:
     """Speak a text, with the times of its characters, as one JSON object."""
-    return SpeechResponse(service, request, TimestampedFile(output, body.text))
+    return SpeechResponse(service, asked.timed, TimestampedFile(output, asked.text, asked.late_words))
 
 
 @router.post("/{voice_id}/stream/with-timestamps", response_class=Response, responses=TIMESTAMPS)
-async def stream_with_timestamps(
-    request: Request, body: TextToSpeechBody, output: Output, service: Service
-) -> SpeechResponse:
+async def stream_with_timestamps(asked: Asked, output: Output, service: Service) -> SpeechResponse:
     """Speak a text, with the times of its characters, as one JSON object a line while the audio is made."""
-    return SpeechResponse(service, request, TimestampedStream(output, body.text))
+    return SpeechResponse(service, asked.timed, TimestampedStream(output, asked.text, asked.late_words))
 
 
 def plain_audio(output: OutputFormat) -> BodyFormat:

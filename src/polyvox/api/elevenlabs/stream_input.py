@@ -45,7 +45,6 @@ class StreamInput:
         self._caller = caller
         self._voice_id = voice_id
         self._pool = ContextPool(1)
-        self._messages = AudioMessages(socket, caller.output, self._written)
 
     async def run(self) -> None:
         """Serve the client until all is spoken or it leaves."""
@@ -82,7 +81,8 @@ class StreamInput:
         return context
 
     async def _deliver(self, context: SpeechContext) -> None:
-        await self._messages.deliver(context)
+        late = self._caller.late_words
+        await AudioMessages(self._socket, self._caller.output, self._written, late=late).deliver(context)
         await self._socket.send({"audio": None, "isFinal": True, "alignment": None, "normalizedAlignment": None})
         await self._socket.close()
 

@@ -53,12 +53,14 @@ class TimestampedStream:
 
     output: OutputFormat
     text: str
+    late: bool = False
+    """Whether words are timed after they were spoken."""
     more: MoreFields = field(default=_nothing)
     media_type = "application/json"  # as ElevenLabs labels it, though it is one object a line
     buffered = False
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        aligner = CharacterAligner(spaced=False)
+        aligner = CharacterAligner(spaced=False, late=self.late)
         waiting, sent = Alignment(), 0  # an encoder may hold audio back; its characters then wait with it
         async with aclosing(self.output.encoded(session)) as parts:
             async for part in parts:
@@ -83,12 +85,14 @@ class TimestampedFile:
 
     output: OutputFormat
     text: str
+    late: bool = False
+    """Whether words are timed after they were spoken."""
     more: MoreFields = field(default=_nothing)
     media_type = "application/json"
     buffered = True
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        aligner, found, size = CharacterAligner(spaced=False), Alignment(), 0
+        aligner, found, size = CharacterAligner(spaced=False, late=self.late), Alignment(), 0
         audio: list[bytes] = []
         async with aclosing(self.output.encoded(session)) as parts:
             async for part in parts:

@@ -38,6 +38,12 @@ class VoiceDirectory:
     ) -> "VoiceDirectory":
         return cls(service, voices, owner, model_name(model_id, service.settings))
 
+    @property
+    def late_words(self) -> bool:
+        """Whether the model's words are timed only after they were spoken, where words are asked for."""
+        known = self.service.registry.model(self.model).capabilities
+        return known is not None and not known.word_timings and self.service.settings.word_timings != "durations"
+
     async def target(self, voice_id: str) -> str:
         """The voice that an id or a name means to the model; empty for its default voice.
 

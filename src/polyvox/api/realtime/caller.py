@@ -26,4 +26,11 @@ class Caller:
         """What a `start` asks for, still without a text."""
         request = await speech_request(start.speech_body(), NAME, self.service, self.voices, self.owner)
         max_wait = self.max_wait if start.max_wait is None else min(start.max_wait, self.max_wait)
-        return replace(request, kind=None, client=self.client, max_wait=max_wait, request_id=self.request_id)
+        return replace(
+            request,
+            kind=None,
+            client=self.client,
+            max_wait=max_wait,
+            request_id=self.request_id,
+            words=start.word_timings,
+        )

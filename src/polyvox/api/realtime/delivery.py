@@ -83,7 +83,7 @@ class ContextDelivery:
         if part.chunk is not None:
             self._samples, self._chunks = end, self._chunks + 1
             if self._start.word_timings and part.chunk.words:
-                await self._send(events.words(self._start.context, part.chunk.words))
+                await self._send(events.words(self._start.context, part.chunk))
 
     async def _send_piece(self, piece: AudioPiece) -> None:
         sequence, self._sequence = self._sequence, self._sequence + 1

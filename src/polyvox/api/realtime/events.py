@@ -1,14 +1,14 @@
 """Messages that the server sends on the socket."""
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from polyvox.api.realtime.frames import AudioPiece
 from polyvox.api.realtime.messages import Start
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.service.speech import SpeechOutput
-from polyvox.types import WordTiming
+from polyvox.types import AudioChunk
 
 Event = dict[str, Any]
 
@@ -40,8 +40,8 @@ def audio(context: str, sequence: int, piece: AudioPiece) -> Event:
     }
 
 
-def words(context: str, timings: Iterable[WordTiming]) -> Event:
-    """When words are spoken, in seconds of the context's audio, and where they stand in its text."""
+def words(context: str, chunk: AudioChunk) -> Event:
+    """When a chunk's words are spoken, in seconds of the context's audio, and where they stand in its text."""
     listed = [
         {
             "word": timing.word,
@@ -49,9 +49,9 @@ def words(context: str, timings: Iterable[WordTiming]) -> Event:
             "end": round(timing.end, 4),
             "span": [timing.span.start, timing.span.end],
         }
-        for timing in timings
+        for timing in chunk.words
     ]
-    return {"type": "words", "context": context, "words": listed}
+    return {"type": "words", "context": context, "words": listed, "timing_source": chunk.timing_source}
 
 
 def flushed(context: str, flush_id: str | int) -> Event:
