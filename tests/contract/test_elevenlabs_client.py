@@ -9,6 +9,7 @@ import pytest
 
 from helpers.certificates import loaded, make_certificate
 from helpers.client_environment import run_client
+from helpers.documents import ROOT, blocks
 from helpers.fakes import ToneEngine, tone, tone_service
 from helpers.serving import served
 from polyvox.audio.pcm import to_pcm16
@@ -81,6 +82,19 @@ def test_the_async_client_does_the_same(seen):
     assert found["timed"]["text"] == TEXT
     assert found["lines"] == 3
     assert found["voices"] == len(seen["lists"]["all"])
+
+
+@pytest.mark.parametrize(
+    ("environment", "package"), [("sdks", "elevenlabs.client"), ("livekit", "livekit.plugins"), ("pipecat", "pipecat")]
+)
+def test_the_documented_lines_work(environment: str, package: str, tmp_path: Path):
+    page = ROOT / "docs" / "doors" / "elevenlabs.md"
+    (block,) = (one for one in blocks(page) if one.language == "python" and f"from {package}" in one.text)
+    with served(tone_service(ToneEngine(chunk_seconds=1.0))) as url:
+        address = url.removeprefix("http://")
+        (tmp_path / "block.py").write_text(block.text.replace("127.0.0.1:8880", address), encoding="utf-8")
+        written = run_client(environment, "documented_block.py", tmp_path / "block.py")
+    assert (written.get("tide.mp3", 0) > 40_000) is (environment == "sdks")
 
 
 def test_realtime_over_wss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

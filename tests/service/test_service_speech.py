@@ -5,6 +5,7 @@ import math
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from polyvox.errors import (
     UnavailableError,
     UnknownModelError,
     UnknownVoiceError,
+    status_of,
 )
 from polyvox.service.session import SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
@@ -371,3 +373,27 @@ async def test_samples_that_are_no_numbers_end_the_speech_with_an_error(rate):
             await speak(service, request(sample_rate=rate))
         metric = service.metrics.registry.get_sample_value("polyvox_failures_total", {"kind": "broken_audio"})
         assert metric == 1
+
+
+class TestOutput:
+    async def test_the_form_of_the_audio_is_known_before_the_text(self) -> None:
+        async with running(tone_service(ToneEngine())) as service:
+            form = await service.output(replace(request("", sample_rate=16_000), model="tts-1"))
+        assert (form.model, form.sample_rate, form.channels, form.warnings) == ("tone", 16_000, 1, ())
+
+    @pytest.mark.parametrize(
+        ("asked", "error"),
+        [
+            (request("", voice="nobody"), UnknownVoiceError),
+            (request("", model="nothing"), UnknownModelError),
+            (request("", speed=100.0), InvalidRequestError),
+        ],
+    )
+    async def test_what_cannot_be_spoken_is_refused_and_counted_without_a_text(
+        self, asked: SpeechRequest, error: type[PolyvoxError]
+    ) -> None:
+        async with running(tone_service()) as service:
+            with pytest.raises(error):
+                await service.output(asked)
+            kind = status_of(error("")).code
+            assert service.metrics.registry.get_sample_value("polyvox_failures_total", {"kind": kind}) == 1

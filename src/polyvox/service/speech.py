@@ -219,6 +219,13 @@ class SpeechService:
 
     async def output(self, request: SpeechRequest) -> SpeechOutput:
         """Check all of a request but its text, which may come later; a model that is not loaded yet is loaded."""
+        try:
+            return await self._checked_output(request)
+        except PolyvoxError as error:
+            self.metrics.failed(error)
+            raise
+
+    async def _checked_output(self, request: SpeechRequest) -> SpeechOutput:
         model, warnings = self.registry.resolve(request.model), Warnings()
         _check_numbers(request)
         with await self._hold(model) as held:

@@ -2,11 +2,16 @@
 
 import numpy as np
 import pytest
+from starlette.websockets import WebSocketDisconnect
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.openai_realtime_client import BETA, audio, connected, message, names, realtime_app, transcript
 from helpers.realtime_engine import HeldEngine
 from helpers.serving import wait_for
+from polyvox.api.openai_realtime.outbox import Outbox
+from polyvox.api.openai_realtime.released_dialect import ReleasedDialect
+from polyvox.api.openai_realtime.response import Response, ResponsePlan
+from polyvox.api.openai_realtime.speech_options import SpeechOptions
 from polyvox.audio.companding import alaw, mulaw
 
 TEXT = "The tide is out, and the boats lie on the sand."
@@ -283,6 +288,10 @@ def test_a_text_is_limited_alone_and_together_with_others(client):
     assert (error["code"], error["param"]) == ("invalid_text", "response.input")
     assert client.refused("conversation.item.create", item=message("a" * 201))["param"] == "item.content"
     halves = [message("a" * 101), message("a" * 101)]
+    many = [{"type": "item_reference", "id": client.say("a" * 199)["id"]}] * 256
+    error = client.refused("response.create", response={"input": many})
+    assert (error["code"], error["param"]) == ("invalid_text", "response.input")
+    assert f"{256 * 199:,}" in error["message"]
     assert client.refused("response.create", response={"input": halves})["code"] == "invalid_text"
 
 
@@ -327,3 +336,17 @@ def test_the_beta_version_has_its_own_names(app):
         response = events[-1]["response"]
         assert response["output"][0]["content"] == [{"type": "audio", "transcript": TEXT}]
         assert response["output_audio_format"] == "pcm16"
+
+
+@pytest.mark.anyio
+async def test_nobody_waits_for_a_response_whose_client_has_gone():
+    class Gone:
+        async def send(self, message):
+            raise WebSocketDisconnect
+
+    dialect = ReleasedDialect()
+    plan = ResponsePlan(TEXT, SpeechOptions(), None, None)
+    response = Response(plan, Outbox(Gone(), dialect), dialect)
+    with pytest.raises(WebSocketDisconnect):
+        await response.deliver(None)
+    assert response.ended.is_set()

@@ -1,6 +1,8 @@
 """The session and the conversation of OpenAI's Realtime API, and the errors that leave the socket open."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from helpers.fakes import tone_service
 from helpers.openai_realtime_client import BETA, RealtimeClient, connected, message, realtime_app, transcript
@@ -238,3 +240,41 @@ def test_the_oldest_items_make_room(client):
     for index in range(256):
         client.say(f"{index}")
     assert client.refused("conversation.item.retrieve", item_id=second["id"])
+
+
+NAMES = [
+    "session.update",
+    "conversation.item.create",
+    "conversation.item.retrieve",
+    "conversation.item.truncate",
+    "conversation.item.delete",
+    "response.create",
+    "response.cancel",
+    "output_audio_buffer.clear",
+]
+FIELDS = "session response item item_id input audio output voice format type content role text conversation id".split()
+PLAIN = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.text(st.characters(exclude_categories=()), max_size=8),
+    st.sampled_from(["message", "none", "user", "input_text", "audio/pcm", "root", "item_reference"]),
+)
+VALUES = st.recursive(
+    PLAIN,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(NAMES), fields=st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4))
+def test_no_event_ends_the_socket(client, name, fields):
+    client.socket.send_json({**fields, "type": name})
+    client.send("end", event_id="end")
+    events = client.until("error")
+    while events[-1]["error"]["event_id"] != "end":
+        events = client.until("error")

@@ -11,6 +11,7 @@ from polyvox.api.schemas import PRINTABLE, Integer, RequestBody, Text, VoiceName
 _MAX_METADATA = 16
 _MAX_ITEMS = 256
 _MAX_PARTS = 256
+_MAX_TOOLS = 128
 _MAX_INSTRUCTIONS = 100_000
 _MAX_VOICE = 1_000
 
@@ -40,7 +41,7 @@ VoiceField = Annotated[VoiceName, AfterValidator(_short_voice)]
 Modalities = Annotated[list[Literal["audio", "text"]], AfterValidator(_with_audio)]
 
 
-Tools = tuple[Any, ...]
+Tools = Annotated[tuple[Any, ...], Field(max_length=_MAX_TOOLS)]
 
 
 class ContentFields(RequestBody):

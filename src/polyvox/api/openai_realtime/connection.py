@@ -18,7 +18,7 @@ from polyvox.api.openai_realtime.conversation import Conversation
 from polyvox.api.openai_realtime.dialect import Dialect
 from polyvox.api.openai_realtime.event_error import NOT_SUPPORTED, EventError
 from polyvox.api.openai_realtime.ids import new_id
-from polyvox.api.openai_realtime.item import Item, Message, SpokenItem, text_to_speak
+from polyvox.api.openai_realtime.item import Item, Message, SpokenItem, spoken_of
 from polyvox.api.openai_realtime.outbox import Outbox
 from polyvox.api.openai_realtime.response import Response, ResponsePlan
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
@@ -119,7 +119,7 @@ class RealtimeConnection:
     async def _create_item(self, message: ClientEvent) -> None:
         event = Fields(message).parsed(ItemCreate)
         item = Message.of(event.item.checked("item"))
-        self._check_length(item.text, "item.content")
+        self._check_length(item.chars, "item.content")
         previous = self._conversation.add(item, event.previous_item_id)
         for name in ("conversation.item.added", "conversation.item.done"):
             await self._outbox.send(name, previous_item_id=previous, item=item.fields())
@@ -206,21 +206,20 @@ class RealtimeConnection:
         ]
 
     def _text(self, items: Sequence[Item]) -> str:
-        text = text_to_speak(items)
+        spoken = spoken_of(items)
+        self._check_length(sum(item.chars for item in spoken), "response.input")
+        text = "\n".join(item.text for item in spoken)
         if not text.strip():
             raise TextError(
                 "There is nothing to speak: give 'response.input' a user's message, or create one in the conversation.",
                 field="response.input",
             )
-        self._check_length(text, "response.input")
         return text
 
-    def _check_length(self, text: str, field: str) -> None:
+    def _check_length(self, chars: int, field: str) -> None:
         limit = self._service.settings.max_input_chars
-        if len(text) > limit:
-            raise TextError(
-                f"The text has {len(text):,} characters; send {limit:,} at most in one response.", field=field
-            )
+        if chars > limit:
+            raise TextError(f"The text has {chars:,} characters; send {limit:,} at most in one response.", field=field)
 
     async def _context(self, text: str, options: SpeechOptions) -> SpeechContext:
         """The context that speaks a text."""

@@ -109,7 +109,7 @@ def _fields(item_id: str, role: str, status: ItemStatus, content: list[dict[str,
     }
 
 
-def text_to_speak(items: Sequence[Item]) -> str:
-    """What is spoken of some items: the user's, or where there are none the assistant's; never the system's."""
-    texts = [item.text for item in items if item.role == "user"]
-    return "\n".join(texts or [item.text for item in items if item.role == "assistant"])
+def spoken_of(items: Sequence[Item]) -> Sequence[Item]:
+    """Which of some items are spoken: the user's, or where there are none the assistant's; never the system's."""
+    written = [item for item in items if item.role == "user"]
+    return written or [item for item in items if item.role == "assistant"]

@@ -80,7 +80,22 @@ class Response:
 
     async def deliver(self, context: SpeechContext) -> None:
         """Send the response's events, from the one that tells its id to its end."""
-        await self._outbox.send("response.created", response=self._fields())
+        try:
+            await self._outbox.send("response.created", response=self._fields())
+            await self._send_speech(context)
+        except PolyvoxError:
+            raise  # `fail` ends the response
+        except BaseException:
+            self.ended.set()
+            raise
+
+    async def fail(self, error: PolyvoxError) -> None:
+        """Send what ends a response that an error stopped."""
+        if self.in_progress:
+            self._status, self._error = ResponseStatus.FAILED, error
+        await self._end()
+
+    async def _send_speech(self, context: SpeechContext) -> None:
         async for event in context:
             if isinstance(event, ContextAudio):
                 await self._send_chunk(event.chunk)
@@ -89,12 +104,6 @@ class Response:
             await self._send_chunk(_silent_chunk(self._plan.options.format.sample_rate))
         if self.in_progress:
             self._status = ResponseStatus.COMPLETED
-        await self._end()
-
-    async def fail(self, error: PolyvoxError) -> None:
-        """Send what ends a response that an error stopped."""
-        if self.in_progress:
-            self._status, self._error = ResponseStatus.FAILED, error
         await self._end()
 
     async def _send_chunk(self, chunk: AudioChunk) -> None:

@@ -112,13 +112,10 @@ class RealtimeConnection:
             next(self._numbers),
             partial(self._held_text.flushed, message.context),
         )
-        self._held_text.add_context(message.context)
-        ended = partial(self._forget, message.context)
-        try:
-            self._pool.open(message.context, context, delivery.run, delivery.fail, ended)
-        except PolyvoxError:
-            self._held_text.forget(message.context)
-            raise
+        with self._held_text.context(message):
+            self._pool.open(
+                message.context, context, delivery.run, delivery.fail, partial(self._forget, message.context)
+            )
         self._deliveries[message.context] = delivery
 
     async def _pong(self, message: Ping) -> None:
@@ -148,15 +145,15 @@ class RealtimeConnection:
 
     def _push(self, message: TextFragment) -> None:
         context = self._open_context(message.context)
-        self._held_text.add_text(message.context, message.text)
-        context.push(message.text)
+        with self._held_text.text(message.context, message.text):
+            context.push(message.text)
         if message.flush:
             self._flush(message.context, None)
 
     def _flush(self, name: str, flush_id: FlushId | None) -> None:
         context = self._open_context(name)
-        self._held_text.add_flush(name)
-        self._deliveries[name].note_flush(context.flush(), flush_id)
+        with self._held_text.flush(name):
+            self._deliveries[name].note_flush(context.flush(), flush_id)
 
     def _open_context(self, name: str) -> SpeechContext:
         context = self._pool.get(name)

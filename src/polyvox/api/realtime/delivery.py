@@ -58,13 +58,12 @@ class ContextDelivery:
         async with aclosing(encoded_context(context, self._format)) as parts:
             async for part in parts:
                 await self._send_part(part, sample_bytes)
-        if not self._muted:
-            await self._socket.send(self._done(context, output))
+        await self._send(self._done(context, output))
 
     async def fail(self, error: PolyvoxError) -> None:
         """Tell the client what ended the context."""
         error.field = FIELD_NAMES.get(error.field or "", error.field)
-        await self._socket.send(events.error(error, self._start.context, ended=True))
+        await self._send(events.error(error, self._start.context, ended=True))
 
     async def confirm_cancel(self) -> None:
         await self._socket.send(events.cancelled(self._start.context, self._samples, self._chunks))
