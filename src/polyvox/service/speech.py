@@ -328,7 +328,7 @@ class SpeechService:
             model=model,
             engine=engine.name,
             voice=utterance.voice,
-            chars=kind.chars,
+            chars=lambda: kind.chars,
             sample_rate=delivery.sample_rate,
             channels=delivery.channels,
             warnings=warnings,
