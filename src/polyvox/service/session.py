@@ -62,7 +62,8 @@ _NEXT: Mapping[SessionState, frozenset[SessionState]] = {
 class SessionPlan:
     """What a session will do, fixed before it starts.
 
-    `chars` is the length of the text so far: one that arrives grows. `overhead` is how many chunks take longer than the engine's pace explains: the first, where a voice is prepared.
+    `chars` is the length of the text so far: one that arrives grows. `overhead` is how many chunks take longer than the
+    engine's pace explains: the first, where a voice is prepared.
     """
 
     id: str
