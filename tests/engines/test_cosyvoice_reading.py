@@ -221,6 +221,26 @@ class TestPhrases:
         assert "twenty five" in plain
         assert [each for phrase in self.ids(text, 2) for each in phrase.ids] == tokenizer.encode(plain + ".")
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "all the word and the wall cost $1,200.50 or so all the wall and the word",
+            "all the wall 😀 and the word[laughter] all the wall and the word. 👨\u200d👩\u200d👧 all",
+            "all the word of Dr. Word and the wall <strong>and all</strong> the word and the wall",
+        ],
+    )
+    def test_no_figure_tag_or_character_is_parted_however_it_arrives(self, text):
+        halves = text.encode("utf-16-le")
+        pieces = [halves[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(halves), 2)]
+        arriving, _, _ = self.script()
+        phrases = [phrase for piece in pieces for phrase in arriving.push(piece)] + arriving.finish()
+        assert phrases == self.ids(text, len(text))
+        assert len(phrases) > 1
+        assert "".join(phrase.text for phrase in phrases).split() == text.split()
+        parted = {word for phrase in phrases for word in phrase.text.split()}
+        assert parted == set(text.split()), "every word of the text is whole in one phrase"
+        assert all("<" not in phrase.text or phrase.text.count("<") == phrase.text.count(">") for phrase in phrases)
+
     @pytest.mark.parametrize("text", [TEXT, "今天下雨，我们在家。你好，" * 30, "墙" * 700, "all 1234567890 " * 40])
     def test_passages_are_neither_long_nor_moved_by_the_pieces(self, text):
         phrases = self.ids(text, 1)

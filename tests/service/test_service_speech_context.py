@@ -224,3 +224,29 @@ async def test_a_context_that_ends_by_itself_was_not_cancelled():
         await events_of(context)
         await context.cancel()
         assert service.metrics.registry.get_sample_value("polyvox_cancelled_contexts_total", {"door": "test"}) is None
+
+
+async def test_another_voice_speaks_what_is_pushed_after_it_was_named():
+    engine = ToneEngine(chunks=1)
+    async with running(tone_service(engine)) as service:
+        context, high = context_of(service), SpeechRequest(Utterance("", "high"), door="test")
+        context.push("One two")
+        context.speak_as(high)
+        context.push("Three four")
+        context.speak_as(high)
+        context.end()
+        events = await events_of(context)
+    assert [(heard.voice, heard.text) for heard in engine.heard] == [("low", "One two"), ("high", "Three four")]
+    words = [word for chunk in audio(events) for word in chunk.words]
+    assert [context.text[word.span.start : word.span.end] for word in words] == [word.word for word in words]
+
+
+async def test_the_log_tells_how_much_text_came(capsys):
+    async with running(tone_service(ToneEngine())) as service:
+        context = context_of(service)
+        context.push("Hello ")
+        context.push("there.")
+        context.end()
+        await events_of(context)
+    line = next(line for line in capsys.readouterr().out.splitlines() if "audio_seconds" in line)
+    assert "chars=12" in line

@@ -105,6 +105,85 @@ class TestSentenceBySentence:
                 assert sum(len(chunk.pcm) for chunk in chunks) == pytest.approx(6 * 1200, abs=600)
 
 
+class TestAPauseInTheText:
+    """After `max_delay` seconds without text, what no further text can change is spoken."""
+
+    async def heard(self, engine, pauses, max_delay=0.05):
+        """What the engine has been given when the text has paused, and all of it."""
+        more, spoken_first = asyncio.Event(), []
+
+        async def typing():
+            yield pauses[0]
+            await more.wait()
+            yield pauses[1]
+
+        async with running(tone_service(engine)) as service:
+            kind = SpeakStream(typing(), 1000, max_delay=max_delay)
+            asked = SpeechRequest(Utterance("", "low"), door="test", kind=kind)
+            async with await service.open(asked) as session:
+                chunks = asyncio.create_task(self.collect(session))
+                await asyncio.sleep(0.4)
+                spoken_first = [utterance.text for utterance in engine.heard]
+                more.set()
+                return spoken_first, [utterance.text for utterance in engine.heard], await chunks
+
+    async def collect(self, session):
+        return [chunk async for chunk in session]
+
+    @pytest.mark.parametrize(
+        ("pauses", "first", "rest"),
+        [
+            (("Let me check that for you.", " Here it is."), ["Let me check that for you."], ["Here it is."]),
+            (("We all paid them, about $1,2", "00.50 in all."), ["We all paid them,"], ["about $1,200.50 in all."]),
+            (("We met old Dr.", " Smith there."), [], ["We met old Dr. Smith there."]),
+            (("Hi \ud83d", "\ude00 you."), [], ["Hi 😀 you."]),
+        ],
+    )
+    async def test_what_is_safe_is_spoken(self, pauses, first, rest):
+        engine = ToneEngine()
+        heard_first, _, chunks = await self.heard(engine, pauses)
+        assert heard_first == first
+        assert [utterance.text for utterance in engine.heard] == first + rest
+        whole = "".join(pauses).encode("utf-16", "surrogatepass").decode("utf-16")
+        words = [word for chunk in chunks for word in chunk.words]
+        assert [word.word for word in words] == [whole[word.span.start : word.span.end] for word in words]
+
+    async def test_without_a_delay_it_waits_for_a_boundary(self):
+        heard_first, _, _ = await self.heard(ToneEngine(), ("Let me check that for you.", " Yes."), max_delay=None)
+        assert heard_first == []
+
+    async def test_leaving_during_the_pause_closes_the_pieces(self):
+        closed = asyncio.Event()
+
+        async def typing():
+            try:
+                yield "Let me check that for you."
+                await asyncio.Event().wait()
+            finally:
+                closed.set()
+
+        kind = SpeakStream(typing(), 1000, max_delay=0.01)
+        asked = SpeechRequest(Utterance("", "low"), door="test", kind=kind)
+        async with running(tone_service(ToneEngine())) as service, await service.open(asked) as session:
+            await asyncio.wait_for(anext(session), 5)
+        assert closed.is_set()
+
+    async def test_the_engine_is_idle_only_while_it_has_nothing_to_speak(self):
+        told, engine = [], ToneEngine()
+
+        async def typing():
+            yield "Let me check that for you."
+            await asyncio.sleep(0.3)
+            yield " Yes."
+
+        kind = SpeakStream(typing(), 1000, max_delay=0.1)
+        kind.on_idle = told.append
+        async with running(tone_service(engine)):
+            states = [tuple(told) async for _ in kind.synthesize(engine, Utterance("", "low"))]
+        assert states[0][-1] is False
+        assert told[:4] == [True, False, True, False]
+
+
 class TestReadingAlong:
     async def test_an_engine_that_can_hears_the_pieces_themselves(self):
         engine = Parrot()
@@ -112,6 +191,19 @@ class TestReadingAlong:
             chunks = await spoken(service, request(in_pieces("ab", "", "c")))
         assert len(chunks) == 3
         assert engine.heard == []
+
+    async def test_it_never_hears_half_a_character(self):
+        heard = []
+
+        class Listener(Parrot):
+            async def speak_stream(self, utterance, pieces):
+                async for piece in pieces:
+                    heard.append(piece)
+                    yield self._chunk(utterance, len(heard) - 1, [], 0.0)
+
+        async with running(tone_service(Listener())) as service:
+            await spoken(service, request(in_pieces("a\ud83d", "\ude00b", "\ud83d", "c\ud83d")))
+        assert heard == ["a", "😀b", "", "\ufffdc", "\ufffd"]
 
     async def test_its_text_has_the_same_limit(self):
         async with running(tone_service(Parrot())) as service:

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.anyio
 
 TEXT = "One two, three four. Five six seven!"
 WORDS = "One two three four Five six seven".split()
+ALIGNED = TimingSource.ALIGNMENT
 UTTERANCE = Utterance(TEXT, "low")
 
 
@@ -57,10 +58,11 @@ class ScriptedTimer(WordTimer):
         self.gate.wait(10)
         self.seen.append(stretch)
         half = stretch.sample_rate // 2
-        count = len(stretch.words) if stretch.whole else min(len(stretch.words), len(stretch.pcm) // half)
+        start = stretch.timed[-1].end if stretch.timed else stretch.start
+        there = (stretch.start + len(stretch.pcm) - start) // half
+        count = len(stretch.untimed) if stretch.whole else min(len(stretch.untimed), there)
         timed = TimedWords()
-        spans = [Span(stretch.start + place * half, stretch.start + (place + 1) * half) for place in range(count)]
-        timed.add(spans, TimingSource.ALIGNMENT)
+        timed.add([Span(start + place * half, start + (place + 1) * half) for place in range(count)], ALIGNED)
         return timed
 
 
@@ -129,13 +131,14 @@ async def test_words_that_are_late_at_the_end_are_estimated(tmp_path, executor, 
     assert chunks[-1].timing_source is TimingSource.ESTIMATE
 
 
-async def test_the_end_waits_for_words_no_longer_than_half_of_the_audio_plays(tmp_path, executor):
+async def test_where_more_follows_the_end_waits_for_words_no_longer_than_half_of_the_audio_plays(tmp_path, executor):
     timer = ScriptedTimer(tmp_path)
     timer.gate.clear()
     timer._aligns = False  # nothing has to be loaded
     began = time.monotonic()
     try:
-        await spoken(timed_engine(UntimedToneEngine(chunks=2, chunk_seconds=1.5), timer, executor))
+        engine = UntimedToneEngine(chunks=2, chunk_seconds=1.5)
+        await spoken(timed_engine(engine, timer, executor, patient=False))
     finally:
         timer.gate.set()
     assert 1.4 <= time.monotonic() - began < 4.0

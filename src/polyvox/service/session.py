@@ -62,7 +62,8 @@ _NEXT: Mapping[SessionState, frozenset[SessionState]] = {
 class SessionPlan:
     """What a session will do, fixed before it starts.
 
-    `overhead` is how many chunks take longer than the engine's pace explains: the first, where a voice is prepared.
+    `chars` is the length of the text so far: one that arrives grows. `overhead` is how many chunks take longer than the
+    engine's pace explains: the first, where a voice is prepared.
     """
 
     id: str
@@ -70,7 +71,7 @@ class SessionPlan:
     model: str
     engine: str
     voice: str
-    chars: int
+    chars: Callable[[], int]
     sample_rate: int
     channels: int
     warnings: Warnings
@@ -358,7 +359,7 @@ class Session:
             door=self._plan.door,
             model=self.model,
             voice=self._plan.voice,
-            chars=self._plan.chars,
+            chars=self._plan.chars(),
             chunks=progress.chunks,
             audio_seconds=round(progress.audio_seconds, 3),
             ttfa_ms=None if progress.first_audio_seconds is None else round(progress.first_audio_seconds * 1000, 1),

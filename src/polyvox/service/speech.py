@@ -311,7 +311,9 @@ class SpeechService:
                 self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=voice.label)
         delivery = _delivery(request, engine)
-        speaking = self._timed(engine) if request.words else engine
+        speaking = (
+            self._timed(engine, patient=request.whole or isinstance(kind, SpeakText)) if request.words else engine
+        )
 
         def source() -> AsyncIterator[AudioChunk]:
             if voice is None:
@@ -326,7 +328,7 @@ class SpeechService:
             model=model,
             engine=engine.name,
             voice=utterance.voice,
-            chars=kind.chars,
+            chars=lambda: kind.chars,
             sample_rate=delivery.sample_rate,
             channels=delivery.channels,
             warnings=warnings,
@@ -349,11 +351,11 @@ class SpeechService:
             kind.on_idle = session.idle
         return session
 
-    def _timed(self, engine: Engine) -> Engine:
+    def _timed(self, engine: Engine, *, patient: bool) -> Engine:
         """The engine with word timings, its own or those of the server, as the settings allow."""
         if engine.capabilities.word_timings or self.settings.word_timings == "durations":
             return engine
-        return timed_engine(engine, self._timer, self._timing_executor)
+        return timed_engine(engine, self._timer, self._timing_executor, patient=patient)
 
     def _job(self, request: SpeechRequest, kind: RequestKind, model: str) -> Job:
         return Job(

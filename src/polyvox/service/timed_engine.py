@@ -29,10 +29,11 @@ class TimedEngine:
     """Wraps an engine that has no word timings of its own; samples and chunks stay as they are.
 
     Words follow their audio: they come with a later chunk, the last ones with a chunk without samples behind the
-    engine's last.
+    engine's last. Where another utterance follows in the same stream, the wait for them is short: not `patient`.
     """
 
-    def __init__(self, engine: Engine, timer: WordTimer, executor: DeviceExecutor) -> None:
+    def __init__(self, engine: Engine, timer: WordTimer, executor: DeviceExecutor, patient: bool) -> None:
+        self._patient = patient
         self._engine = engine
         self._timer = timer
         self._executor = executor
@@ -69,7 +70,9 @@ class TimedEngine:
 
     def _track(self, utterance: Utterance, text: Callable[[], str], *, text_follows: bool = False) -> WordTrack:
         tags = (self._engine.capabilities.tags or frozenset()) | {*SPEAKERS}
-        return WordTrack(self._timer, self._executor, utterance, text, tags=tags, text_follows=text_follows)
+        return WordTrack(
+            self._timer, self._executor, utterance, text, tags=tags, text_follows=text_follows, patient=self._patient
+        )
 
 
 async def _timed(speech: AsyncIterator[AudioChunk], track: WordTrack) -> AsyncGenerator[AudioChunk]:
@@ -131,8 +134,10 @@ _ABILITIES: MappingProxyType[type, type[TimedEngine]] = MappingProxyType(
 )
 
 
-def timed_engine(engine: Engine, timer: WordTimer, executor: DeviceExecutor) -> TimedEngine:
+def timed_engine(engine: Engine, timer: WordTimer, executor: DeviceExecutor, *, patient: bool = True) -> TimedEngine:
     """The engine with word timings, and with exactly those of its abilities that a request can use."""
     parts = [part for protocol, part in _ABILITIES.items() if isinstance(engine, protocol)]
-    kind: Callable[[Engine, WordTimer, DeviceExecutor], TimedEngine] = type("TimedEngine", (*parts, TimedEngine), {})
-    return kind(engine, timer, executor)
+    kind: Callable[[Engine, WordTimer, DeviceExecutor, bool], TimedEngine] = type(
+        "TimedEngine", (*parts, TimedEngine), {}
+    )
+    return kind(engine, timer, executor, patient)

@@ -22,6 +22,7 @@ _TRUSTED: Final = 0.3
 """The least confidence of an alignment; see `Alignment`."""
 _MARGIN_SECONDS: Final = 0.4
 """A word that ends closer than this to where the audio breaks off may still go on."""
+_CONTEXT_WORDS: Final = 4
 _FINAL_LENGTHENING: Final = 0.2
 """Seconds that a word takes longer before a mark; of Kokoro's voices 0.19."""
 
@@ -30,7 +31,8 @@ _FINAL_LENGTHENING: Final = 0.2
 class Stretch:
     """Audio whose words are not timed yet, its first sample in the utterance, and the words in and behind it.
 
-    `whole`: all of the words are in it.
+    `whole`: all of the words are in it. `timed` are the samples of its first words, where these are timed already and
+    only help to find the others: few sounds alone are hard to align.
     """
 
     pcm: Pcm
@@ -38,14 +40,21 @@ class Stretch:
     start: int
     words: Sequence[TimedWord]
     whole: bool
+    timed: tuple[Span, ...] = ()
 
-    def rest(self, timed: "TimedWords") -> "Stretch":
-        """What is left when some of its words are timed."""
-        if not timed.spans:
+    @property
+    def untimed(self) -> Sequence[TimedWord]:
+        return self.words[len(self.timed) :]
+
+    def after(self, spans: Sequence[Span]) -> "Stretch":
+        """What is left when the next words are timed."""
+        timed = (*self.timed, *spans)
+        context = timed[-_CONTEXT_WORDS:]
+        if not context:
             return self
-        start = min(timed.spans[-1].end, self.start + len(self.pcm))
-        words = self.words[len(timed.spans) :]
-        return Stretch(self.pcm[start - self.start :], self.sample_rate, start, words, self.whole)
+        start = min(context[0].start, self.start + len(self.pcm))
+        words = self.words[len(timed) - len(context) :]
+        return Stretch(self.pcm[start - self.start :], self.sample_rate, start, words, self.whole, context)
 
 
 @dataclass(slots=True)
@@ -83,13 +92,12 @@ class WordTimer:
     def time(self, stretch: Stretch) -> TimedWords:
         """The words that can be timed now: all of a whole stretch; of another those that are surely complete."""
         timed = TimedWords()
-        while stretch.words:
+        while stretch.untimed:
             spans, source = self._part(stretch)
-            before = len(timed.spans)
             timed.add(spans, source)
-            if not stretch.whole or len(timed.spans) == before:
+            if not stretch.whole or not spans:
                 break
-            stretch = stretch.rest(TimedWords(spans, []))
+            stretch = stretch.after(spans)
         return timed
 
     def estimate(self, stretch: Stretch) -> TimedWords:
@@ -128,15 +136,25 @@ def _aligned(aligner: MoonshineAligner, stretch: Stretch) -> list[Span]:
     if found.confidence < _TRUSTED:
         return []
     sure = len(pcm) / rate - _MARGIN_SECONDS
-    complete = [(start, end) for start, end in found.words if whole or end <= sure]
+    complete = [(start, end) for start, end in found.words[len(stretch.timed) :] if whole or end <= sure]
     spans = [Span(round(start * rate), min(round(end * rate), len(pcm))) for start, end in complete]
-    return [_moved(without_quiet_edges(span, pcm, rate), stretch.start) for span in spans]
+    return _behind(stretch, [_moved(without_quiet_edges(span, pcm, rate), stretch.start) for span in spans])
 
 
 def _estimated(stretch: Stretch) -> list[Span]:
-    seconds = [spoken_seconds(word.spoken) + _FINAL_LENGTHENING * word.breaks for word in stretch.words]
-    breaks = [word.breaks for word in stretch.words]
-    return [_moved(span, stretch.start) for span in lay_out(stretch.pcm, stretch.sample_rate, seconds, breaks)]
+    if not stretch.untimed:
+        return []
+    seconds = [spoken_seconds(word.spoken) + _FINAL_LENGTHENING * word.breaks for word in stretch.untimed]
+    breaks = [word.breaks for word in stretch.untimed]
+    start = min(stretch.timed[-1].end, stretch.start + len(stretch.pcm)) if stretch.timed else stretch.start
+    spans = lay_out(stretch.pcm[start - stretch.start :], stretch.sample_rate, seconds, breaks)
+    return [_moved(span, start) for span in spans]
+
+
+def _behind(stretch: Stretch, spans: Sequence[Span]) -> list[Span]:
+    """The spans without what lies before the end of the words that were timed already."""
+    end = stretch.timed[-1].end if stretch.timed else 0
+    return [Span(max(span.start, end), max(span.end, end)) for span in spans]
 
 
 def _written(word: TimedWord) -> str:

@@ -20,10 +20,10 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 _STEP_SECONDS: Final = 1.2
 """New audio of a segment under way after which its words are looked for again."""
 _PATIENCE: Final = 0.5
-"""How long the end of an utterance waits for its last words, as a share of its audio, which is playing meanwhile: the
-next utterance of a stream begins after it. Words that are late by then are estimated."""
+"""How long the end of an utterance waits for its last words, as a share of its audio, which is playing meanwhile, where
+the next utterance of a stream begins after it. Words that are late by then are estimated."""
 _LEAST_PATIENCE_SECONDS: Final = 1.0
-_MOST_PATIENCE_SECONDS: Final = 5.0
+_MOST_PATIENCE_SECONDS: Final = 10.0
 
 
 @dataclass(slots=True)
@@ -40,6 +40,7 @@ class _Segment:
     words: list[TimedWord] = field(default_factory=list)
     unread: deque[Span] = field(default_factory=deque)
     parts: list[Pcm] = field(default_factory=list)
+    timed: tuple[Span, ...] = ()
 
     @property
     def is_due(self) -> bool:
@@ -49,7 +50,7 @@ class _Segment:
 
     def stretch(self, sample_rate: int) -> Stretch:
         pcm = np.concatenate(self.parts) if self.parts else np.zeros(0, np.float32)
-        return Stretch(pcm, sample_rate, self.start, tuple(self.words), self.closed)
+        return Stretch(pcm, sample_rate, self.start, tuple(self.words), self.closed, self.timed)
 
     def advance(self, rest: Stretch, step: int) -> None:
         """Go on behind the words that are timed; samples may have come meanwhile."""
@@ -58,7 +59,8 @@ class _Segment:
             passed -= len(self.parts.pop(0))
         if passed and self.parts:
             self.parts[0] = self.parts[0][passed:]
-        self.start, self.words, self.due = rest.start, list(rest.words), len(rest.pcm) + step
+        self.start, self.words, self.timed = rest.start, list(rest.words), rest.timed
+        self.due = len(rest.pcm) + step
 
 
 class WordTrack:
@@ -77,7 +79,9 @@ class WordTrack:
         *,
         tags: frozenset[str],
         text_follows: bool,
+        patient: bool,
     ) -> None:
+        self._patient = patient
         self._timer = timer
         self._executor = executor
         self._utterance = utterance
@@ -131,8 +135,8 @@ class WordTrack:
         await asyncio.wait([self._worker])
 
     def _patience(self) -> float:
-        """Seconds; the most while the aligner is not loaded yet."""
-        if self._last is None or not self._timer.is_ready:
+        """Seconds; the most where nothing follows, and while the aligner is not loaded yet."""
+        if self._patient or self._last is None or not self._timer.is_ready:
             return _MOST_PATIENCE_SECONDS
         share = _PATIENCE * self._last.end / self._last.sample_rate
         return min(max(share, _LEAST_PATIENCE_SECONDS), _MOST_PATIENCE_SECONDS)
@@ -173,7 +177,7 @@ class WordTrack:
         if stretch.whole:
             self._segments.popleft()
         elif timed.spans:
-            segment.advance(stretch.rest(timed), int(_STEP_SECONDS * stretch.sample_rate))
+            segment.advance(stretch.after(timed.spans), int(_STEP_SECONDS * stretch.sample_rate))
         else:
             segment.due = 2 * len(stretch.pcm)
 
@@ -202,6 +206,6 @@ class WordTrack:
 
     def _give_out(self, stretch: Stretch, timed: TimedWords) -> None:
         text, rate = self._text(), stretch.sample_rate
-        for word, span, source in zip(stretch.words, timed.spans, timed.sources, strict=False):
+        for word, span, source in zip(stretch.untimed, timed.spans, timed.sources, strict=False):
             written = text[word.span.start : word.span.end]
             self._ready.append(WordTiming(written, span.start / rate, span.end / rate, word.span, source))

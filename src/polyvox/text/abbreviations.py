@@ -8,10 +8,10 @@ from polyvox.text.normalize.english.context import STARTERS
 from polyvox.text.normalize.malay import abbreviations as malay
 
 _REACH: Final = 32
-_CHAR: Final = "[\\w\u0900-\u0963]"
-"""A character of a word; `re` takes the vowel signs of Devanagari for marks."""
+_SIGNS: Final = "\u0900-\u0963"
+"""Devanagari, whose vowel signs `re` takes for marks."""
 _LAST_WORDS: Final = re.compile(
-    rf"(?:(?P<before>[A-Za-z]+) |^|[^\w.\u0900-\u0963])(?P<word>{_CHAR}(?:(?:{_CHAR}|\.)*{_CHAR})?)$"
+    rf"(?:(?P<before>[A-Za-z]+) |^|[^\w.{_SIGNS}])(?P<word>[\w{_SIGNS}](?:[\w.{_SIGNS}]*[\w{_SIGNS}])?)$"
 )
 _DOTTED: Final = re.compile(r"(?:[A-Za-z]{1,2}\.)+[A-Za-z]")
 _ROMAN: Final = re.compile(r"[IVXLC]{2,}|[ivxlc]+|[VX]")
@@ -64,24 +64,25 @@ def shortens(text: str, stop: int, following: str, *, initial_follows: bool) -> 
     if last is None:
         return False
     word, before = last["word"], last["before"] or ""
-    if word in _BEFORE_FIGURES and _is_figure(following):
-        return True
-    if word in _NEVER_ENDS or f"{word} {following}" in _PAIRS:
+    if word in _NEVER_ENDS or f"{word} {following}" in _PAIRS or (word in _BEFORE_FIGURES and _is_figure(following)):
         return True
     if word in _INSIDE_BEFORE_SMALL:
         return not following[0].isupper()
     if word == "No":
         return bool(before) or following.islower() or (len(following) > 1 and following.isupper())
-    begins_line = stop - len(word) == 0 or text[stop - len(word) - 1] == "\n"
-    if word.isdigit() or (begins_line and following[0].isupper() and _ROMAN.fullmatch(word)):
-        return begins_line
+    if word.isdigit() or (_ROMAN.fullmatch(word) and following[0].isupper() and _begins_line(text, stop, word)):
+        return _begins_line(text, stop, word)
     starts_anew = following in STARTERS and not initial_follows
     if word in _MAY_END or _DOTTED.fullmatch(word) or _is_measured(text, stop, word):
         return not starts_anew
-    if len(word) == 1 and following.islower():
-        return text[stop - 3 : stop - 1] in ("a.", "d.", ". ") and word == "C"
+    if word == "C" and following.islower():
+        return text[stop - 3 : stop - 1] in ("a.", "d.") or text[stop - 4 : stop - 1] in ("a. ", "d. ")
     initial = len(word) == 1 and word.isupper() and following[0].isupper()
     return initial and not starts_anew and before.lower() not in english.LABEL_WORDS
+
+
+def _begins_line(text: str, stop: int, word: str) -> bool:
+    return stop == len(word) or text[stop - len(word) - 1] == "\n"
 
 
 def _is_figure(word: str) -> bool:
@@ -90,4 +91,4 @@ def _is_figure(word: str) -> bool:
 
 def _is_measured(text: str, stop: int, word: str) -> bool:
     """Whether a word is the unit of a figure before it."""
-    return word in _UNITS and text[: stop - len(word)].rstrip()[-1:].isdigit()
+    return word in _UNITS and text[max(0, stop - _REACH) : stop - len(word)].rstrip()[-1:].isdigit()

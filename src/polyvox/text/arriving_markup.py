@@ -39,7 +39,7 @@ class MarkupView:
     _tags: tuple[re.Match[str], ...] = ()
 
     def in_window(self, place: int) -> int:
-        """Where in the window a cut at a place of `text` falls; a closing tag stays with the words before it."""
+        """Where in the window a cut at a place of `text` falls: behind a closing tag, before an opening one."""
         index = bisect_left(self._seen, place)
         here = self._tags[index] if index < len(self._tags) and self._seen[index] == place else None
         if here is not None and here[0].startswith("</") and not self.text[place - 1].isspace():
@@ -48,7 +48,10 @@ class MarkupView:
             return place
         before = self._tags[index - 1]
         behind = self._seen[index - 1] + len(_stand_in(before))
-        return before.end() + place - behind if place >= behind else before.start()
+        opens = before["tag"] is not None and not before[0].startswith("</")
+        if place > behind or (place == behind and not opens):
+            return before.end() + place - behind
+        return before.start() if before.start() > self.start else before.end()
 
     def place(self, position: int) -> int:
         """The place of `text` at a position of the window; that of the markup where it falls inside it."""

@@ -68,6 +68,9 @@ class TextAssembler:
         self._offset = 0
         self._at = 0
         self._opening = True
+        # How far what follows `_at` is known to hold no end of a sentence, and no first clause.
+        self._without_end = 0
+        self._without_clause = 0
 
     def push(self, text: str) -> Iterator[StreamSegment]:
         """Add text and yield the segments that it completes."""
@@ -88,7 +91,7 @@ class TextAssembler:
         seen = self._view(final=False)
         place = safe_end(seen.text, seen.start)
         if place is not None:
-            ends_sentence = first_end(seen.text[:place], seen.start, final=True)[0] is not None
+            ends_sentence = first_end(seen.text[:place], seen.start, seen.start, final=True)[0] is not None
             yield from self._take(_Cut(self._placed(seen, place), ends_sentence))
             self._forget()
             self._opening = True
@@ -103,6 +106,7 @@ class TextAssembler:
         raw = self._text[self._at : cut.end]
         start = self._offset + self._at + len(raw) - len(raw.lstrip())
         self._at = cut.end
+        self._without_end = self._without_clause = 0
         segment = StreamSegment(raw.strip(), start, cut.ends_sentence)
         if segment.text:
             self._opening = self._opening and not any(char.isalnum() for char in segment.text)
@@ -126,11 +130,13 @@ class TextAssembler:
         self._skip_space()
         if self._at == len(self._text):
             return None
-        final = final and len(self._text) - self._at <= self._max_raw
         seen = self._view(final=final)
         limit = seen.start + self._max_chars
         text = seen.text[: min(limit + _LOOKAHEAD, seen.place(seen.start + self._max_raw))]
-        end, certain = first_end(text, seen.start, final=final and len(text) == len(seen.text))
+        reached = self._at - seen.start + seen.known
+        complete = final and len(text) == len(seen.text) and reached == len(self._text)
+        end, certain = first_end(text, seen.start, seen.start + self._without_end, final=complete)
+        self._without_end = certain - seen.start
         early = self._early_end(text, seen.start, certain)
         if early is not None and early <= min(certain, limit):
             return _Cut(self._placed(seen, early), ends_sentence=False)
@@ -139,7 +145,7 @@ class TextAssembler:
         if len(text) == limit + _LOOKAHEAD or seen.known - seen.start >= self._max_raw:
             forced = _forced_place(text, seen.start, min(limit, len(text)))
             return _Cut(self._placed(seen, forced), ends_sentence=False)
-        return _Cut(len(self._text), ends_sentence=True) if final else None
+        return _Cut(len(self._text), ends_sentence=True) if complete else None
 
     def _skip_space(self) -> None:
         word = _WORD.search(self._text, self._at)
@@ -149,7 +155,11 @@ class TextAssembler:
         """A place to cut inside the sentence, so that speech starts before its end is known."""
         if self._phrases:
             return phrase_end(text, start, certain)
-        return opening_clause(text, start, certain) if self._opening else None
+        if not self._opening:
+            return None
+        place, searched = opening_clause(text, start, start + self._without_clause, certain)
+        self._without_clause = searched - start
+        return place
 
 
 def _forced_place(text: str, start: int, limit: int) -> int:

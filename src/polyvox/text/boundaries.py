@@ -24,9 +24,10 @@ _PHRASE: Final = re.compile(rf"(?<!\S)(?:{_PLAIN} +){{3}}(?={_PLAIN} +{_PLAIN}\s
 _NUMERALS: Final = "〇零一二三四五六七八九十百千万萬亿億两兩"
 _DENSE: Final = rf"(?:(?![{_NUMERALS}])[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff])"
 _CLAUSE: Final = re.compile(
-    rf"(?<={_DENSE})(?:[，；：、]|—+)(?={_DENSE})|(?<=[^\W\d_])(?:[,;:](?=\s)|\s[—–](?=\s)|—(?=[^\W\d_]))"
+    rf"(?<={_DENSE})(?:[，；：、]|—{{1,2}})(?={_DENSE})|(?<=[^\W\d_])(?:[,;:](?=\s)|\s[—–](?=\s)|—(?=[^\W\d_]))"
     rf"|(?<=[{_SIGNS}])[,;](?=\s)"
 )
+_LONGEST_CLAUSE_MARK: Final = 4  # with what must follow it
 _TWO_WORDS: Final = re.compile(r"\s*(\S+)\s+(\S+)(?=\s)")
 _WIDE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _WIDTH: Final = 3
@@ -73,15 +74,23 @@ def phrase_end(text: str, start: int, certain: int) -> int | None:
     return None if found is None else found.end()
 
 
-def opening_clause(text: str, start: int, certain: int) -> int | None:
-    """The end of a first clause that may be spoken alone, in a text without the end of a sentence before `certain`."""
-    for mark in _CLAUSE.finditer(text, start, certain):
-        if mark.end() + _AFTER_OPENING > certain:
-            return None
+def opening_clause(text: str, start: int, searched: int, certain: int) -> tuple[int | None, int]:
+    """The end of a first clause that may be spoken alone, and from where the search goes on as `searched`.
+
+    No sentence ends before `certain`; the end is None as long as it takes more text to tell.
+    """
+    for mark in _CLAUSE.finditer(text, searched, certain):
+        dense = _WIDE.match(text, mark.start() - 1) is not None
+        following = _TWO_WORDS.match(text, mark.end())
+        if mark.end() + (_AFTER_OPENING // _WIDTH if dense else _AFTER_OPENING) > certain:
+            return None, mark.start()
+        if not dense and following is None:
+            return None, mark.start()
         clause = text[start : mark.end()]
-        if _width(clause) >= MIN_OPENING and _is_balanced(clause) and _stands_apart(text, start, mark):
-            return mark.end()
-    return None
+        apart = dense or (following is not None and _stands_apart(text, start, mark, following))
+        if apart and _width(clause) >= MIN_OPENING and _is_balanced(clause):
+            return mark.end(), mark.end()
+    return None, max(searched, certain - _LONGEST_CLAUSE_MARK)
 
 
 def safe_end(text: str, start: int) -> int | None:
@@ -125,20 +134,11 @@ def _is_balanced(text: str) -> bool:
     )
 
 
-def _stands_apart(text: str, start: int, mark: re.Match[str]) -> bool:
+def _stands_apart(text: str, start: int, mark: re.Match[str], following: re.Match[str]) -> bool:
     """Whether plain words stand on both sides of a clause's mark."""
-    if _WIDE.match(text, mark.start() - 1):
-        return True
     *_, third, second, last = ["", "", "", *text[max(start, mark.start() - 80) : mark.start()].split()]
-    following = _TWO_WORDS.match(text, mark.end())
-    return (
-        is_plain(last)
-        and is_plain(second)
-        and not _has_figure(third)
-        and following is not None
-        and is_plain(following[1].rstrip(","))
-        and is_plain(following[2].rstrip(","))
-    )
+    before = is_plain(last) and is_plain(second) and not _has_figure(third)
+    return before and is_plain(following[1].rstrip(",")) and is_plain(following[2].rstrip(","))
 
 
 def _has_figure(word: str) -> bool:
@@ -179,10 +179,10 @@ def _may_be_address(word: str, before: list[re.Match[str]]) -> bool:
 
 def _plain_place(text: str, words: list[re.Match[str]], index: int) -> int | None:
     """The place behind a word that stands among plain words, before one that begins a phrase and is complete."""
-    if index == 0 or index + 1 >= len(words) or words[index + 1].end() == len(text):
+    if index < _NEAR or index + 1 >= len(words) or words[index + 1].end() == len(text):
         return None
     before, word, after = (words[place][0] for place in (index - 1, index, index + 1))
-    known = is_plain(before) or (_begins(words, index - 1) and is_plain(before.lower()))
+    known = is_plain(before)
     near = words[max(0, index - _NEAR) : index]
     if not (known and is_plain(word) and after in _JOINING) or any(_has_figure(each[0]) for each in near):
         return None

@@ -37,13 +37,13 @@ def clauses(text: TrackedText) -> list[TrackedText]:
     return _cut(text, (match.end() for match in _CLAUSE.finditer(text.text)))
 
 
-def first_end(text: str, start: int = 0, *, final: bool = False) -> tuple[int | None, int]:
+def first_end(text: str, start: int, searched: int, *, final: bool = False) -> tuple[int | None, int]:
     """The end of the first sentence behind `start` of a text that is still arriving, and how far that is certain.
 
-    The end is None until no more text can change it; up to the second position no sentence ends, whatever follows. With
-    `final` nothing follows.
+    The end is None until no more text can change it; up to the second position no sentence ends, whatever follows, and
+    from there the search goes on as `searched`. With `final` nothing follows.
     """
-    for match in _END.finditer(text, start):
+    for match in _END.finditer(text, searched):
         ends_line = _LINE_END.match(text, match.end()) is not None
         if not (final or ends_line or _settled(match)):
             return None, match.start()

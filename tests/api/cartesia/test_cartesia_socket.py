@@ -175,6 +175,16 @@ def test_without_buffering_each_message_is_spoken_at_once(server):
         assert [event["type"] for event in until(socket)] == ["done"]
 
 
+def test_text_without_a_boundary_waits_no_longer_than_it_may(server):
+    with server.connect() as socket:
+        began = time.monotonic()
+        say(socket, "There is no boundary in this", max_buffer_delay_ms=100)
+        assert socket.receive_json()["type"] == "chunk"
+        assert time.monotonic() - began < 2.0
+        say(socket, "", **{"continue": False})
+        until(socket)
+
+
 def test_a_cancel_is_the_last_of_its_context_and_frees_the_slot(server):
     with server.connect() as socket:
         say(socket, "This goes on slowly.", "long", max_buffer_delay_ms=0)
