@@ -18,6 +18,8 @@ _MANY_FRAMES = 16
 _MESSAGE_BYTES = 512
 """Memory of a short message that waits for the application."""
 _LINGER_SECONDS = 10.0
+_SILENT_SECONDS = 2.0
+"""Time without a message to the client after which nothing on its socket is taken to be under way."""
 
 
 class GuardedWebSocket(WebSocketsSansIOProtocol):
@@ -41,12 +43,15 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
         self._frames = 0
         self._parse_is_due = False
         self._abort_timer: TimerHandle | None = None
+        self._sent_at = -_SILENT_SECONDS
+        self._shutdown_timer: TimerHandle | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._body.close()
         self._waiting.clear()
-        if self._abort_timer is not None:
-            self._abort_timer.cancel()
+        for timer in (self._abort_timer, self._shutdown_timer):
+            if timer is not None:
+                timer.cancel()
         self.config.connections.remove(self.transport)
         super().connection_lost(exc)
 
@@ -63,6 +68,14 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
             self._hold()
         self._go_on()
         return message
+
+    def shutdown(self) -> None:
+        """Close the socket of a server that stops, once no more speech comes; uvicorn waits for `drain_seconds`."""
+        silent = self.loop.time() - self._sent_at
+        if silent >= _SILENT_SECONDS or self.close_sent:
+            super().shutdown()
+        else:
+            self._shutdown_timer = self.loop.call_later(_SILENT_SECONDS - silent, self.shutdown)
 
     async def run_asgi(self) -> None:
         """Run the application. When it has ended, a client that does not read has a moment left to do so."""
@@ -104,6 +117,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
 
     async def send(self, message: Any) -> None:  # noqa: ANN401 - one of uvicorn's private types
         await super().send(message)
+        self._sent_at = self.loop.time()
         if self.initial_response is not None and self.close_sent:
             self.handshake_complete = True  # a refusal completes it; uvicorn would log an error for each
 
