@@ -140,6 +140,24 @@ async def test_the_description_covers_every_door():
             for mode in ("tts", "zero_shot", "cross_lingual", "instruct", "batch", "healthcheck")
         ),
         *("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"),
+        "/v1/realtime/client_secrets",
+        *("/tts/bytes", "/tts/sse", "/voices", "/voices/{voice_id}"),
+        *(
+            f"{path}{form}"
+            for path in ("/v1/text-to-speech/{voice_id}", "/v1/text-to-dialogue")
+            for form in ("", "/stream", "/with-timestamps", "/stream/with-timestamps")
+        ),
+        *("/v2/voices", "/v1/user", "/v1/user/subscription"),
+        *(
+            f"/elevenlabs/v1/{path}"
+            for path in (
+                "models",
+                "voices",
+                "voices/settings/default",
+                "voices/{voice_id}",
+                "voices/{voice_id}/settings",
+            )
+        ),
     }
     speech = schema["components"]["schemas"]["SpeechBody"]
     assert all("description" in field for field in speech["properties"].values())
