@@ -155,7 +155,7 @@ async def test_a_websocket_to_any_path_is_refused_as_a_request_is(
         (b"Sec-WebSocket-Key", b"dGhlIHNhbXBsZSBub25jZQ=="),
         (b"Sec-WebSocket-Version", b"13"),
     ]
-    for path in [*document["paths"], "/", "/v1/realtime", "/../", "/%00", "/\u00e9"] * scale:
+    for path in [*document["paths"], "/", "/v1/nothing", "/../", "/%00", "/\u00e9"] * scale:
         headers = [*handshake, chance.choice([header for header in ODD_HEADERS if header[0] != b"Upgrade"])]
         data = request_bytes("GET", path.encode(), headers).replace(b"Connection: close", b"Connection: Upgrade")
         answer = await exchanged(server.address, data, SECONDS)

@@ -23,6 +23,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"description": "A field is missing, of the wrong type, or out of range; `message` says which."},
     404: {"description": "No such voice or model."},
     429: {"description": "The queue is full; the header Retry-After says when to try again."},
+    503: {"description": "The model cannot be had now."},
 }
 _AUDIO: dict[int | str, dict[str, Any]] = {
     200: {"description": "The audio.", "content": {"audio/wav": {}, "audio/pcm": {}, "audio/mpeg": {}}}

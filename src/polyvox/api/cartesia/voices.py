@@ -25,7 +25,7 @@ Gender = Literal["masculine", "feminine", "gender_neutral"]
 _Cursor = Annotated[str | None, Query(max_length=_MAX_CHARS)]
 
 
-@router.get("/voices")
+@router.get("/voices", responses={404: {"description": "No such page."}})
 async def list_voices(
     service: Service,
     voices: Voices,
@@ -47,7 +47,7 @@ async def list_voices(
     return {"data": after[:limit], "has_more": len(after) > limit}
 
 
-@router.get("/voices/{voice_id}")
+@router.get("/voices/{voice_id}", responses={404: {"description": "No such voice."}})
 async def get_voice(voice_id: str, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
     """One voice, by its id here or by that of one of Cartesia's that the setting `cartesia_voices` knows."""
     name = service.settings.section(CartesiaSettings).voice_map.get(voice_id.lower(), voice_id)

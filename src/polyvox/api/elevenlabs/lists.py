@@ -27,6 +27,7 @@ ELEVENLABS_MODELS = (
     "eleven_v3",
 )
 _MAX_FILTER_CHARS = 200
+_NO_VOICE: dict[int | str, dict[str, Any]] = {404: {"description": "No such voice."}}
 
 
 @shared.get("/voices")
@@ -41,13 +42,13 @@ async def default_settings() -> dict[str, Any]:
     return dict(VOICE_SETTINGS)
 
 
-@shared.get("/voices/{voice_id}")
+@shared.get("/voices/{voice_id}", responses=_NO_VOICE)
 async def get_voice(voice_id: str, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
     """One voice."""
     return await VoiceDirectory.of(service, voices, owner).one(voice_id)
 
 
-@shared.get("/voices/{voice_id}/settings")
+@shared.get("/voices/{voice_id}/settings", responses=_NO_VOICE)
 async def voice_settings(voice_id: str, service: Service, voices: Voices, owner: Owner) -> dict[str, Any]:
     """The settings of one voice, which are those of every voice."""
     found = await VoiceDirectory.of(service, voices, owner).one(voice_id)

@@ -20,10 +20,14 @@ from polyvox.service.speech import SpeechRequest
 router = APIRouter(prefix="/v1/text-to-speech", route_class=JsonRoute, tags=["ElevenLabs"])
 
 MAX_VOICE_CHARS = 1_000
-AUDIO: dict[int | str, dict[str, Any]] = {
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    404: {"description": "No such voice or model."},
+    503: {"description": "The model cannot be had now."},
+}
+AUDIO: dict[int | str, dict[str, Any]] = _ERRORS | {
     200: {"description": "The audio.", "content": {audio.media_type: {} for audio in AudioFormat}}
 }
-TIMESTAMPS: dict[int | str, dict[str, Any]] = {
+TIMESTAMPS: dict[int | str, dict[str, Any]] = _ERRORS | {
     200: {
         "description": "`audio_base64`, and under `alignment` the `characters`, `character_start_times_seconds` and "
         "`character_end_times_seconds`; the stream has one such object a line.",
