@@ -2,8 +2,8 @@
 
     python -m benchmarks.interruptions --rounds 5
 
-The three take turns in one run, so that their ratios can be compared. A long text lets others go first only while it
-is ahead of its playback: on a machine that speaks more slowly than a listener hears, a short text waits beside it.
+The three take turns in one run, so that their ratios can be compared. A long text lets others go first while it is
+well ahead of its playback; else the short one is spoken beside it, on the same cores.
 """
 
 import argparse

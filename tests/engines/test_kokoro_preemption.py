@@ -13,7 +13,7 @@ from polyvox.runtime.cancellation import current_token
 
 pytestmark = pytest.mark.anyio
 
-SHORT, LONG = 4, 200
+SHORT, LONG = 4, 2_000
 SOON, LATER = 0.0, 1e6
 """Seconds from now until a chunk is due."""
 
@@ -83,18 +83,27 @@ async def test_a_chunk_that_is_due_later_makes_way_and_is_synthesised_after_the_
     assert [report.stopped for report in reports] == [False, True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("long_due", "short_due"), [(SOON, SOON), (0.05, SOON), (LATER, LATER + 1)], ids=["late", "soon", "not urgent"]
-)
-async def test_a_chunk_goes_on_where_its_player_would_run_dry_or_nobody_is_in_a_hurry(
-    synthesis, network, long_due, short_due
-):
-    long = await with_a_long_chunk_running(synthesis, network, long_due)
-    short = asyncio.create_task(synthesis.synthesize(request(SHORT), asyncio.get_running_loop().time() + short_due))
+async def test_a_chunk_goes_on_where_nobody_is_in_a_hurry(synthesis, network):
+    long = await with_a_long_chunk_running(synthesis, network, LATER)
+    later = asyncio.get_running_loop().time() + LATER + 1
+    short = asyncio.create_task(synthesis.synthesize(request(SHORT), later))
     await asyncio.sleep(0.03)
     network.passage.set()
     await asyncio.gather(long, short)
     assert network.finished == [SHORT, LONG, SHORT] == network.began
+
+
+@pytest.mark.parametrize("long_due", [SOON, 0.05], ids=["late", "soon"])
+async def test_one_first_chunk_runs_beside_a_chunk_whose_player_would_run_dry(synthesis, network, long_due):
+    long = await with_a_long_chunk_running(synthesis, network, long_due)
+    now = asyncio.get_running_loop().time()
+    async with asyncio.timeout(10):
+        await synthesis.synthesize(request(SHORT), now)
+    assert not long.done()
+    network.passage.set()
+    await long
+    assert network.began == [SHORT, LONG, SHORT]
+    assert network.finished == [SHORT, SHORT, LONG]
 
 
 async def test_a_chunk_that_is_cancelled_while_it_makes_way_is_not_synthesised_again(synthesis, network):

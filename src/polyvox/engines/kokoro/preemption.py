@@ -48,17 +48,30 @@ class Preemption:
         finally:
             del self._running[chunk]
 
-    def make_way(self, size: int, due: float, now: float) -> None:
-        """Stop the running chunk that is needed last, where a chunk that has just come would be late without that."""
+    def make_way(self, size: int, due: float, now: float) -> bool:
+        """Stop the running chunk that is needed last, where a chunk that has just come would be late without that.
+
+        Whether one is stopped.
+        """
         running = list(self._running)
         if len(running) < self._workers or self._phoneme_seconds is None:
-            return
+            return False
         last = max(running, key=lambda chunk: chunk.due)
         own, other = self._cost(size), self._cost(last.size)
         left = other - (time.perf_counter() - last.began)
         in_time = due > now and due - now > left + own
-        if not in_time and left > _WORTH * own and last.due - now > _SAFETY * (own + other):
+        stops = not in_time and left > _WORTH * own and last.due - now > _SAFETY * (own + other)
+        if stops:
             last.token.cancel()
+        return stops
+
+    def waits_long(self, size: int, due: float, now: float) -> bool:
+        """Whether a chunk that is due already would wait longer for a worker than it takes itself."""
+        running = list(self._running)
+        if due > now or len(running) < self._workers or self._phoneme_seconds is None:
+            return False
+        left = min(self._cost(chunk.size) - (time.perf_counter() - chunk.began) for chunk in running)
+        return left > self._cost(size)
 
     def _cost(self, size: int) -> float:
         return max(size, _SMALLEST) * (self._phoneme_seconds or 0.0)

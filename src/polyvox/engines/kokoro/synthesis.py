@@ -50,32 +50,49 @@ class _DueRequest:
 class SerialSynthesis:
     """A network of batch size 1: requests run one by one on each of `workers` threads, the most urgent first.
 
-    A first chunk does not wait for the end of a long one whose stream is well ahead of its playback.
+    A first chunk does not wait for the end of a long one. That makes way where its stream is well ahead of its
+    playback, else the first chunk runs beside it: one at a time, and both take longer for that moment.
     """
 
     lookahead = 1
 
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
         self._device = DeviceExecutor("kokoro", workers)
+        self._express_device = DeviceExecutor("kokoro-express", 1)
         self._preemption = Preemption(workers)
         work = partial(_synthesize_all, run, self._preemption)
         self._stage = Stage[_DueRequest, SynthesisResult]("kokoro", work, executor=self._device, observer=observer)
+        self._express = Stage[_DueRequest, SynthesisResult](
+            "kokoro", work, executor=self._express_device, observer=observer
+        )
+        self._express_taken = False
         self._text = DeviceExecutor("kokoro-text", 1)
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         return await self._text.run(lambda: next(requests, None))
 
     async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
-        self._preemption.make_way(len(request.input.ids), due, asyncio.get_running_loop().time())
+        size, now = len(request.input.ids), asyncio.get_running_loop().time()
+        made_way = self._preemption.make_way(size, due, now)
+        if not made_way and not self._express_taken and self._preemption.waits_long(size, due, now):
+            return await self._synthesize_beside(request, due)
         while True:
             try:
                 return await self._stage(_DueRequest(request, due), due=due)
             except InferenceStoppedError:
                 continue  # it made way for another chunk
 
+    async def _synthesize_beside(self, request: SynthesisRequest, due: float) -> SynthesisResult:
+        self._express_taken = True
+        try:
+            return await self._express(_DueRequest(request, due), due=due)
+        finally:
+            self._express_taken = False
+
     async def close(self) -> None:
-        await self._stage.close()
-        for executor in (self._device, self._text):
+        for stage in (self._stage, self._express):
+            await stage.close()
+        for executor in (self._device, self._express_device, self._text):
             await asyncio.to_thread(executor.close)
 
 
