@@ -20,8 +20,11 @@ def batched(pace: Pace, running: int, chunks: int = 40, each: float = 2.0) -> No
 
 def test_nothing_is_known_before_enough_chunks_were_seen() -> None:
     pace = Pace(32)
-    serial(pace, running=32, chunks=7)
-    assert (pace.limit, pace.of_stream) == (32, None)
+    serial(pace, running=32, chunks=3)
+    assert (pace.limit, pace.capacity) == (32, None)
+    serial(pace, running=32, chunks=4)
+    assert pace.capacity is not None
+    assert pace.of_stream is None, "nobody is refused yet"
 
 
 def test_an_engine_that_batches_is_not_limited() -> None:

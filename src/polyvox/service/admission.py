@@ -124,11 +124,17 @@ class Admission:
         if capacity is None or capacity < PLAYING or not ticket.job.paced or ticket.job.background:
             return True
         now = self.now()
+        if any(other.number < ticket.number and other.size <= ticket.size for other in ticket.lane.starting):
+            return False  # in their order, but short ones need not wait for long ones
         heard = [other for other in self._open if other.lane is ticket.lane and other.started and other.is_heard]
         if not heard:
             return True
+        # Chunks are made whole: the others must be able to wait until this stream is made, or has a lead of its own.
+        alone = min(ticket.size / capacity, LEAD_SECONDS)
         streams = [PlayingStream(other.ahead(now), other.audio_left) for other in heard]
-        return all_keep_playing([*streams, PlayingStream(0.0, ticket.size)], capacity / PLAYING)
+        return all(stream.ahead >= alone for stream in streams) and all_keep_playing(
+            [*streams, PlayingStream(0.0, ticket.size)], capacity / PLAYING
+        )
 
     def give(self, ticket: Ticket, state: TicketState) -> None:
         """Called by the ticket: it needs no slot while it is in this state."""

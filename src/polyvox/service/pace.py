@@ -9,6 +9,8 @@ PLAYING = 1.2
 _WINDOW = 32
 _ENOUGH = 8
 """Chunks without which nothing is concluded: the first requests are never refused."""
+_ENOUGH_TO_JUDGE = 4
+"""Chunks after which streams are seen to slow each other down."""
 _FEWEST = 4
 """Streams that may always run at once: so few slow each other down less than a refusal would."""
 _CONTENDED = 1.5
@@ -101,7 +103,7 @@ class Pace:
 
     def _judge(self) -> None:
         """Learn the capacity where streams slow each other down, or do better together than was thought."""
-        if len(self._chunks) < _ENOUGH:
+        if len(self._chunks) < _ENOUGH_TO_JUDGE:
             return
         # Weighted by the streams that ran: a lone stream says little about what the engine can do for many.
         weight = sum(chunk.seconds * chunk.running for chunk in self._chunks)

@@ -54,9 +54,9 @@ class SerialSynthesis:
     playback, else the first chunk runs beside it: one at a time, and both take longer for that moment.
     """
 
-    lookahead = 1
-
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
+        # A lone worker would begin a chunk of another stream before the next one of an urgent stream is asked for.
+        self.lookahead = 2 if workers == 1 else 1
         self._device = DeviceExecutor("kokoro", workers)
         self._express_device = DeviceExecutor("kokoro-express", 1)
         self._preemption = Preemption(workers)
