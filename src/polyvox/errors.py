@@ -22,7 +22,7 @@ class TextError(InvalidRequestError):
 
 
 class SilentTextError(TextError):
-    """The text holds nothing that can be spoken."""
+    """The text holds nothing that can be spoken; to callers it is its parent."""
 
 
 class MarkupError(InvalidRequestError):
@@ -169,7 +169,6 @@ class ErrorStatus:
 STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     InvalidRequestError: ErrorStatus(400, "invalid_request_error", "invalid_value", "INVALID_ARGUMENT"),
     TextError: ErrorStatus(400, "invalid_request_error", "invalid_text", "INVALID_ARGUMENT"),
-    SilentTextError: ErrorStatus(400, "invalid_request_error", "invalid_text", "INVALID_ARGUMENT"),
     MarkupError: ErrorStatus(400, "invalid_request_error", "invalid_markup", "INVALID_ARGUMENT"),
     UnknownVoiceError: ErrorStatus(400, "invalid_request_error", "voice_not_found", "INVALID_ARGUMENT"),
     UnknownFormatError: ErrorStatus(400, "invalid_request_error", "format_not_supported", "INVALID_ARGUMENT"),
