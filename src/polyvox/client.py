@@ -113,8 +113,8 @@ class Client:
         text: str,
         voice: str | None = None,
         *,
-        format: str = "srt",
-        **options: Unpack[SpeechOptions],  # noqa: A002
+        format: str = "srt",  # noqa: A002
+        **options: Unpack[SpeechOptions],
     ) -> str:
         """The captions of a text as `srt`, `vtt`, `word_vtt` or `json`, without its audio."""
         body = messages.captions_body(text, voice, format, options)
@@ -236,8 +236,8 @@ class AsyncClient:
         text: str,
         voice: str | None = None,
         *,
-        format: str = "srt",
-        **options: Unpack[SpeechOptions],  # noqa: A002
+        format: str = "srt",  # noqa: A002
+        **options: Unpack[SpeechOptions],
     ) -> str:
         """The captions of a text as `srt`, `vtt`, `word_vtt` or `json`, without its audio."""
         body = messages.captions_body(text, voice, format, options)
