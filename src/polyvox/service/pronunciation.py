@@ -1,0 +1,41 @@
+"""The dictionaries of one request, applied to its texts."""
+
+import re
+from dataclasses import dataclass
+
+from polyvox.engines.base import Engine
+from polyvox.service.dictionaries import Dictionaries
+from polyvox.text.detect import detect_language
+from polyvox.text.dictionary import Lexicon, LexiconRules
+from polyvox.text.tracked import TrackedText
+from polyvox.text.warnings import SLOW, UNPRONOUNCED, Warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Pronunciation:
+    """What a request's dictionaries say; `max_chars` is how long one of its texts may become."""
+
+    dictionaries: Dictionaries
+    lexicon: Lexicon
+    owner: str
+    max_chars: int
+
+    async def rewrite(
+        self, text: TrackedText, engine: Engine, language: str | None, voice: str, warnings: Warnings
+    ) -> TrackedText:
+        """The text as it is to be spoken; its spans stay those of the caller's text."""
+        can = engine.capabilities
+        language = language or _voice_language(engine, voice) or detect_language(text.text)
+        rules = LexiconRules(language, can.phonemes and can.reads_markup, can.tags or frozenset(), self.max_chars)
+        rewritten, slow = await self.dictionaries.rewrite(self.lexicon, text, rules, self.owner)
+        for word in rewritten.unpronounced:
+            warnings.count(UNPRONOUNCED, word)
+        for pattern in slow:
+            warnings.count(SLOW, pattern)
+        return rewritten.text if rewritten.matches else text
+
+
+def _voice_language(engine: Engine, voice: str) -> str:
+    """The language of one of the engine's own voices, or of the first of a mix."""
+    first = re.split(r"[(+]", voice, maxsplit=1)[0]
+    return next((known.language for known in engine.voices if known.id == first), "")

@@ -1,0 +1,48 @@
+"""Words of a text that was rewritten, as the caller wrote them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from polyvox.text.tracked import TrackedText
+from polyvox.types import Span, WordTiming
+
+
+class SourceWords:
+    """Makes one word of all words that are said for one piece of the caller's text, and gives it the caller's letters.
+
+    `text` is what is spoken, its spans are of `raw`. Where a chunk ends between such words, the first part's time is
+    that of the word.
+    """
+
+    def __init__(self, text: TrackedText, raw: str) -> None:
+        self._text = text
+        self._raw = raw
+        self._last: Span | None = None
+
+    def of(self, words: Sequence[WordTiming]) -> tuple[WordTiming, ...]:
+        """The words of the next chunk; their spans stay those of the spoken text."""
+        return tuple(self._joined(words))
+
+    def _joined(self, words: Sequence[WordTiming]) -> Iterator[WordTiming]:
+        held: WordTiming | None = None
+        for word in words:
+            source = self._source(word.span)
+            if source is not None and source == self._last:
+                if held is not None:
+                    held = replace(held, end=max(held.end, word.end), span=held.span.cover(word.span))
+                continue
+            if held is not None:
+                yield held
+            self._last = source
+            held = word if source is None else replace(word, word=self._raw[source.start : source.end])
+        if held is not None:
+            yield held
+
+    def _source(self, span: Span) -> Span | None:
+        """What a word stands for, where that is other than its letters."""
+        starts, ends = self._text.starts, self._text.ends
+        first, last = max(0, span.start), min(span.end, len(starts))
+        around = range(max(1, first), min(last + 1, len(starts)))
+        if any(starts[at] == starts[at - 1] and ends[at] == ends[at - 1] for at in around) and last > first:
+            return self._text.span(first, last)
+        return None
