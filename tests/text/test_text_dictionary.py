@@ -241,6 +241,7 @@ def test_what_is_written_is_read_back() -> None:
     assert read_pls(write_pls(Dictionary("a", entries), "en-gb").encode(), 10) == entries
 
 
+_GRAPHEME = b"<lexeme><grapheme>a</grapheme>"
 _HEAD = b'<lexicon xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alphabet="ipa">'
 
 
@@ -257,11 +258,11 @@ _HEAD = b'<lexicon xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alpha
         (b"<lexicon>" + b"<a>" * 50, "inside each other"),
         (_HEAD + b"<lexeme><grapheme>" + b"a" * 5_000 + b"</grapheme></lexeme></lexicon>", "2,000 characters"),
         (
-            _HEAD + 11 * b"<lexeme><grapheme>a</grapheme><alias>b</alias></lexeme>" + b"</lexicon>",
+            _HEAD + 11 * (_GRAPHEME + b"<alias>b</alias></lexeme>") + b"</lexicon>",
             "more than 10 entries",
         ),
         (
-            _HEAD + b'<lexeme><grapheme>a</grapheme><phoneme alphabet="x-sampa">b</phoneme></lexeme></lexicon>',
+            _HEAD + _GRAPHEME + b'<phoneme alphabet="x-sampa">b</phoneme></lexeme></lexicon>',
             "x-sampa",
         ),
         (_HEAD + b"<lexeme><grapheme>a</grapheme></lexeme></lexicon>", "says nothing"),

@@ -29,24 +29,13 @@ Default = Annotated[
 @app.command("list")
 def list_dictionaries(key: Key = None, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the dictionaries."""
-
-    async def work(store: "Dictionaries", owner: str) -> list[dict[str, object]]:
-        return [
-            {
-                "name": each.name,
-                "entries": len(each.entries),
-                "languages": list(each.languages),
-                "default": each.default,
-            }
-            for each in await store.listed(owner)
-        ]
-
-    found = _run(work, key, data_dir)
+    found = _run(lambda store, owner: store.listed(owner), key, data_dir)
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        rows = [{"name": each.name, "entries": len(each.entries), "default": each.default} for each in found]
+        print(json.dumps(rows, ensure_ascii=False))
         return
-    for row in found:
-        print(f"{row['name']}\t{row['entries']} entries{' (default)' if row['default'] else ''}")
+    for each in found:
+        print(f"{each.name}\t{len(each.entries)} entries{' (default)' if each.default else ''}")
 
 
 @app.command()
@@ -133,9 +122,8 @@ def _read(name: str, data: bytes, limit: int, default: bool | None) -> "Dictiona
     try:
         found = dictionary_of(name, json.loads(data))
     except (ValueError, KeyError, TypeError) as error:
-        raise InvalidRequestError(
-            f"The file is neither PLS nor a dictionary in JSON: {error}.", field="file"
-        ) from error
+        message = f"The file is neither PLS nor a dictionary in JSON: {error}."
+        raise InvalidRequestError(message, field="file") from error
     return Dictionary(name, found.entries, found.default if default is None else default)
 
 

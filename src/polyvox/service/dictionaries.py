@@ -228,8 +228,11 @@ def _checked_name(name: str) -> str:
 def _read(folder: Path, known: _Shelf, now: float) -> _Shelf:
     """The dictionaries in a folder; those of `known` where nothing has changed."""
     try:
-        states = sorted((file.name, file.stat()) for file in folder.glob("*.json"))
-    except FileNotFoundError:  # no folder, or a file that was just deleted
+        states = sorted((file.name, file.lstat()) for file in folder.glob("*.json"))
+    except FileNotFoundError:  # a file was just deleted; the next look sees what is left
+        return known
+    except OSError as error:  # speech goes on without them
+        log.error("dictionaries cannot be read", folder=str(folder), reason=str(error))
         return _Shelf(now)
     signature = tuple((name, state.st_mtime_ns, state.st_size, state.st_ino) for name, state in states)
     if signature == known.signature:

@@ -27,16 +27,21 @@ class SourceWords:
         held: WordTiming | None = None
         for word in words:
             source = self._source(word.span)
-            if source is not None and source == self._last:
+            if source is not None and self._last is not None and source.start < self._last.end:
+                self._last = self._last.cover(source)
                 if held is not None:
-                    held = replace(held, end=max(held.end, word.end), span=held.span.cover(word.span))
+                    span, end = held.span.cover(word.span), max(held.end, word.end)
+                    held = replace(held, word=self._written(self._last), end=end, span=span)
                 continue
             if held is not None:
                 yield held
             self._last = source
-            held = word if source is None else replace(word, word=self._raw[source.start : source.end])
+            held = word if source is None else replace(word, word=self._written(source))
         if held is not None:
             yield held
+
+    def _written(self, source: Span) -> str:
+        return self._raw[source.start : source.end]
 
     def _source(self, span: Span) -> Span | None:
         """What a word stands for, where that is other than its letters."""

@@ -139,7 +139,7 @@ class Lexicon:
             if char not in lengths or not begins_word(text, flat.places[at], malay=malay):
                 continue
             for length in lengths[char]:
-                entries = literals.get(small[at : at + length])
+                entries = literals.get(small[at : at + length]) if at + length <= len(small) else None
                 match = None if entries is None else self._whole(text, flat, at, length, entries, rules)
                 if match is not None:
                     yield match
