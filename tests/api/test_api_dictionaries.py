@@ -261,6 +261,7 @@ async def test_a_pattern_that_never_ends_is_left_out_with_a_warning(client, engi
     assert answer.status_code == 200
     assert answer.headers["x-polyvox-warning"] == "slow-patterns: (a+)+$"
     assert engine.heard[-1].text.startswith("win aaa")
+    assert "polyvox_slow_patterns_total 1.0" in (await client.get("/metrics")).text
 
 
 async def test_a_text_that_becomes_too_long_is_refused(tmp_path):

@@ -8,7 +8,7 @@ import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,7 @@ MAX_NAMED: Final = 16
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _FRESH_SECONDS: Final = 1.0
 """How long what is known of the files is trusted: other processes may write them."""
+_SETTLED_NANOSECONDS: Final = 2_000_000_000
 _MAX_OWNERS: Final = 64
 _MAX_LEXICONS: Final = 32
 _LONG_TEXT: Final = 5_000
@@ -53,10 +54,10 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Shelf:
-    """The dictionaries of one owner as they were read, the files they were read from, and when that was checked."""
+    """The dictionaries of one owner as they were read, the folder's state then, and when that was last checked."""
 
     checked: float
-    signature: tuple[object, ...] = ()
+    state: tuple[int, ...] | None = None
     dictionaries: dict[str, Dictionary] = field(default_factory=dict)
 
 
@@ -72,8 +73,9 @@ class Trial:
 class Dictionaries:
     """The dictionaries of all owners. Everyone sees the shared ones besides their own, and changes their own alone."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, on_slow: Callable[[int], None] = lambda count: None) -> None:
         self._settings = settings
+        self._on_slow = on_slow
         self._folder = settings.data_dir / FOLDER
         self._shelves: OrderedDict[str, _Shelf] = OrderedDict()
         self._lexicons: OrderedDict[tuple[int, ...], tuple[Sequence[Dictionary], Lexicon]] = OrderedDict()
@@ -144,6 +146,7 @@ class Dictionaries:
         if lexicon.patterns:
             text = composed(text)
             found = await self._worker.find(lexicon.patterns, text.text, owner)
+            self._on_slow(len(found.slow))
         work = partial(lexicon.rewrite, text, rules, found.found)
         return (work() if len(text) < _LONG_TEXT else await asyncio.to_thread(work)), found.slow
 
@@ -178,13 +181,19 @@ class Dictionaries:
 
     async def _of(self, owner: str) -> dict[str, Dictionary]:
         """The dictionaries of an owner, read again where their files have changed."""
-        shelf, now = self._shelves.get(owner), time.monotonic()
-        if shelf is None or now - shelf.checked > _FRESH_SECONDS:
-            known = shelf or _Shelf(now)
-            shelf = await asyncio.to_thread(_read, self._owned(owner), known, now)
-            self._shelves[owner] = shelf
-            while len(self._shelves) > _MAX_OWNERS:
-                self._shelves.popitem(last=False)
+        shelf, now, folder = self._shelves.get(owner), time.monotonic(), self._owned(owner)
+        if shelf is not None and now - shelf.checked <= _FRESH_SECONDS:
+            return shelf.dictionaries
+        state = _state(folder)
+        if state is None:
+            shelf = _Shelf(now)
+        elif shelf is not None and shelf.state == state:
+            shelf.checked = now
+        else:
+            shelf = await asyncio.to_thread(_read, folder, _Shelf(now, state))
+        self._shelves[owner] = shelf
+        while len(self._shelves) > _MAX_OWNERS:
+            self._shelves.popitem(last=False)
         return shelf.dictionaries
 
     def _owned(self, owner: str) -> Path:
@@ -225,21 +234,22 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _read(folder: Path, known: _Shelf, now: float) -> _Shelf:
-    """The dictionaries in a folder; those of `known` where nothing has changed."""
+def _state(folder: Path) -> tuple[int, ...] | None:
+    """What changes when a file of a folder is written or deleted; None where there is no folder. Quick."""
     try:
-        states = sorted((file.name, file.lstat()) for file in folder.glob("*.json"))
-    except FileNotFoundError:  # a file was just deleted; the next look sees what is left
-        return known
-    except OSError as error:  # speech goes on without them
-        log.error("dictionaries cannot be read", folder=str(folder), reason=str(error))
-        return _Shelf(now)
-    signature = tuple((name, state.st_mtime_ns, state.st_size, state.st_ino) for name, state in states)
-    if signature == known.signature:
-        known.checked = now
-        return known
-    found = (_parsed(folder / name) for name, _ in states)
-    return _Shelf(now, signature, {each.name: each for each in found if each is not None})
+        found = folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    # A change right after the last one may bear the same time.
+    recent = 0 if time.time_ns() - found.st_mtime_ns > _SETTLED_NANOSECONDS else time.monotonic_ns()
+    return (found.st_mtime_ns, found.st_ino, recent)
+
+
+def _read(folder: Path, shelf: _Shelf) -> _Shelf:
+    """The dictionaries in a folder."""
+    found = (_parsed(path) for path in sorted(folder.glob("*.json")))
+    shelf.dictionaries = {each.name: each for each in found if each is not None}
+    return shelf
 
 
 def _parsed(path: Path) -> Dictionary | None:

@@ -151,7 +151,7 @@ class SpeechService:
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
-        self.dictionaries = Dictionaries(settings)
+        self.dictionaries = Dictionaries(settings, metrics.slow_patterns)
         self._chunk_log: ChunkLog | None = None
         self._sessions: set[Session] = set()
         self._refusal = "The server is starting; try again in a moment."
