@@ -19,7 +19,13 @@ from polyvox.text.dictionary import (
     read_pls,
     write_pls,
 )
+from polyvox.text.grapheme_frontend import GraphemeFrontend
+from polyvox.text.phoneme_frontend import PhonemeFrontend
+from polyvox.text.script import Passage
+from polyvox.text.spoken import SpokenWord
+from polyvox.text.timed_words import timed_words
 from polyvox.text.tracked import TrackedText
+from polyvox.types import NormalizationOptions, Span
 
 
 def word(match: str, say: str = "", phonemes: str = "", language: str = "", case: CaseRule = CaseRule.AUTO):
@@ -271,3 +277,60 @@ _HEAD = b'<lexicon xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alpha
 def test_hostile_and_useless_lexicons_are_refused(data: bytes, reason: str) -> None:
     with pytest.raises(InvalidRequestError, match=re.compile(reason)):
         read_pls(data, 10)
+
+
+# --- The readers of all engines ---
+
+
+def _rewritten(text: str, *, phonemes: bool) -> Passage:
+    entries = (
+        word("SQL", "see quill", "sˈikwəl"),
+        word("Dr. Who", "the Doctor"),
+        word("tide", "tyde", language="en"),
+    )
+    lexicon = Lexicon([Dictionary("a", entries)])
+    return Passage(lexicon.rewrite(TrackedText.of(text), LexiconRules("en-us", phonemes)).text)
+
+
+TEXT = "The SQL's **tide** costs $5, says Dr. Who!\n\nSQL [pause:1s] again; 3 SQLs."
+WRITTEN = ["The", "SQL's", "tide", "costs", "$5", "says", "Dr. Who", "SQL", "again", "3", "SQLs"]
+
+
+def _once(spans: list[Span]) -> list[str]:
+    """The texts of the spans, those of one place once."""
+    return [TEXT[span.start : span.end] for at, span in enumerate(spans) if not at or span != spans[at - 1]]
+
+
+@pytest.mark.parametrize("phonemes", [True, False])
+def test_words_of_the_phoneme_reader_are_those_of_the_callers_text(phonemes: bool) -> None:
+    passage = _rewritten(TEXT, phonemes=phonemes)
+    sentences = PhonemeFrontend("en-us", espeak="").read(passage.text.text, NormalizationOptions())
+    words = [word for sentence in sentences for word in sentence.words if isinstance(word, SpokenWord)]
+    spans = [passage.in_whole(word.span) for word in words if not word.is_punctuation]
+
+    assert _once(spans) == WRITTEN
+    said = "".join(word.phonemes for word in words if "SQL" in TEXT[slice(*_ends(passage, word))])
+    assert (said.count("sˈikwəl") == 3) is phonemes
+
+
+def _ends(passage: Passage, word: SpokenWord) -> tuple[int, int]:
+    span = passage.in_whole(word.span)
+    return span.start, span.end
+
+
+def test_words_that_are_timed_afterwards_are_those_of_the_callers_text() -> None:
+    passage = _rewritten(TEXT, phonemes=False)
+    words = timed_words(passage.text.text, NormalizationOptions(), "en")
+
+    assert _once([passage.in_whole(word.span) for word in words]) == WRITTEN
+
+
+def test_segments_of_the_letter_reader_cover_the_callers_text() -> None:
+    passage = _rewritten(TEXT, phonemes=False)
+    segments = list(GraphemeFrontend().segments(passage.text.text, NormalizationOptions(), "en"))
+    texts = [segment for segment in segments if isinstance(segment, TrackedText)]
+
+    assert "see quill's tyde costs five dollars" in texts[0].text
+    whole = [passage.in_whole(segment.span(0, len(segment))) for segment in texts]
+    assert TEXT[whole[0].start : whole[0].end].startswith("The SQL's **tide**")
+    assert TEXT[whole[-1].start : whole[-1].end].endswith("SQLs.")

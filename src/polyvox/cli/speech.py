@@ -43,6 +43,7 @@ class SayRequest:
     turns: tuple[DialogueTurn, ...] = ()
     pause: float | None = None
     captions: CaptionFormat | None = None
+    dictionaries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,14 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
     )
     async with running_service(settings) as service, _voices_beside(service) as voices:
         words = said.captions is not None
-        request = SpeechRequest(utterance, model=said.model, volume=said.volume, door="cli", words=words)
+        request = SpeechRequest(
+            utterance,
+            model=said.model,
+            volume=said.volume,
+            door="cli",
+            words=words,
+            dictionary_names=said.dictionaries,
+        )
         track = DialogueCaptionTrack(said.turns, speaker_names(said.turns)) if said.turns else CaptionTrack(said.text)
         async with await service.open(_cast(request, said, voices, settings)) as session:
 
@@ -143,6 +151,7 @@ def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManage
         "speed": said.speed,
         "language": said.language,
         "volume": said.volume,
+        "dictionaries": said.dictionaries,
         "extra": {} if said.captions is None else {"captions": said.captions.value},
     }
     if not said.turns:

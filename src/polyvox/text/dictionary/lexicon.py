@@ -1,5 +1,6 @@
 """Dictionaries at work: finds their entries in a text, and rewrites it so that its spans stay those of the caller."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -75,7 +76,8 @@ class Rewritten:
 class Lexicon:
     """The entries of some dictionaries, the first of which count most; immutable, so that sessions may share it.
 
-    Of matches that begin at one place the longest is taken. Text is never rewritten twice, nor is markup.
+    Not the word list of a language's phonemizer (`text/phonemes`), which reads what no caller's entry has changed. Of
+    matches that begin at one place the longest is taken. Text is never rewritten twice, nor is markup.
     """
 
     def __init__(self, dictionaries: Sequence[Dictionary]) -> None:
@@ -89,6 +91,8 @@ class Lexicon:
                 key = _small(entry.match)
                 self._literals.setdefault(key, []).append(entry)
                 lengths.setdefault(key[0], set()).add(len(key))
+        self.digest = hashlib.sha256(repr(entries).encode("utf-8", "surrogatepass")).hexdigest()
+        """The same for the same entries in the same order, for keys of caches."""
         self._lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
 
     def __bool__(self) -> bool:
