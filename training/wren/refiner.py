@@ -19,6 +19,8 @@ _OVERLAP = 4
 """Spectra that cover one sample."""
 _WINDOW_POWER = 1.5
 """Sum of squared Hann windows at this overlap."""
+_CORRECTION_SCALE = 0.25
+"""Keeps the first steps of a new refiner small: all inputs of its last layer have unit variance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class Refiner(nn.Module):
             rows = block(rows, condition, mask)
         # In float32 under autocast: a correction of 1 % is audible in a vowel.
         with torch.autocast(samples.device.type, enabled=False):
-            corrections = self.corrections(functional.layer_norm(rows.float(), rows.shape[-1:]))
+            normed = functional.layer_norm(rows.float(), rows.shape[-1:])
+            corrections = _CORRECTION_SCALE * self.corrections(normed)
             corrected = _correct(spectra.float(), corrections.unflatten(2, (4, self.bins)))
             return self._synthesize(corrected if mask is None else corrected * mask)
 
