@@ -10,7 +10,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from benchmarks.seeded_engines import SHORT_TEXTS, VOICE, Seeded, SeededEngine, Sizes, cosyvoice_voice, seeded_engine
 from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
+from polyvox.service.delivery import closing
 from polyvox.service.logs import configure_logging
 from polyvox.types import Pcm, PreparedVoice, Utterance
 
@@ -63,7 +64,7 @@ async def _speak(engine: SeededEngine, index: int, prepared: PreparedVoice | Non
     """A stream's samples, of so many chunks at most."""
     utterance = Utterance(SHORT_TEXTS[index % len(SHORT_TEXTS)], VOICE, seed=index, prepared=prepared)
     heard: list[Pcm] = []
-    async with aclosing(engine.speak(utterance)) as speech:
+    async with closing(speech := engine.speak(utterance)):
         async for chunk in speech:
             heard.append(chunk.pcm)
             if chunks is not None and len(heard) >= chunks:

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from benchmarks.stream_faults import HEADER, arguments, run  # noqa: E402
+from benchmarks.stream_faults import HEADER, arguments, run
 
 pytestmark = pytest.mark.anyio
 SMALL = "--tiny --device cpu --at-once 4 --utterance-seconds 2 --prompt-seconds 1 --flow-bytes 40000".split()
