@@ -311,6 +311,7 @@ async def test_text_that_arrives_in_fragments_is_pronounced_and_its_words_are_th
                     await client.send("text", "a", text=fragment)
                 await client.send("end", "a")
                 await heard.ended.wait()
-        assert " ".join(utterance.text for utterance in engine.heard) == "In Noo Yawk City, win. Bye."
+        said = " ".join(utterance.text.strip() for utterance in engine.heard)
+        assert said == "In Noo Yawk City, win. Bye."
         words = [word["word"].strip(".,") for word in heard.words]
         assert words == ["In", "New York", "Nguyen", "Bye"]

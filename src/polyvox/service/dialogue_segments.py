@@ -76,7 +76,7 @@ class DialogueSegment:
             return None
         spans = [self.in_whole(Span(at, at + 1)) for at in range(len(self.text))]
         tracked = TrackedText(self.text, tuple(span.start for span in spans), tuple(span.end for span in spans))
-        return SourceWords(tracked, whole)
+        return SourceWords.of_text(tracked, whole)
 
     def _whole_position(self, position: int, *, at_end: bool) -> int:
         """Map a position; one between turns moves to the start of the next, or with `at_end` to the end of the last."""

@@ -70,7 +70,7 @@ class SpeakScript:
                     yield silence
             elif part.speakable:
                 spoken = self._utterance(engine, utterance, part, index, prepared)
-                stream.begin(part, SourceWords(part.text, self.script.raw), last=index == last)
+                stream.begin(part, SourceWords.of_text(part.text, self.script.raw), last=index == last)
                 passage = self._speak_passage(engine, spoken, part, stream)
                 async with closing(passage):
                     async for chunk in passage:

@@ -1,6 +1,6 @@
 """Words of a text that was rewritten, as the caller wrote them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from polyvox.text.tracked import TrackedText
@@ -10,14 +10,20 @@ from polyvox.types import Span, WordTiming
 class SourceWords:
     """Makes one word of all words that are said for one piece of the caller's text, and gives it the caller's letters.
 
-    `text` is what is spoken, its spans are of `raw`. Where a chunk ends between such words, the first part's time is
-    that of the word.
+    `starts` and `ends` are what the characters of the spoken text stand for in `raw`; all of them may still grow. Where
+    a chunk ends between such words, the first part's time is that of the word.
     """
 
-    def __init__(self, text: TrackedText, raw: str) -> None:
-        self._text = text
+    def __init__(self, starts: Sequence[int], ends: Sequence[int], raw: Callable[[], str]) -> None:
+        self._starts = starts
+        self._ends = ends
         self._raw = raw
         self._last: Span | None = None
+
+    @classmethod
+    def of_text(cls, text: TrackedText, raw: str) -> "SourceWords":
+        """For a text that is there, the spans of which are of `raw`."""
+        return cls(text.starts, text.ends, lambda: raw)
 
     def of(self, words: Sequence[WordTiming]) -> tuple[WordTiming, ...]:
         """The words of the next chunk; their spans stay those of the spoken text."""
@@ -41,13 +47,13 @@ class SourceWords:
             yield held
 
     def _written(self, source: Span) -> str:
-        return self._raw[source.start : source.end]
+        return self._raw()[source.start : source.end]
 
     def _source(self, span: Span) -> Span | None:
         """What a word stands for, where that is other than its letters."""
-        starts, ends = self._text.starts, self._text.ends
+        starts, ends = self._starts, self._ends
         first, last = max(0, span.start), min(span.end, len(starts))
         around = range(max(1, first), min(last + 1, len(starts)))
-        if any(starts[at] == starts[at - 1] and ends[at] == ends[at - 1] for at in around) and last > first:
-            return self._text.span(first, last)
+        if last > first and any(starts[at] == starts[at - 1] and ends[at] == ends[at - 1] for at in around):
+            return Span(min(starts[first:last]), max(ends[first:last]))
         return None

@@ -8,6 +8,7 @@ from functools import partial
 
 from polyvox.engines.base import Engine, SupportsStreamingText
 from polyvox.errors import SilentTextError, TextError
+from polyvox.service.arriving_pronunciation import ArrivingPronunciation
 from polyvox.service.delivery import closing
 from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.pronunciation import Pronunciation
@@ -71,13 +72,22 @@ class SpeakStream:
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
         async with aclosing(self._counted()) as pieces, aclosing(self._segments(pieces)) as segments:
             speech = (
-                engine.speak_stream(utterance, self._watched(engine, pieces))
-                if isinstance(engine, SupportsStreamingText) and self._pronunciation is None
+                self._along(engine, engine, utterance, self._watched(engine, pieces))
+                if isinstance(engine, SupportsStreamingText)
                 else _by_segment(engine, utterance, segments, self.warnings, self._pronunciation)
             )
             async with closing(speech):
                 async for chunk in speech:
                     yield chunk
+
+    def _along(
+        self, speaking: SupportsStreamingText, engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]
+    ) -> AsyncIterator[AudioChunk]:
+        """What an engine says while it is given the text."""
+        if self._pronunciation is None:
+            return speaking.speak_stream(utterance, pieces)
+        arriving = ArrivingPronunciation(self._pronunciation, engine, utterance, self.warnings)
+        return _in_raw(speaking.speak_stream(utterance, arriving.rewritten(pieces)), arriving)
 
     async def _watched(self, engine: Engine, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
         """The pieces for an engine that reads their markup itself; its warnings are those of the whole."""
@@ -150,6 +160,12 @@ class SpeakStream:
         return piece
 
 
+async def _in_raw(speech: AsyncIterator[AudioChunk], arriving: ArrivingPronunciation) -> AsyncGenerator[AudioChunk]:
+    async with closing(speech):
+        async for chunk in speech:
+            yield arriving.in_raw(chunk)
+
+
 async def _by_segment(
     engine: Engine,
     utterance: Utterance,
@@ -166,7 +182,7 @@ async def _by_segment(
         passage = Passage(text)
         if not passage.speakable:
             continue
-        source = SourceWords(text, part.text)
+        source = SourceWords.of_text(text, part.text)
         sentence = replace(utterance, text=passage.text.text)
         joiner.begin()
         with suppress(SilentTextError):

@@ -12,6 +12,7 @@ from polyvox.text.dictionary.entries import CaseRule, Dictionary, DictionaryEntr
 from polyvox.text.dictionary.word_edges import MALAY, begins_word, word_end
 from polyvox.text.placeholders import MAX_PLACEHOLDERS
 from polyvox.text.tracked import TrackedText
+from polyvox.types import Span
 
 _LOOSE_ACCENT: Final = re.compile("[^\\W\\d_][\u0300-\u036f]{1,4}")
 _PROTECTED: Final = re.compile(
@@ -24,6 +25,8 @@ _PROTECTED: Final = re.compile(
     re.IGNORECASE,
 )
 _GROUP: Final = re.compile(r"\\(\d{1,2})|\$(\d{1,2})")
+_PATTERN_WORDS: Final = 4
+"""Words that a regular expression may find in text that is still arriving."""
 _MAX_PHONEMES: Final = MAX_PLACEHOLDERS // 2
 _VOICELESS: Final = frozenset("ptkfθ")
 _SIBILANT: Final = frozenset("szʃʒ")
@@ -93,6 +96,9 @@ class Lexicon:
                 lengths.setdefault(key[0], set()).add(len(key))
         self.digest = hashlib.sha256(repr(entries).encode("utf-8", "surrogatepass")).hexdigest()
         """The same for the same entries in the same order, for keys of caches."""
+        words = (len(key.split()) for key in self._literals)
+        self.max_words = max((*words, _PATTERN_WORDS if self.patterns else 1))
+        """How many words an entry may have."""
         self._lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
 
     def __bool__(self) -> bool:
@@ -228,11 +234,16 @@ def _ending_phonemes(phonemes: str, ending: str) -> str:
     return bare.replace("nya", "ɲa").replace("y", "j")
 
 
+def markup_spans(text: str) -> Iterator[Span]:
+    """Markup and addresses, in which no entry is looked for."""
+    return (Span(*found.span()) for found in _PROTECTED.finditer(text))
+
+
 def _closed_to_entries(text: TrackedText, tags: frozenset[str]) -> bytearray:
     """Marks characters that are no words of the caller: markup, addresses, and what markup says in their place."""
     closed = bytearray(len(text))
-    for found in _PROTECTED.finditer(text.text):
-        closed[found.start() : found.end()] = b"\1" * (found.end() - found.start())
+    for span in markup_spans(text.text):
+        closed[span.start : span.end] = b"\1" * len(span)
     for tag in tags if "[" in text.text or "<" in text.text else ():
         at = text.text.find(tag)
         while at >= 0:
