@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from polyvox.errors import InvalidRequestError
+from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.service import pattern_worker
 from polyvox.service.pattern_worker import PatternWorker
 from polyvox.text.dictionary import CaseRule, DictionaryEntry, EntryKind
 
@@ -75,3 +76,11 @@ async def test_a_process_that_has_died_is_replaced(worker):
     await worker.find([pattern("!")], TEXT, "anna")
     await worker._idle[0].kill()
     assert len((await worker.find([pattern("!")], TEXT, "anna")).found[0]) == 1
+
+
+async def test_without_a_process_speech_goes_on_and_checks_say_to_try_again(worker, monkeypatch):
+    monkeypatch.setattr(pattern_worker.sys, "executable", "/nonexistent/python")
+    matches = await worker.find([pattern("!")], TEXT, "anna")
+    assert (matches.found, matches.slow) == ([()], ["!"])
+    with pytest.raises(UnavailableError, match="try again"):
+        await worker.check([(0, pattern("!"))])

@@ -39,6 +39,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     403: {"model": ErrorBody, "description": "You have as many dictionaries or entries as the settings allow."},
     404: {"model": ErrorBody, "description": "There is no such dictionary among those you may see."},
     413: {"model": ErrorBody, "description": "The body is over its limit."},
+    503: {"model": ErrorBody, "description": "Regular expressions cannot be checked now; try again."},
     429: {"model": ErrorBody, "description": "The queue is full; the header Retry-After says when to try again."},
 }
 Name = Annotated[str, Path(description="Up to 64 letters a to z, figures, dots, dashes and underscores.")]
@@ -143,7 +144,7 @@ async def get_dictionary(
 
 @router.put(
     "/{name}",
-    responses={code: _ERRORS[code] for code in (400, 403, 413)},
+    responses={code: _ERRORS[code] for code in (400, 403, 413, 503)},
     openapi_extra={
         "requestBody": {
             "required": True,

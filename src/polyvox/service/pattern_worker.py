@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from polyvox.errors import InvalidRequestError
+from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.service import pattern_child
 from polyvox.text.dictionary import CaseRule, DictionaryEntry, PatternMatch
 
@@ -61,7 +61,8 @@ class PatternWorker:
             try:
                 async with asyncio.timeout(self._seconds + _START_SECONDS), lock, self._free:
                     await self._run(entries, due, text, owner, matches)
-            except TimeoutError:  # there was no turn for them
+            except (TimeoutError, OSError) as error:  # there was no turn or no process for them
+                log.warning("patterns of dictionaries were not run", reason=repr(error), patterns=len(due))
                 matches.slow += [entries[index].match for index in due]
         return matches
 
@@ -69,21 +70,29 @@ class PatternWorker:
         """Refuse patterns that are none, by their numbers among all entries."""
         if not patterns:
             return
-        async with asyncio.timeout(2 * _START_SECONDS), self._free:
-            child = await self._child()
-            try:
-                await child.send([entry for _, entry in patterns], "")
-                answers = [await child.answer() for _ in patterns]
-            except BaseException:
-                await child.kill()
-                raise
-            self._idle.append(child)
+        try:
+            async with asyncio.timeout(2 * _START_SECONDS), self._free:
+                answers = await self._compiled([entry for _, entry in patterns])
+        except (TimeoutError, OSError, ValueError) as error:
+            raise UnavailableError("Regular expressions cannot be checked now; try again.", retry=True) from error
         for (number, _), answer in zip(patterns, answers, strict=True):
             if "error" in answer:
                 raise InvalidRequestError(
                     f"entries[{number}].match is no regular expression that can be used: {answer['error']}.",
                     field=f"entries[{number}].match",
                 )
+
+    async def _compiled(self, entries: Sequence[DictionaryEntry]) -> list[Mapping[str, Any]]:
+        """What the process says to patterns without a text."""
+        child = await self._child()
+        try:
+            await child.send(entries, "")
+            answers = [await child.answer() for _ in entries]
+        except BaseException:
+            await child.kill()
+            raise
+        self._idle.append(child)
+        return answers
 
     async def close(self) -> None:
         """End the processes."""
