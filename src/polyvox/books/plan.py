@@ -11,11 +11,12 @@ from typing import Final
 from polyvox.books.manuscript import Chapter, Manuscript
 from polyvox.books.options import NarrationOptions, Pauses
 from polyvox.errors import ManuscriptError
-from polyvox.text.segment import bounded_sentences
+from polyvox.text.segment import bounded_sentences, word_boundary
 from polyvox.text.tracked import TrackedText
 
-_VOICE_TAG: Final = re.compile(r"\[\s*voice\s*:\s*(?P<name>[^\[\]\n]{0,200})\]", re.IGNORECASE)
+VOICE_TAG: Final = re.compile(r"\[\s*voice\s*:\s*(?P<name>[^\[\]\n]{0,200})\]", re.IGNORECASE)
 _SEED_BITS: Final = 63
+_PIECE_CHARS: Final = 20_000
 
 
 class Gap(StrEnum):
@@ -100,16 +101,28 @@ def _parts(chapter: Chapter, *, titles: bool) -> Iterator[Part]:
 
 def _sentences(paragraph: str, voice: str | None, own: str | None) -> Iterator[tuple[str, str | None]]:
     """The sentences of a paragraph that can be spoken, and their voices."""
-    for text, speaker in _turns(paragraph, voice, own):
-        for sentence in bounded_sentences(TrackedText.of(text)):
-            if speakable(sentence.text):
-                yield sentence.text.strip(), speaker
+    for turn, speaker in _turns(paragraph, voice, own):
+        for text in pieces(turn):
+            for sentence in bounded_sentences(TrackedText.of(text)):
+                if speakable(sentence.text):
+                    yield sentence.text.strip(), speaker
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A text of any length in pieces of a length that can be tracked, cut behind a sentence or a word."""
+    start = 0
+    while len(text) - start > _PIECE_CHARS:
+        near = text[start : start + _PIECE_CHARS]
+        end = max(near.rfind(". "), near.rfind("。")) + 1 or word_boundary(near, len(near))
+        yield near[:end]
+        start += end
+    yield text[start:]
 
 
 def _turns(paragraph: str, voice: str | None, own: str | None) -> Iterator[tuple[str, str | None]]:
     """The stretches of a paragraph between voice tags; a tag without a name goes back to the chapter's `own` voice."""
     done = 0
-    for tag in _VOICE_TAG.finditer(paragraph):
+    for tag in VOICE_TAG.finditer(paragraph):
         yield paragraph[done : tag.start()], voice
         voice, done = tag["name"].strip() or own, tag.end()
     yield paragraph[done:], voice
