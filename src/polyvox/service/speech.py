@@ -390,6 +390,7 @@ class SpeechService:
             max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
             paced=not isinstance(kind, SpeakStream | SpeakSilence),
             background=request.background,
+            capacity=self.registry.pace(model),
         )
 
     async def _speech_key(
