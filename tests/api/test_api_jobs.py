@@ -25,6 +25,9 @@ KEYS = {"api_keys": ["first-key", "second-key"]}
 FIRST, SECOND = ({"Authorization": f"Bearer {key}"} for key in KEYS["api_keys"])
 
 
+EPUB = (Path(__file__).parents[1] / "golden" / "books" / "pandoc3.epub").read_bytes()
+
+
 def gated() -> ToneEngine:
     """An engine that speaks when its gate is opened."""
     return ToneEngine(chunks=1, chunk_seconds=0.05, gate=asyncio.Event())
@@ -365,6 +368,20 @@ async def test_pages_of_other_origins_change_nothing(tmp_path: Path):
         assert refused.status_code == 403
         job = await client.submitted()
         assert (await client.http.delete(f"/v1/jobs/{job['id']}", headers=foreign)).status_code == 403
+
+
+async def test_an_epub_is_uploaded_and_spoken(tmp_path: Path):
+    async with job_client(tmp_path) as client:
+        answer = await client.http.post(
+            "/v1/jobs", files={"file": ("novel.epub", EPUB)}, data={"output": '["mp3"]', "captions": "vtt,srt"}
+        )
+        assert answer.status_code == 202, answer.text
+        job = await client.rested(answer.json()["id"])
+        assert (job["status"], job["title"]) == ("done", "The Tide")
+        assert {file["name"] for file in job["files"]} >= {"book.mp3"}
+        broken = await client.http.post("/v1/jobs", files={"file": ("novel.epub", EPUB[:900])})
+        assert (broken.status_code, error_of(broken)["code"]) == (400, "invalid_manuscript")
+        assert len((await client.http.get("/v1/jobs")).json()["data"]) == 1
 
 
 async def test_a_server_that_has_no_room_for_a_sentence_waits_for_it(tmp_path: Path):
