@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 import shutil
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from helpers.serving import decoded_seconds, error_of
 from polyvox.books import journal
 from polyvox.errors import OverloadedError, UnavailableError, UnknownVoiceError
 from polyvox.service.jobs import runner, work
+from polyvox.types import AudioChunk, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -395,3 +397,33 @@ async def test_a_server_that_has_no_room_for_a_sentence_waits_for_it(tmp_path: P
             await asyncio.sleep(0.005)
         engine.fail_at = None
         assert (await client.rested(job["id"]))["status"] == "done"
+
+
+class OneAtATime(ToneEngine):
+    """An engine that makes one chunk at a time, whoever it is for, and notes for whom."""
+
+    def __init__(self) -> None:
+        super().__init__(chunks=4, chunk_seconds=0.5)
+        self.made: list[str] = []
+        self._device = asyncio.Lock()
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        async for chunk in super().speak(utterance):
+            async with self._device:
+                await asyncio.sleep(0.04)
+            self.made.append(utterance.text)
+            yield chunk
+
+
+async def test_a_live_request_does_not_wait_for_a_job(tmp_path: Path):
+    engine = OneAtATime()
+    async with job_client(tmp_path, engine) as client:
+        job = await client.submitted(sentences(60), **MP3)
+        await client.until(job["id"], lambda each: each["progress"]["sentences_done"] >= 6)
+        for number in range(3):
+            before = len(engine.made)
+            live = {"input": f"Live words {number}.", "response_format": "pcm", "stream": True}
+            answer = await client.http.post("/v1/audio/speech", json=live)
+            assert answer.status_code == 200
+            assert engine.made.index(live["input"]) - before <= 4, "chunks of the job came first"
+        assert (await client.http.post(f"/v1/jobs/{job['id']}/cancel")).status_code == 200
