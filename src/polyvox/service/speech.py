@@ -417,6 +417,7 @@ class SpeechService:
             voice=voice,
             delivery=delivery,
             timing=timing,
+            request=request,
         )
 
     async def _hold(self, model: str | None) -> Hold:

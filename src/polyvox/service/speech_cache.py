@@ -180,7 +180,7 @@ class SpeechCache:
     def _write(self, path: Path, chunks: Sequence[AudioChunk], warnings: tuple[str, ...]) -> None:
         """Write an entry and make room for it. Blocks."""
         first = chunks[0]
-        header = {
+        header: dict[str, Any] = {
             "created": self._clock(),
             "sample_rate": first.sample_rate,
             "channels": 1 if first.pcm.ndim == 1 else first.pcm.shape[1],
@@ -198,6 +198,7 @@ class SpeechCache:
                     file.write(piece)
                 file.write(digest.digest())
                 size = file.tell()
+            os.utime(part, (header["created"], header["created"]))
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
