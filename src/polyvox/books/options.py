@@ -5,6 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from polyvox.audio.encode import AudioFormat
+from polyvox.text.captions import CaptionFormat
 from polyvox.types import SPEED_RANGE
 
 TARGET_LUFS = -19.0
@@ -72,14 +73,14 @@ class FileKind(StrEnum):
 class BookFormats:
     """The files that a narration is bound into.
 
-    `chapters` is the format of one file per chapter, None for no such files. `captions` are names of caption formats
-    (`srt`, `vtt`, `word_vtt`, `json`), for the book and, where chapters are files, for each of them. Every chapter is
-    brought to `loudness` (LUFS, EBU R128; None leaves it), with no true peak above `peak` dB. `narrator` is a tag.
+    `chapters` is the format of one file per chapter, None for no such files. `captions` are written for the book, and
+    for each chapter where chapters are files. Every chapter is brought to `loudness` (LUFS, EBU R128; None leaves it),
+    with no true peak above `peak` dB. `narrator` is a tag.
     """
 
     books: tuple[BookFormat, ...] = (BookFormat.M4B,)
     chapters: AudioFormat | None = None
-    captions: tuple[str, ...] = ()
+    captions: tuple[CaptionFormat, ...] = ()
     loudness: float | None = TARGET_LUFS
     peak: float = PEAK_DB
     narrator: str = ""
