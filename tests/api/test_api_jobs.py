@@ -427,3 +427,24 @@ async def test_a_live_request_does_not_wait_for_a_job(tmp_path: Path):
             assert answer.status_code == 200
             assert engine.made.index(live["input"]) - before <= 4, "chunks of the job came first"
         assert (await client.http.post(f"/v1/jobs/{job['id']}/cancel")).status_code == 200
+
+
+async def test_two_servers_on_one_folder_speak_a_job_once_and_obey_each_other(tmp_path: Path):
+    ours, theirs = gated(), gated()
+    async with job_client(tmp_path, ours) as here, job_client(tmp_path, theirs) as there:
+        job = await here.submitted(sentences(5), **MP3)
+        await there.until(job["id"], lambda each: each["status"] == "running")
+        await asyncio.sleep(1.5)  # in which the other looks for jobs more than once
+        runner_engine, idle = (ours, theirs) if ours.heard else (theirs, ours)
+        assert idle.heard == []
+        other = there if runner_engine is ours else here
+        assert (await other.http.post(f"/v1/jobs/{job['id']}/pause")).json()["status"] == "paused"
+        async with asyncio.timeout(10):
+            while runner_engine.speaking:  # noqa: ASYNC110 - the engine of all tests has no event for it
+                await asyncio.sleep(0.01)
+        ours.gate.set()
+        theirs.gate.set()
+        await other.http.post(f"/v1/jobs/{job['id']}/resume")
+        assert (await other.rested(job["id"]))["status"] == "done"
+        texts = [spoken.text for engine in (ours, theirs) for spoken in engine.heard]
+        assert set(texts) == set(sentences(5).replace(". ", ".|").split("|"))
