@@ -5,6 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from polyvox.audio.encode import AudioFormat
+from polyvox.errors import InvalidRequestError
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import SPEED_RANGE
 
@@ -46,7 +47,10 @@ class NarrationOptions:
 
     def __post_init__(self) -> None:
         if self.speed not in SPEED_RANGE:
-            raise ValueError(f"speed must lie between {SPEED_RANGE.lowest:g} and {SPEED_RANGE.highest:g}")
+            raise InvalidRequestError(
+                f"speed must lie between {SPEED_RANGE.lowest:g} and {SPEED_RANGE.highest:g}, not {self.speed:g}.",
+                field="speed",
+            )
 
 
 class BookFormat(StrEnum):
