@@ -380,7 +380,9 @@ async def test_an_epub_is_uploaded_and_spoken(tmp_path: Path):
         assert answer.status_code == 202, answer.text
         job = await client.rested(answer.json()["id"])
         assert (job["status"], job["title"]) == ("done", "The Tide")
-        assert {file["name"] for file in job["files"]} >= {"book.mp3"}
+        assert {file["kind"] for file in job["files"]} == {"book", "captions"}
+        captions = next(file for file in job["files"] if file["name"].endswith(".vtt"))
+        assert (await client.http.get(captions["url"])).text.startswith("WEBVTT")
         broken = await client.http.post("/v1/jobs", files={"file": ("novel.epub", EPUB[:900])})
         assert (broken.status_code, error_of(broken)["code"]) == (400, "invalid_manuscript")
         assert len((await client.http.get("/v1/jobs")).json()["data"]) == 1

@@ -102,6 +102,7 @@ class SpeechCache:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="polyvox-speech-cache")
         self._pending: dict[str, asyncio.Future[None]] = {}
         self._recorded = 0
+        self._closed = False
         self._used: int | None = None
         self._scanned = 0.0
         if self.enabled:
@@ -118,6 +119,7 @@ class SpeechCache:
 
     async def close(self) -> None:
         """Write what is complete, and end."""
+        self._closed = True
         await asyncio.to_thread(self._writer.shutdown)
 
     async def find(self, key: SpeechKey) -> CachedSpeech | None:
@@ -147,7 +149,7 @@ class SpeechCache:
                             size = 0
                             self._metrics.speech_cache("too_large")
                     yield chunk
-            if kept:
+            if kept and not self._closed:
                 self._write_later(key, kept, size, warnings.sentences)
                 size = 0
         finally:

@@ -54,6 +54,8 @@ _READ_AT_ONCE = 2
 _RETRY_SECONDS = 10.0
 _LOOK_SECONDS = 2.0
 """How often a server without jobs looks whether another process has some."""
+_LOOK_AGAIN_SECONDS = 60.0
+"""How often it looks where that failed."""
 _WATCH_SECONDS = 1.0
 _SHORTEST_WATCH_SECONDS = 0.2
 
@@ -309,9 +311,11 @@ class JobService:
         while self._runner is None:
             try:
                 await self._opened_if_any()
+                seconds = _LOOK_SECONDS
             except (DiskFullError, UnavailableError) as error:
                 log.warning("jobs cannot be gone on with", reason=error.message)
-            await asyncio.sleep(_LOOK_SECONDS)
+                seconds = _LOOK_AGAIN_SECONDS
+            await asyncio.sleep(seconds)
 
     async def _opened_if_any(self) -> JobStore | None:
         """The store, or None as long as there was never a job."""
