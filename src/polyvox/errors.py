@@ -65,6 +65,14 @@ class ConflictError(PolyvoxError):
     """The name is taken."""
 
 
+class JobStateError(ConflictError):
+    """A job that is in no state for what is asked of it."""
+
+
+class RangeError(InvalidRequestError):
+    """A range of bytes that a file does not have."""
+
+
 class AuthenticationError(PolyvoxError):
     """A bearer key is required and was absent or wrong."""
 
@@ -75,6 +83,10 @@ class ForbiddenError(PolyvoxError):
 
 class RequestTooLargeError(PolyvoxError):
     """The body is over its byte limit."""
+
+
+class JobTooLargeError(PolyvoxError):
+    """A job that takes more disk space than one may."""
 
 
 class RefusalReason(StrEnum):
@@ -92,6 +104,10 @@ class OverloadedError(PolyvoxError):
         super().__init__(message)
         self.retry_after = retry_after
         self.reason = reason
+
+
+class JobLimitError(OverloadedError):
+    """The caller keeps as many jobs as one may."""
 
 
 class UnavailableError(PolyvoxError):
@@ -112,6 +128,10 @@ class UnavailableError(PolyvoxError):
         super().__init__(message, field=field)
         self.retry = retry
         self.retry_after = retry_after
+
+
+class DiskFullError(UnavailableError):
+    """The server's disk has no room for what is asked."""
 
 
 class DeadlineError(PolyvoxError):
@@ -183,11 +203,16 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     UnknownModelError: ErrorStatus(404, "invalid_request_error", "model_not_found", "NOT_FOUND"),
     NotFoundError: ErrorStatus(404, "invalid_request_error", "not_found", "NOT_FOUND"),
     ConflictError: ErrorStatus(409, "invalid_request_error", "conflict", "ALREADY_EXISTS"),
+    JobStateError: ErrorStatus(409, "invalid_request_error", "job_state", "FAILED_PRECONDITION"),
+    RangeError: ErrorStatus(416, "invalid_request_error", "range_not_satisfiable", "OUT_OF_RANGE"),
     AuthenticationError: ErrorStatus(401, "authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
     ForbiddenError: ErrorStatus(403, "permission_error", "forbidden", "PERMISSION_DENIED"),
     RequestTooLargeError: ErrorStatus(413, "invalid_request_error", "request_too_large", "RESOURCE_EXHAUSTED"),
+    JobTooLargeError: ErrorStatus(413, "invalid_request_error", "job_too_large", "RESOURCE_EXHAUSTED"),
+    JobLimitError: ErrorStatus(429, "rate_limit_error", "too_many_jobs", "RESOURCE_EXHAUSTED"),
     OverloadedError: ErrorStatus(429, "rate_limit_error", "overloaded", "RESOURCE_EXHAUSTED"),
     UnavailableError: ErrorStatus(503, "server_error", "unavailable", "UNAVAILABLE"),
+    DiskFullError: ErrorStatus(507, "server_error", "disk_full", "UNAVAILABLE"),
     BundleError: ErrorStatus(503, "server_error", "model_not_installed", "UNAVAILABLE"),
     DeadlineError: ErrorStatus(504, "server_error", "deadline_exceeded", "DEADLINE_EXCEEDED"),
     StalledError: ErrorStatus(408, "invalid_request_error", "client_stalled", "DEADLINE_EXCEEDED"),

@@ -6,6 +6,7 @@ from polyvox.api import (
     dialogue,
     dictionaries,
     fitting,
+    jobs,
     kokoro,
     openai,
     rayserve,
@@ -37,4 +38,5 @@ DOORS = (
     realtime.DOOR,
     mcp.DOOR,
     elevenlabs.DOOR,
+    jobs.DOOR,
 )
