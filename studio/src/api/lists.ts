@@ -1,0 +1,80 @@
+/** The models of this server and their voices. */
+import { useEffect, useState } from 'preact/hooks';
+import { apiKey } from '../preferences';
+import { useStore } from '../store';
+import { getJson } from './client';
+
+export interface Capabilities {
+  languages: string[];
+  sample_rate: number;
+  cloning: boolean;
+  dialogue: boolean;
+  instructions: boolean;
+  word_timings: boolean;
+  voice_mixing: boolean;
+  stochastic: boolean;
+}
+
+export interface Model {
+  id: string;
+  root: string;
+  available: boolean;
+  reason: string | null;
+  loaded: boolean;
+  capabilities: Capabilities | null;
+}
+
+export interface Voice {
+  id: string;
+  title: string;
+  language: string;
+  gender: string;
+  description: string;
+  grade?: string;
+  available: boolean;
+  reason: string;
+}
+
+/** What was asked for: not here yet, here, or refused. `reload` asks again. */
+export interface Loaded<T> {
+  value: T | null;
+  error: unknown;
+  reload: () => void;
+}
+
+/** Load something when the component appears, and again when the key or one of `inputs` changes. */
+export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
+  const key = useStore(apiKey);
+  const [round, setRound] = useState(0);
+  const [state, setState] = useState<{ value: T | null; error: unknown }>({ value: null, error: null });
+  useEffect(() => {
+    const abort = new AbortController();
+    load(abort.signal).then(
+      (value) => !abort.signal.aborted && setState({ value, error: null }),
+      (error: unknown) => !abort.signal.aborted && setState({ value: null, error }),
+    );
+    return () => abort.abort();
+  }, [key, round, ...inputs]);
+  return { ...state, reload: () => setRound(round + 1) };
+}
+
+/** The models by their own names, the default one first. */
+export function useModels(): Loaded<Model[]> {
+  return useLoaded(async (signal) => ownNames((await getJson<{ data: Model[] }>('v1/models', { signal })).data), []);
+}
+
+/** The voices of a model; of the default one where the name is empty. */
+export function useVoices(model: string): Loaded<Voice[]> {
+  const query = model && `?model=${encodeURIComponent(model)}`;
+  return useLoaded(
+    async (signal) => (await getJson<{ voices: Voice[] }>(`v1/audio/voices${query}`, { signal })).voices,
+    [model],
+  );
+}
+
+/** OpenAI's names, whose root is another model, stand for the default one. */
+function ownNames(models: Model[]): Model[] {
+  const byDefault = models.find((model) => model.id !== model.root)?.root;
+  const own = models.filter((model) => model.id === model.root);
+  return [...own.filter((model) => model.id === byDefault), ...own.filter((model) => model.id !== byDefault)];
+}
