@@ -1,9 +1,45 @@
-import { Empty, Page } from '../components/layout';
+/** Books and other long texts, made in the background. */
+import { useState } from 'preact/hooks';
+import { usePolling } from '../api/polling';
+import { Empty, Failure, Loading, Page } from '../components/layout';
+import { listJobs } from './jobs/calls';
+import { JobCard } from './jobs/job-card';
+import { NewJobCard } from './jobs/new-job';
+import { isOver, type Job } from './jobs/types';
+
+const ACTIVE_POLL_MS = 1000;
+const IDLE_POLL_MS = 15_000;
 
 export function JobsPage() {
+  const [jobs, setJobs] = useState<Job[] | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [isActive, setActive] = useState(true);
+  const poll = async (signal: AbortSignal) => {
+    try {
+      const latest = await listJobs(signal);
+      setJobs(latest);
+      setError(null);
+      setActive(latest.some(({ status }) => !isOver(status) && status !== 'paused'));
+    } catch (problem) {
+      if (!signal.aborted) setError(problem);
+    }
+  };
+  usePolling(poll, isActive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
+  const refresh = () => void poll(new AbortController().signal);
   return (
-    <Page title="Books">
-      <Empty icon="jobs">This page is being built.</Empty>
+    <Page title="Books" lead="Long texts are spoken in the background. You can close this page; the server goes on.">
+      <NewJobCard onStarted={refresh} />
+      <section class="stack" aria-labelledby="your-books">
+        <h2 id="your-books">Your books</h2>
+        <Failure error={error} />
+        {!jobs && !error && <Loading what="your books" />}
+        {jobs?.length === 0 && <Empty icon="jobs">There are none yet.</Empty>}
+        <ul class="stack">
+          {jobs?.map((job) => (
+            <JobCard key={job.id} job={job} onChanged={refresh} />
+          ))}
+        </ul>
+      </section>
     </Page>
   );
 }
