@@ -30,7 +30,9 @@ interface VoiceProps {
 export function VoiceSelect({ label, voices, mixes = [], value, onChange }: VoiceProps) {
   const groups = useMemo(() => grouped(voices ?? [], mixes), [voices, mixes]);
   const known = groups.some(({ options }) => options.some((option) => option.value === value));
-  const missing = value ? { value, label: voices ? `${value} (not of this model)` : value } : { value, label: 'Choose a voice' };
+  const missing = value
+    ? { value, label: voices ? `${value} (not of this model)` : value }
+    : { value, label: 'Choose a voice' };
   return <Select label={label} value={value} options={known ? [] : [missing]} groups={groups} onChange={onChange} />;
 }
 

@@ -67,7 +67,8 @@ function NewDictionary({ names, onMade }: { names: string[]; onMade: (name: stri
   const submit = (event: Event) => {
     event.preventDefault();
     if (!name.trim()) action.fail('The dictionary needs a name.');
-    else if (names.includes(name.trim())) action.fail('You have a dictionary of this name already. Choose another name.');
+    else if (names.includes(name.trim()))
+      action.fail('You have a dictionary of this name already. Choose another name.');
     else void action.run(make);
   };
   return (

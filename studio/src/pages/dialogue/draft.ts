@@ -37,7 +37,13 @@ export function writeDraft(draft: Draft): void {
 
 function isDraft(value: unknown): value is Draft {
   const { model, pause, turns } = (value ?? {}) as Partial<Draft>;
-  return typeof model === 'string' && typeof pause === 'number' && Array.isArray(turns) && turns.length > 0 && turns.every(isTurn);
+  return (
+    typeof model === 'string' &&
+    typeof pause === 'number' &&
+    Array.isArray(turns) &&
+    turns.length > 0 &&
+    turns.every(isTurn)
+  );
 }
 
 function isTurn(value: unknown): value is Turn {

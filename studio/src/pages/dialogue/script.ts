@@ -12,7 +12,7 @@ const TURN = /^([^\s:][^:]*):[ \t]*(.*)$/;
 /** The turns of a script; an indented line continues the turn before it. Throws an Error that names the line. */
 export function parseScript(script: string, firstKey: number): Turn[] {
   const turns: Turn[] = [];
-  script.split("\n").forEach((line, index) => {
+  script.split('\n').forEach((line, index) => {
     if (!line.trim()) return;
     const last = turns.at(-1);
     const found = TURN.exec(line);
@@ -20,12 +20,12 @@ export function parseScript(script: string, firstKey: number): Turn[] {
     else if (found) turns.push({ key: firstKey + turns.length, voice: found[1]!.trim(), text: found[2]!.trim() });
     else throw new Error(`Line ${index + 1} has no voice; write it as “voice: text”.`);
   });
-  if (!turns.length) throw new Error("The script is empty; write lines of “voice: text”.");
+  if (!turns.length) throw new Error('The script is empty; write lines of “voice: text”.');
   return turns;
 }
 
 export function writeScript(turns: Turn[]): string {
-  return turns.map(({ voice, text }) => `${voice}: ${text.replace(/\s*\n\s*/g, "\n  ")}`).join("\n") + "\n";
+  return turns.map(({ voice, text }) => `${voice}: ${text.replace(/\s*\n\s*/g, '\n  ')}`).join('\n') + '\n';
 }
 
 /** The turns with one of them moved by so many places; those at an end stay. */

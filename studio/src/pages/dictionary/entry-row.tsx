@@ -25,7 +25,12 @@ export function EntryRow({ entry, isWrong, onChange, onRemove }: Props) {
   const change = (changes: Partial<Entry>) => onChange({ ...entry, ...changes });
   return (
     <li class={`entry ${isWrong ? 'wrong' : ''}`}>
-      <Select label="Kind" value={entry.kind} options={KINDS} onChange={(kind) => change({ kind: kind as EntryKind })} />
+      <Select
+        label="Kind"
+        value={entry.kind}
+        options={KINDS}
+        onChange={(kind) => change({ kind: kind as EntryKind })}
+      />
       <TextField label="Written" value={entry.match} onInput={(match) => change({ match })} />
       <TextField label="Said" value={said} onInput={(text) => onChange(withSaid(entry, way, text))} />
       <Select label="As" value={way} options={WAYS} onChange={(chosen) => onChange(withSaid(entry, chosen, said))} />

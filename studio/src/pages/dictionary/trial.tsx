@@ -85,7 +85,12 @@ function marked(text: string, matches: Match[]) {
     .flatMap(({ start, end, say }) => {
       const before = points.slice(done, start).join('');
       done = Math.max(done, end);
-      return [before, <mark key={start} title={say}>{points.slice(start, end).join('')}</mark>];
+      return [
+        before,
+        <mark key={start} title={say}>
+          {points.slice(start, end).join('')}
+        </mark>,
+      ];
     });
   return [...parts, points.slice(done).join('')];
 }

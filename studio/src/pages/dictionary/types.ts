@@ -1,6 +1,6 @@
 /** Shapes of `/v1/dictionaries`. */
 
-export type EntryKind = "word" | "phrase" | "regex";
+export type EntryKind = 'word' | 'phrase' | 'regex';
 
 export interface Entry {
   kind: EntryKind;

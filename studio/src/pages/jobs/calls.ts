@@ -46,5 +46,7 @@ export async function deleteJob(id: string): Promise<void> {
 
 /** The fields that say something; the server has its own defaults for the others. */
 function given(fields: Record<string, string | number | string[]>): Record<string, string | number | string[]> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => (Array.isArray(value) ? value.length : value)));
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => (Array.isArray(value) ? value.length : value)),
+  );
 }

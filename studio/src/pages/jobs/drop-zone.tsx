@@ -26,7 +26,12 @@ export function DropZone({ label, hint, accept, file, onChange }: Props) {
     <div class={`drop ${over ? 'over' : ''}`} onDragOver={drag} onDragLeave={() => setOver(false)} onDrop={drop}>
       <Field label={label} hint={hint}>
         {(ids) => (
-          <input {...ids} type="file" accept={accept} onChange={(event) => onChange(event.currentTarget.files?.[0] ?? null)} />
+          <input
+            {...ids}
+            type="file"
+            accept={accept}
+            onChange={(event) => onChange(event.currentTarget.files?.[0] ?? null)}
+          />
         )}
       </Field>
       <p role="status">{file && `${file.name} is chosen.`}</p>

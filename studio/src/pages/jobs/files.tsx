@@ -43,7 +43,11 @@ function FileLink({ file }: { file: JobFile }) {
   }
   return (
     <>
-      <Button icon="download" busy={action.busy} onClick={() => void action.run(async () => saveFile(await fetched(file), file.name))}>
+      <Button
+        icon="download"
+        busy={action.busy}
+        onClick={() => void action.run(async () => saveFile(await fetched(file), file.name))}
+      >
         {label}
       </Button>
       <Failure error={action.error} />
@@ -76,7 +80,15 @@ function Player({ title, files }: { title: string; files: JobFile[] }) {
       {key ? (
         <FetchedPlayer key={file.name} file={file} label={label} />
       ) : (
-        <audio class="clip" controls preload="none" autoplay={goesOn} src={address(file.url)} aria-label={label} onEnded={next} />
+        <audio
+          class="clip"
+          controls
+          preload="none"
+          autoplay={goesOn}
+          src={address(file.url)}
+          aria-label={label}
+          onEnded={next}
+        />
       )}
     </div>
   );
@@ -89,7 +101,11 @@ function FetchedPlayer({ file, label }: { file: JobFile; label: string }) {
   return (
     <>
       <div class="row">
-        <Button icon="play" busy={action.busy} onClick={() => void action.run(async () => setData(await fetched(file)))}>
+        <Button
+          icon="play"
+          busy={action.busy}
+          onClick={() => void action.run(async () => setData(await fetched(file)))}
+        >
           Listen
         </Button>
       </div>

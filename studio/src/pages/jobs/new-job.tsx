@@ -76,12 +76,27 @@ export function NewJobCard({ onStarted }: { onStarted: () => void }) {
           />
         )}
         <div class="grid">
-          <TextField label="Title" placeholder="that of the file" value={job.title} onInput={(title) => change({ title })} />
-          <TextField label="Author" placeholder="that of the file" value={job.author} onInput={(author) => change({ author })} />
+          <TextField
+            label="Title"
+            placeholder="that of the file"
+            value={job.title}
+            onInput={(title) => change({ title })}
+          />
+          <TextField
+            label="Author"
+            placeholder="that of the file"
+            value={job.author}
+            onInput={(author) => change({ author })}
+          />
           <VoiceFields job={job} onChange={change} />
         </div>
         <Checks label="Files to make" options={OUTPUTS} values={job.output} onChange={(output) => change({ output })} />
-        <Checks label="Subtitles" options={CAPTIONS} values={job.captions} onChange={(captions) => change({ captions })} />
+        <Checks
+          label="Subtitles"
+          options={CAPTIONS}
+          values={job.captions}
+          onChange={(captions) => change({ captions })}
+        />
         <DictionaryChecks values={job.dictionaries} onChange={(dictionaries) => change({ dictionaries })} />
         <Field label="Cover (optional)" hint="A JPEG or PNG picture.">
           {(ids) => (
@@ -152,7 +167,9 @@ function Checks({ label, options, values, onChange }: ChecksProps) {
             key={option.value}
             label={option.label}
             checked={values.includes(option.value)}
-            onChange={(on) => onChange(on ? [...values, option.value] : values.filter((value) => value !== option.value))}
+            onChange={(on) =>
+              onChange(on ? [...values, option.value] : values.filter((value) => value !== option.value))
+            }
           />
         ))}
       </div>

@@ -1,6 +1,6 @@
 /** How far a job is, in words, and how long it will still take. */
 
-import type { Job, JobStatus } from "./types";
+import type { Job, JobStatus } from './types';
 
 /** A job's count of sentences at a moment, in milliseconds. */
 export interface Mark {
@@ -12,7 +12,7 @@ const KEPT_MS = 120_000;
 
 /** The marks of a running job with what it says now; those before a pause tell nothing about its pace. */
 export function withMark(marks: Mark[], job: Job, at: number): Mark[] {
-  if (job.status !== "running") return [];
+  if (job.status !== 'running') return [];
   return [...marks.filter((mark) => at - mark.at <= KEPT_MS), { at, done: job.progress.sentences_done }];
 }
 
@@ -25,13 +25,13 @@ export function secondsLeft(marks: Mark[], job: Job): number | null {
 }
 
 const STATUS_WORDS: Record<JobStatus, string> = {
-  queued: "Waiting for its turn",
-  running: "Being spoken",
-  paused: "Paused",
-  binding: "Making the files",
-  done: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
+  queued: 'Waiting for its turn',
+  running: 'Being spoken',
+  paused: 'Paused',
+  binding: 'Making the files',
+  done: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
 };
 
 export function statusWords(status: JobStatus): string {

@@ -1,6 +1,6 @@
 /** Shapes of `/v1/jobs`. */
 
-export type JobStatus = "queued" | "running" | "paused" | "binding" | "done" | "failed" | "cancelled";
+export type JobStatus = 'queued' | 'running' | 'paused' | 'binding' | 'done' | 'failed' | 'cancelled';
 
 export interface JobProgress {
   sentences_done: number;
@@ -15,7 +15,7 @@ export interface JobFile {
   name: string;
   media_type: string;
   bytes: number;
-  kind: "book" | "chapter" | "captions";
+  kind: 'book' | 'chapter' | 'captions';
   chapter: number | null;
   url: string;
 }
@@ -32,5 +32,5 @@ export interface Job {
 }
 
 export function isOver(status: JobStatus): boolean {
-  return status === "done" || status === "failed" || status === "cancelled";
+  return status === 'done' || status === 'failed' || status === 'cancelled';
 }

@@ -8,14 +8,14 @@ export interface Sample {
 
 const LINE = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)/;
 const LABEL = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g;
-const ESCAPES: Record<string, string> = { n: "\n" };
+const ESCAPES: Record<string, string> = { n: '\n' };
 
 /** The samples of a whole scrape; comments and lines that are no samples are left out. */
 export function parseExposition(text: string): Sample[] {
   const samples: Sample[] = [];
-  for (const line of text.split("\n")) {
-    const found = line.startsWith("#") ? null : LINE.exec(line);
-    if (found) samples.push({ name: found[1]!, labels: labelsOf(found[2] ?? ""), value: numberOf(found[3]!) });
+  for (const line of text.split('\n')) {
+    const found = line.startsWith('#') ? null : LINE.exec(line);
+    if (found) samples.push({ name: found[1]!, labels: labelsOf(found[2] ?? ''), value: numberOf(found[3]!) });
   }
   return samples;
 }
@@ -29,8 +29,8 @@ function labelsOf(written: string): Record<string, string> {
 }
 
 function numberOf(written: string): number {
-  if (written === "+Inf") return Infinity;
-  return written === "-Inf" ? -Infinity : Number(written);
+  if (written === '+Inf') return Infinity;
+  return written === '-Inf' ? -Infinity : Number(written);
 }
 
 /** One scrape of the server, with the time it was made in milliseconds. */
@@ -62,7 +62,7 @@ export class Scrape {
   sums(name: string, label: string): Map<string, number> {
     const sums = new Map<string, number>();
     for (const { labels, value } of this.samples(name)) {
-      const key = labels[label] ?? "";
+      const key = labels[label] ?? '';
       sums.set(key, (sums.get(key) ?? 0) + value);
     }
     return sums;

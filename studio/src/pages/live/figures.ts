@@ -1,6 +1,6 @@
 /** The figures of the live page, worked out from two scrapes. */
 
-import { Scrape } from "./exposition";
+import { Scrape } from './exposition';
 
 export interface Gpu {
   index: string;
@@ -41,10 +41,10 @@ export function growth(now: Scrape, before: Scrape, metric: string, label: strin
 
 /** A quantile of a histogram's observations between two scrapes, interpolated within its bucket. */
 export function quantile(now: Scrape, before: Scrape, metric: string, share: number): number | null {
-  const old = before.sums(`${metric}_bucket`, "le");
-  const buckets = [...now.sums(`${metric}_bucket`, "le")]
+  const old = before.sums(`${metric}_bucket`, 'le');
+  const buckets = [...now.sums(`${metric}_bucket`, 'le')]
     .map(([edge, count]) => ({
-      edge: edge === "+Inf" ? Infinity : Number(edge),
+      edge: edge === '+Inf' ? Infinity : Number(edge),
       count: grown(count, old.get(edge) ?? 0),
     }))
     .sort((a, b) => a.edge - b.edge);
@@ -70,26 +70,26 @@ export function figures(now: Scrape, before: Scrape): Figures {
   const since = (metric: string) => grown(now.sum(metric) ?? 0, before.sum(metric) ?? 0);
   return {
     at: now.at,
-    streams: now.sum("polyvox_active_sessions") ?? 0,
-    limit: now.sum("polyvox_session_limit"),
-    queue: now.sum("polyvox_queue_depth") ?? 0,
-    expectedWait: now.sum("polyvox_expected_wait_seconds") ?? 0,
-    firstAudioMedian: quantile(now, before, "polyvox_time_to_first_audio_seconds", 0.5),
-    firstAudio95: quantile(now, before, "polyvox_time_to_first_audio_seconds", 0.95),
-    requestsPerMinute: since("polyvox_requests_total") / minutes,
-    refusalsPerMinute: since("polyvox_refused_total") / minutes,
-    errorsPerMinute: since("polyvox_failures_total") / minutes,
-    audioRate: since("polyvox_audio_seconds_total") / (minutes * 60),
+    streams: now.sum('polyvox_active_sessions') ?? 0,
+    limit: now.sum('polyvox_session_limit'),
+    queue: now.sum('polyvox_queue_depth') ?? 0,
+    expectedWait: now.sum('polyvox_expected_wait_seconds') ?? 0,
+    firstAudioMedian: quantile(now, before, 'polyvox_time_to_first_audio_seconds', 0.5),
+    firstAudio95: quantile(now, before, 'polyvox_time_to_first_audio_seconds', 0.95),
+    requestsPerMinute: since('polyvox_requests_total') / minutes,
+    refusalsPerMinute: since('polyvox_refused_total') / minutes,
+    errorsPerMinute: since('polyvox_failures_total') / minutes,
+    audioRate: since('polyvox_audio_seconds_total') / (minutes * 60),
     gpus: gpusOf(now),
-    memory: now.sum("process_resident_memory_bytes"),
-    connections: (now.sum("polyvox_open_connections") ?? 0) + (now.sum("polyvox_open_sockets") ?? 0),
+    memory: now.sum('process_resident_memory_bytes'),
+    connections: (now.sum('polyvox_open_connections') ?? 0) + (now.sum('polyvox_open_sockets') ?? 0),
   };
 }
 
 function gpusOf(scrape: Scrape): Gpu[] {
-  const total = scrape.sums("polyvox_gpu_memory_total_bytes", "gpu");
-  const busy = scrape.sums("polyvox_gpu_utilization_ratio", "gpu");
-  return scrape.samples("polyvox_gpu_memory_used_bytes").map(({ labels: { gpu = "", name = "" }, value }) => ({
+  const total = scrape.sums('polyvox_gpu_memory_total_bytes', 'gpu');
+  const busy = scrape.sums('polyvox_gpu_utilization_ratio', 'gpu');
+  return scrape.samples('polyvox_gpu_memory_used_bytes').map(({ labels: { gpu = '', name = '' }, value }) => ({
     index: gpu,
     name,
     used: value,

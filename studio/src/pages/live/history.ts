@@ -1,7 +1,7 @@
 /** The last minutes of scrapes and of their figures. */
 
-import { Scrape } from "./exposition";
-import { figures, type Figures } from "./figures";
+import { Scrape } from './exposition';
+import { figures, type Figures } from './figures';
 
 const KEPT_MS = 5 * 60_000;
 const WINDOW_MS = 60_000;

@@ -51,7 +51,8 @@ export function AddVoice({ cloning, onAdded, onFit }: Props) {
     event.preventDefault();
     if (!recording) action.fail('The recording is missing. Choose a file, record one, or write its web address.');
     else if (!voice.name.trim()) action.fail('The voice needs a name.');
-    else if (making === 'fit' && !voice.consent) action.fail('A voice is fitted only if the speaker has agreed. Tick the box if so.');
+    else if (making === 'fit' && !voice.consent)
+      action.fail('A voice is fitted only if the speaker has agreed. Tick the box if so.');
     else void action.run(() => send(recording));
   };
 
@@ -108,7 +109,9 @@ function Added({ voice }: { voice: RegisteredVoice }) {
         <strong>{voice.name}</strong> was added.
       </p>
       <QualityReport quality={voice.quality} />
-      {voice.warnings?.map((warning) => <p key={warning}>{warning}</p>)}
+      {voice.warnings?.map((warning) => (
+        <p key={warning}>{warning}</p>
+      ))}
     </Notice>
   );
 }

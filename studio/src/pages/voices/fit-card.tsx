@@ -38,7 +38,9 @@ export function FitCard({ fit, onChanged }: { fit: Fit; onChanged: () => void })
       )}
       {curve.length > 1 && <SimilarityCurve curve={curve} steps={fit.steps} />}
       {fit.error && <Notice kind="bad">{fit.error.message}</Notice>}
-      {fit.voice?.warnings?.map((warning) => <p key={warning}>{warning}</p>)}
+      {fit.voice?.warnings?.map((warning) => (
+        <p key={warning}>{warning}</p>
+      ))}
       <Failure error={action.error} />
       {!over && (
         <div class="row">

@@ -24,8 +24,8 @@ export function QualityReport({ quality }: { quality: Quality }) {
       ))}
       {quality.fitted && (
         <p>
-          Fitted for {quality.fitted.model}. Similarity to the recording is {quality.fitted.similarity.toFixed(2)}; that of
-          the nearest built-in voice is {quality.fitted.base_similarity.toFixed(2)}. The same speaker would have 1.
+          Fitted for {quality.fitted.model}. Similarity to the recording is {quality.fitted.similarity.toFixed(2)}; that
+          of the nearest built-in voice is {quality.fitted.base_similarity.toFixed(2)}. The same speaker would have 1.
         </p>
       )}
     </div>

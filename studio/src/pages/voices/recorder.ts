@@ -1,6 +1,6 @@
 /** Recording from the microphone. */
 
-const TYPES = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4"];
+const TYPES = ['audio/webm;codecs=opus', 'audio/ogg;codecs=opus', 'audio/mp4'];
 const BIT_RATE = 128_000;
 
 /** A recording under way. */
@@ -16,13 +16,15 @@ export interface Recorder {
 /** Start to record. Throws an Error with the user's fix where the browser has no microphone to give. */
 export async function startRecorder(): Promise<Recorder> {
   if (!navigator.mediaDevices?.getUserMedia) {
-    throw new Error("This browser gives the microphone only to pages on https or on this computer; upload a file instead.");
+    throw new Error(
+      'This browser gives the microphone only to pages on https or on this computer; upload a file instead.',
+    );
   }
   const stream = await microphone();
   const type = TYPES.find((known) => MediaRecorder.isTypeSupported(known));
   const recorder = new MediaRecorder(stream, { mimeType: type, audioBitsPerSecond: BIT_RATE });
   const parts: Blob[] = [];
-  recorder.addEventListener("dataavailable", (event) => parts.push(event.data));
+  recorder.addEventListener('dataavailable', (event) => parts.push(event.data));
   const meter = levelMeter(stream);
   const release = () => {
     stream.getTracks().forEach((track) => track.stop());
@@ -33,14 +35,14 @@ export async function startRecorder(): Promise<Recorder> {
     level: meter.level,
     stop: () =>
       new Promise((resolve) => {
-        recorder.addEventListener("stop", () => {
+        recorder.addEventListener('stop', () => {
           release();
           resolve(new Blob(parts, { type: recorder.mimeType }));
         });
         recorder.stop();
       }),
     discard: () => {
-      if (recorder.state !== "inactive") recorder.stop();
+      if (recorder.state !== 'inactive') recorder.stop();
       release();
     },
   };
@@ -53,12 +55,14 @@ async function microphone(): Promise<MediaStream> {
       audio: { channelCount: 1, echoCancellation: false, noiseSuppression: false },
     });
   } catch (error) {
-    const name = error instanceof DOMException ? error.name : "";
-    if (name === "NotFoundError") throw new Error("No microphone was found; connect one, or upload a file.");
-    if (name === "NotAllowedError") {
-      throw new Error("The microphone is blocked; allow it for this page in the browser's address bar, or upload a file.");
+    const name = error instanceof DOMException ? error.name : '';
+    if (name === 'NotFoundError') throw new Error('No microphone was found; connect one, or upload a file.');
+    if (name === 'NotAllowedError') {
+      throw new Error(
+        "The microphone is blocked; allow it for this page in the browser's address bar, or upload a file.",
+      );
     }
-    throw new Error("The microphone cannot be used; see whether another program holds it, or upload a file.");
+    throw new Error('The microphone cannot be used; see whether another program holds it, or upload a file.');
   }
 }
 

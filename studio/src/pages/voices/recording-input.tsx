@@ -51,7 +51,10 @@ export function RecordingInput({ recording, onChange }: Props) {
 
 function FileInput({ onChange }: { onChange: Props['onChange'] }) {
   return (
-    <Field label="Audio file" hint="1 to 30 seconds of one person speaking, as wav, mp3, flac, ogg, opus, webm, m4a or aac.">
+    <Field
+      label="Audio file"
+      hint="1 to 30 seconds of one person speaking, as wav, mp3, flac, ogg, opus, webm, m4a or aac."
+    >
       {(ids) => (
         <input
           {...ids}

@@ -24,7 +24,7 @@ export interface RegisteredVoice {
   id: string;
   name: string;
   transcript: string;
-  transcription: "given" | "heard" | "pending" | "failed" | "none";
+  transcription: 'given' | 'heard' | 'pending' | 'failed' | 'none';
   language: string | null;
   tags: string[];
   consent: boolean;
@@ -40,7 +40,7 @@ export interface RegisteredVoice {
 export interface Fit {
   id: string;
   name: string;
-  status: "queued" | "running" | "done" | "failed" | "cancelled";
+  status: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
   progress: number;
   step: number;
   steps: number;

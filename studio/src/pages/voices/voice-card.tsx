@@ -48,7 +48,11 @@ export function VoiceCard({ voice, cloningModel, onChanged, onFit }: Props) {
               Edit
             </Button>
             {!voice.quality.fitted && voice.consent && (
-              <Button icon="voices" disabled={action.busy} onClick={() => void action.run(() => fit(voice).then(onFit))}>
+              <Button
+                icon="voices"
+                disabled={action.busy}
+                onClick={() => void action.run(() => fit(voice).then(onFit))}
+              >
                 Fit for Kokoro
               </Button>
             )}
