@@ -5,14 +5,14 @@ import { useModels, useVoices } from '../api/lists';
 import { useAction } from '../components/action';
 import { Button, Select, Slider } from '../components/controls';
 import { Card, Failure, Page } from '../components/layout';
-import { ModelSelect } from '../components/voice-select';
+import { ModelSelect } from '../components/voice_select';
 import { usePreferences } from '../preferences';
 import { nextKey, readDraft, writeDraft, type Draft } from './dialogue/draft';
 import { moved, type Turn } from './dialogue/script';
-import { ScriptCard } from './dialogue/script-card';
+import { ScriptCard } from './dialogue/script_card';
 import { useDialogueSpeaker } from './dialogue/speaker';
 import type { DialogueBody } from './dialogue/stream';
-import { TurnRow } from './dialogue/turn-row';
+import { TurnRow } from './dialogue/turn_row';
 
 const FORMATS = ['mp3', 'wav', 'flac', 'opus', 'aac', 'srt', 'vtt'];
 

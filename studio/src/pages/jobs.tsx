@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { usePolling } from '../api/polling';
 import { Empty, Failure, Loading, Page } from '../components/layout';
 import { listJobs } from './jobs/calls';
-import { JobCard } from './jobs/job-card';
-import { NewJobCard } from './jobs/new-job';
+import { JobCard } from './jobs/job_card';
+import { NewJobCard } from './jobs/new_job';
 import { isOver, type Job } from './jobs/types';
 
 const ACTIVE_POLL_MS = 1000;

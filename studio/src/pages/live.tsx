@@ -6,7 +6,7 @@ import { Card, Failure, Loading, Page } from '../components/layout';
 import { Scrape } from './live/exposition';
 import { growth, type Figures } from './live/figures';
 import { EMPTY_HISTORY, windowStart, withScrape, type History } from './live/history';
-import { LineChart } from './live/line-chart';
+import { LineChart } from './live/line_chart';
 
 const POLL_MS = 2000;
 const GIB = 2 ** 30;

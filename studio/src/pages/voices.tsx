@@ -5,9 +5,9 @@ import { usePolling } from '../api/polling';
 import { Empty, Failure, Loading, Page } from '../components/layout';
 import { AddVoice } from './voices/add';
 import { listFits, listVoices } from './voices/calls';
-import { FitCard } from './voices/fit-card';
+import { FitCard } from './voices/fit_card';
 import type { Fit } from './voices/types';
-import { VoiceCard } from './voices/voice-card';
+import { VoiceCard } from './voices/voice_card';
 
 const FIT_POLL_MS = 1000;
 

@@ -1,7 +1,7 @@
 /** Speaks a dialogue through an audio element, and tells which turn is heard. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAction, type Action } from '../../components/action';
-import { GrowingAudio } from '../../components/growing-audio';
+import { GrowingAudio } from '../../components/growing_audio';
 import { speakDialogue, turnAt, type DialogueBody, type Part } from './stream';
 
 export interface DialogueSpeaker {

@@ -8,7 +8,7 @@ import { Button, Checkbox, TextField } from '../../components/controls';
 import { Card, Failure, Loading } from '../../components/layout';
 import { toast } from '../../components/toasts';
 import { deleteDictionary, getDictionary, putDictionary } from './calls';
-import { EntryRow } from './entry-row';
+import { EntryRow } from './entry_row';
 import { TrialCard } from './trial';
 import type { Dictionary, Entry } from './types';
 

@@ -13,6 +13,8 @@ export interface NewJob {
   voice: string;
   speed: number;
   output: string[];
+  /** The format of one more file for each chapter; empty for none. */
+  chapter_files: string;
   captions: string[];
   dictionaries: string[];
 }
@@ -20,8 +22,7 @@ export interface NewJob {
 export type JobCommand = 'pause' | 'resume' | 'cancel';
 
 export async function listJobs(signal: AbortSignal): Promise<Job[]> {
-  const answer = await getJson<{ jobs?: Job[]; data?: Job[] }>('v1/jobs', { signal });
-  return answer.jobs ?? answer.data ?? [];
+  return (await getJson<{ jobs: Job[] }>('v1/jobs', { signal })).jobs;
 }
 
 export async function startJob(job: NewJob): Promise<Job> {
@@ -29,7 +30,7 @@ export async function startJob(job: NewJob): Promise<Job> {
   if (!file && !cover) return getJson('v1/jobs', { json: { ...given(fields), text, format: 'markdown' } });
   const form = new FormData();
   for (const [name, value] of Object.entries(given(fields))) {
-    for (const each of Array.isArray(value) ? value : [value]) form.append(name, String(each));
+    form.set(name, Array.isArray(value) ? JSON.stringify(value) : String(value));
   }
   form.set('file', file ?? new File([text], 'text.md', { type: 'text/markdown' }));
   if (cover) form.set('cover', cover);

@@ -5,8 +5,8 @@ import { Button, Checkbox, Choice, TextField } from '../../components/controls';
 import { Card, Failure, Notice } from '../../components/layout';
 import { toast } from '../../components/toasts';
 import { registerVoice, startFit, type NewVoice } from './calls';
-import { QualityReport } from './quality-report';
-import { RecordingInput, type Recording } from './recording-input';
+import { QualityReport } from './quality_report';
+import { RecordingInput, type Recording } from './recording_input';
 import type { RegisteredVoice } from './types';
 
 type Making = 'clone' | 'fit';

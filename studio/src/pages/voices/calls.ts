@@ -1,7 +1,7 @@
 /** Calls of `/v1/voices` and `/v1/voices/fit`. */
 
 import { call, getJson } from '../../api/client';
-import type { Recording } from './recording-input';
+import type { Recording } from './recording_input';
 import type { Fit, RegisteredVoice } from './types';
 
 const PAGE = 100;

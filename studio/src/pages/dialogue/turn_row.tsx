@@ -1,7 +1,7 @@
 /** One turn of a dialogue: its voice, its text, and buttons that move or remove it. */
 import type { Voice } from '../../api/lists';
 import { IconButton, TextField } from '../../components/controls';
-import { VoiceSelect } from '../../components/voice-select';
+import { VoiceSelect } from '../../components/voice_select';
 import type { Mix } from '../../preferences';
 import type { Turn } from './script';
 

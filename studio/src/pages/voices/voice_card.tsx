@@ -7,7 +7,7 @@ import { ConfirmButton } from '../../components/confirm';
 import { Button, TextField } from '../../components/controls';
 import { Failure, Notice } from '../../components/layout';
 import { changeVoice, deleteVoice, recordingOf, startFit } from './calls';
-import { QualityReport } from './quality-report';
+import { QualityReport } from './quality_report';
 import type { RegisteredVoice } from './types';
 
 const TRIAL_TEXT = 'Hello. This is how I sound when I read a sentence aloud.';

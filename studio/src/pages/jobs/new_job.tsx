@@ -5,11 +5,11 @@ import { useAction } from '../../components/action';
 import { Button, Checkbox, Choice, Field, Slider, TextField } from '../../components/controls';
 import { Card, Failure } from '../../components/layout';
 import { toast } from '../../components/toasts';
-import { ModelSelect, VoiceSelect } from '../../components/voice-select';
+import { ModelSelect, VoiceSelect } from '../../components/voice_select';
 import { preferences, usePreferences } from '../../preferences';
 import { listDictionaries } from '../dictionary/calls';
 import { startJob, type NewJob } from './calls';
-import { DropZone } from './drop-zone';
+import { DropZone } from './drop_zone';
 
 type Source = 'file' | 'text';
 
