@@ -1,6 +1,6 @@
 /** The models of this server and their voices. */
 import { useEffect, useState } from 'preact/hooks';
-import { apiKey } from '../preferences';
+import { apiKey, usePreferences } from '../preferences';
 import { useStore } from '../store';
 import { getJson } from './client';
 
@@ -61,6 +61,24 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: 
 /** The models by their own names, the default one first. */
 export function useModels(): Loaded<Model[]> {
   return useLoaded(async (signal) => ownNames((await getJson<{ data: Model[] }>('v1/models', { signal })).data), []);
+}
+
+/** The models that can speak, and the one that the user chose among them: else the first, the server's default. */
+export function useChosenModel(filter: (model: Model) => boolean = () => true): ChosenModel {
+  const { value, error } = useModels();
+  const { model } = usePreferences();
+  const models = (value ?? []).filter((each) => each.available && filter(each));
+  const chosen = models.find(({ id }) => id === model) ?? models[0] ?? null;
+  return { models, chosen, model: chosen?.id ?? '', error, isLoaded: value !== null };
+}
+
+export interface ChosenModel {
+  models: Model[];
+  chosen: Model | null;
+  /** Its name; empty until the list is here. */
+  model: string;
+  error: unknown;
+  isLoaded: boolean;
 }
 
 /** The voices of a model; of the default one where the name is empty. */
