@@ -39,7 +39,7 @@ export function VoicePicker({ model, voice, onVoice, label = 'Voice', withDefaul
 }
 
 /** Mixes and favourites first, then the voices by their language. */
-function voiceGroups(voices: Voice[], model: string, favourites: string[], mixes: Mix[]): OptionGroup[] {
+export function voiceGroups(voices: Voice[], model: string, favourites: string[], mixes: Mix[]): OptionGroup[] {
   const own = mixes.filter((mix) => mix.model === model).map((mix) => ({ value: mix.expression, label: mix.name }));
   const isLiked = (voice: Voice) => favourites.includes(`${model}/${voice.id}`);
   const liked = voices.filter(isLiked).map(voiceOption);

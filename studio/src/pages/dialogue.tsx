@@ -1,61 +1,42 @@
 /** A dialogue: turns in different voices, spoken as one. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { call, saveFile } from '../api/client';
-import { useModels, useVoices } from '../api/lists';
+import { useChosenModel, useVoices } from '../api/lists';
+import { AUDIO_FORMATS, CAPTION_FORMATS } from '../api/speech';
 import { useAction } from '../components/action';
 import { Button, Select, Slider } from '../components/controls';
 import { Card, Failure, Page } from '../components/layout';
-import { ModelSelect } from '../components/voice_select';
-import { usePreferences } from '../preferences';
+import { ModelPicker, voiceGroups } from '../components/voice_picker';
+import { setPreferences, usePreferences } from '../preferences';
+import { useStore } from '../store';
 import { nextKey, readDraft, writeDraft, type Draft } from './dialogue/draft';
 import { moved, type Turn } from './dialogue/script';
 import { ScriptCard } from './dialogue/script_card';
-import { useDialogueSpeaker } from './dialogue/speaker';
+import { DialogueSpeech } from './dialogue/speech';
 import type { DialogueBody } from './dialogue/stream';
 import { TurnRow } from './dialogue/turn_row';
 
-const FORMATS = ['mp3', 'wav', 'flac', 'opus', 'aac', 'srt', 'vtt'];
+const AUDIO = AUDIO_FORMATS.map((format) => ({ value: format, label: format.toUpperCase() }));
+const FOLLOW_MS = 50;
 
 export function DialoguePage() {
+  const { models, model, error } = useChosenModel();
   const [draft, setDraft] = useState(readDraft);
-  const models = useModels();
-  const voices = useVoices(draft.model);
-  const mixes = usePreferences().mixes.filter(({ model }) => model === draft.model);
-  const speaker = useDialogueSpeaker();
+  const speech = useMemo(() => new DialogueSpeech(), []);
   const seed = useRef(newSeed());
-  const list = useRef<HTMLOListElement>(null);
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
-  const changeTurn = (index: number, changes: Partial<Turn>) =>
-    change({ turns: draft.turns.map((turn, place) => (place === index ? { ...turn, ...changes } : turn)) });
-  const add = () => {
-    const before = draft.turns.at(-2) ?? draft.turns.at(-1);
-    change({ turns: [...draft.turns, { key: nextKey(draft.turns), voice: before?.voice ?? '', text: '' }] });
-  };
-
+  useEffect(() => () => speech.stop(), [speech]);
   useEffect(() => writeDraft(draft), [draft]);
-  useEffect(() => {
-    const ready = (voices.value ?? []).filter(({ available }) => available);
-    if (ready.length)
-      change({
-        turns: draft.turns.map((turn, place) => withVoice(turn, ready[place % Math.min(2, ready.length)]!.id)),
-      });
-  }, [voices.value]);
-  const count = useRef(draft.turns.length);
-  useEffect(() => {
-    if (draft.turns.length > count.current) list.current?.querySelector<HTMLElement>('li:last-child textarea')?.focus();
-    count.current = draft.turns.length;
-  }, [draft.turns.length]);
-
   const speak = () => {
     seed.current = newSeed();
-    speaker.speak(bodyOf(draft, seed.current));
+    void speech.start(bodyOf(draft, model, seed.current));
   };
   return (
     <Page title="Dialogue" lead="Give every turn a voice, and hear them talk.">
-      <Failure error={voices.error} />
+      <Failure error={error} />
       <Card title="Settings">
         <div class="grid">
-          <ModelSelect models={models.value} value={draft.model} onChange={(model) => change({ model })} />
+          <ModelPicker models={models} model={model} onModel={(next) => setPreferences({ model: next })} />
           <Slider
             label="Pause between turns"
             min={0}
@@ -67,57 +48,111 @@ export function DialoguePage() {
           />
         </div>
       </Card>
-      <section class="stack" aria-labelledby="turns">
-        <h2 id="turns">Turns</h2>
-        <p class="hint">Alt with the arrow keys moves the turn that you are in.</p>
-        <ol ref={list} class="turns">
-          {draft.turns.map((turn, index) => (
-            <TurnRow
-              key={turn.key}
-              turn={turn}
-              number={index + 1}
-              isFirst={index === 0}
-              isLast={index === draft.turns.length - 1}
-              isSpoken={speaker.turn === index}
-              voices={voices.value}
-              mixes={mixes}
-              onChange={(changes) => changeTurn(index, changes)}
-              onMove={(by) => change({ turns: moved(draft.turns, index, by) })}
-              onRemove={() => change({ turns: draft.turns.filter((_, place) => place !== index) })}
-            />
-          ))}
-        </ol>
-        <div class="row">
-          <Button icon="plus" onClick={add}>
-            Add a turn
-          </Button>
-          {speaker.action.busy ? (
-            <Button kind="primary" icon="stop" onClick={speaker.stop}>
-              Stop
-            </Button>
-          ) : (
-            <Button kind="primary" icon="play" onClick={speak}>
-              Speak
-            </Button>
-          )}
-        </div>
-        <Failure error={speaker.action.error} />
-        <audio
-          ref={speaker.audio}
-          class="clip"
-          controls
-          hidden={!speaker.hasAudio}
-          aria-label="The dialogue"
-          onTimeUpdate={speaker.onTime}
-        />
-        <p class="unseen" role="status">
-          {speaker.turn >= 0 && `Turn ${speaker.turn + 1} is spoken.`}
-        </p>
-      </section>
-      <Download body={() => bodyOf(draft, seed.current)} />
+      <Turns speech={speech} model={model} turns={draft.turns} onChange={(turns) => change({ turns })} />
+      <Controls speech={speech} onSpeak={speak} />
+      <Download body={() => bodyOf(draft, model, seed.current)} />
       <ScriptCard turns={draft.turns} onChange={(turns) => change({ turns })} />
     </Page>
   );
+}
+
+interface TurnsProps {
+  speech: DialogueSpeech;
+  model: string;
+  turns: Turn[];
+  onChange: (turns: Turn[]) => void;
+}
+
+function Turns({ speech, model, turns, onChange }: TurnsProps) {
+  const voices = useVoices(model);
+  const { favourites, mixes } = usePreferences();
+  const groups = voices.value && voiceGroups(voices.value, model, favourites, mixes);
+  const spoken = useSpokenTurn(speech);
+  const list = useRef<HTMLOListElement>(null);
+  const add = () => {
+    const voice = (turns.at(-2) ?? turns.at(-1))?.voice ?? '';
+    onChange([...turns, { key: nextKey(turns), voice, text: '' }]);
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('li:last-child textarea')?.focus());
+  };
+  useEffect(() => {
+    const ready = (voices.value ?? []).filter(({ available }) => available).slice(0, 2);
+    if (ready.length) onChange(turns.map((turn, place) => withVoice(turn, ready[place % ready.length]!.id)));
+  }, [voices.value]);
+  return (
+    <section class="stack" aria-labelledby="turns">
+      <h2 id="turns">Turns</h2>
+      <Failure error={voices.error} />
+      <p class="hint">Alt with the arrow keys moves the turn that you are in.</p>
+      <ol ref={list} class="turns">
+        {turns.map((turn, index) => (
+          <TurnRow
+            key={turn.key}
+            turn={turn}
+            number={index + 1}
+            isFirst={index === 0}
+            isLast={index === turns.length - 1}
+            isSpoken={spoken === index}
+            voices={groups}
+            onChange={(changes) => onChange(turns.map((old) => (old === turn ? { ...old, ...changes } : old)))}
+            onMove={(by) => onChange(moved(turns, index, by))}
+            onRemove={() => onChange(turns.filter((old) => old !== turn))}
+          />
+        ))}
+      </ol>
+      <p class="unseen" role="status">
+        {spoken >= 0 && `Turn ${spoken + 1} is spoken.`}
+      </p>
+      <div class="row">
+        <Button icon="plus" onClick={add}>
+          Add a turn
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function Controls({ speech, onSpeak }: { speech: DialogueSpeech; onSpeak: () => void }) {
+  const { status, error } = useStore(speech.state);
+  const isOn = status === 'starting' || status === 'playing' || status === 'paused';
+  return (
+    <>
+      <Failure error={error} />
+      <div class="row">
+        <Button kind="primary" icon="play" filled onClick={onSpeak}>
+          Speak
+        </Button>
+        {isOn && (
+          <>
+            <Button
+              icon={status === 'paused' ? 'play' : 'pause'}
+              disabled={status === 'starting'}
+              onClick={() => speech.toggle()}
+            >
+              {status === 'paused' ? 'Go on' : 'Pause'}
+            </Button>
+            <Button icon="stop" onClick={() => speech.stop()}>
+              Stop
+            </Button>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The place of the turn that is heard, -1 where none is. */
+function useSpokenTurn(speech: DialogueSpeech): number {
+  const { status } = useStore(speech.state);
+  const [turn, setTurn] = useState(-1);
+  useEffect(() => {
+    if (status !== 'playing') {
+      if (status !== 'paused') setTurn(-1);
+      return undefined;
+    }
+    const timer = setInterval(() => setTurn(speech.turn), FOLLOW_MS);
+    return () => clearInterval(timer);
+  }, [status, speech]);
+  return turn;
 }
 
 /** The dialogue as a file: the take that was heard last, in any format. */
@@ -126,7 +161,8 @@ function Download({ body }: { body: () => DialogueBody }) {
   const action = useAction();
   const download = async () => {
     const json = { ...body(), response_format: format, stream: false };
-    saveFile(await (await call('v1/audio/dialogue', { json })).blob(), `dialogue.${format}`);
+    const suffix = CAPTION_FORMATS.find(({ value }) => value === format)?.suffix ?? format;
+    saveFile(await (await call('v1/audio/dialogue', { json })).blob(), `dialogue.${suffix}`);
   };
   return (
     <Card title="Download">
@@ -134,7 +170,10 @@ function Download({ body }: { body: () => DialogueBody }) {
         <Select
           label="Format"
           value={format}
-          options={FORMATS.map((name) => ({ value: name, label: name }))}
+          groups={[
+            { label: 'Audio', options: AUDIO },
+            { label: 'Captions', options: [...CAPTION_FORMATS] },
+          ]}
           onChange={setFormat}
         />
         <Button icon="download" busy={action.busy} onClick={() => void action.run(download)}>
@@ -146,7 +185,7 @@ function Download({ body }: { body: () => DialogueBody }) {
   );
 }
 
-function bodyOf({ model, pause, turns }: Draft, seed: number): DialogueBody {
+function bodyOf({ pause, turns }: Draft, model: string, seed: number): DialogueBody {
   return { ...(model && { model }), turns: turns.map(({ voice, text }) => ({ voice, text })), pause, seed };
 }
 

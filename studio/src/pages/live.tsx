@@ -16,7 +16,7 @@ const perMinute = (value: number) => `${value < 10 ? value.toFixed(1) : Math.rou
 const seconds = (value: number) => (value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(2)} s`);
 const percent = (value: number) => `${Math.round(value * 100)} %`;
 const gigabytes = (value: number) => `${(value / GIB).toFixed(1)} GiB`;
-const times = (value: number) => `${value.toFixed(1)}×`;
+const times = (value: number) => `${value.toFixed(1)}× real time`;
 
 export function LivePage() {
   const [history, setHistory] = useState<History>(EMPTY_HISTORY);
@@ -73,7 +73,7 @@ function Charts({ history }: { history: History }) {
           least={10}
         />
         <LineChart
-          title="Speech made, in real time"
+          title="Speech made"
           times={at}
           lines={[line('audio', (each) => each.audioRate)]}
           format={times}

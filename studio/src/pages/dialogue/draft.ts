@@ -4,13 +4,11 @@ import type { Turn } from './script';
 const NAME = 'polyvox.dialogue';
 
 export interface Draft {
-  model: string;
   pause: number;
   turns: Turn[];
 }
 
 const FIRST: Draft = {
-  model: '',
   pause: 0.3,
   turns: [
     { key: 1, voice: '', text: 'Is the tide out?' },
@@ -36,14 +34,8 @@ export function writeDraft(draft: Draft): void {
 }
 
 function isDraft(value: unknown): value is Draft {
-  const { model, pause, turns } = (value ?? {}) as Partial<Draft>;
-  return (
-    typeof model === 'string' &&
-    typeof pause === 'number' &&
-    Array.isArray(turns) &&
-    turns.length > 0 &&
-    turns.every(isTurn)
-  );
+  const { pause, turns } = (value ?? {}) as Partial<Draft>;
+  return typeof pause === 'number' && Array.isArray(turns) && turns.length > 0 && turns.every(isTurn);
 }
 
 function isTurn(value: unknown): value is Turn {

@@ -1,5 +1,6 @@
 /** A dialogue as it is spoken: parts of the audio, and the turns that each belongs to. */
 import { call } from '../../api/client';
+import { PCM_RATE } from '../../api/speech';
 
 export interface Part {
   audio: Uint8Array<ArrayBuffer>;
@@ -24,9 +25,14 @@ interface Event {
   error?: { message: string };
 }
 
-/** Speak a dialogue as MP3; throws where the server refuses it, or breaks off. */
-export async function* speakDialogue(body: DialogueBody, signal: AbortSignal): AsyncGenerator<Part> {
-  const json = { ...body, response_format: 'mp3', stream_format: 'sse' };
+/** Speak a dialogue; throws where the server refuses it, or breaks off. */
+export async function* speakDialogue(
+  body: DialogueBody,
+  format: 'mp3' | 'pcm',
+  signal: AbortSignal,
+): AsyncGenerator<Part> {
+  const rate = format === 'pcm' ? { sample_rate: PCM_RATE } : {};
+  const json = { ...body, ...rate, response_format: format, stream_format: 'sse' };
   const response = await call('v1/audio/dialogue', { json, signal, headers: { 'X-Polyvox-Chunks': '1' } });
   let end = 0;
   for await (const event of events(response)) {

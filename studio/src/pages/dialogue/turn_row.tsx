@@ -1,8 +1,5 @@
 /** One turn of a dialogue: its voice, its text, and buttons that move or remove it. */
-import type { Voice } from '../../api/lists';
-import { IconButton, TextField } from '../../components/controls';
-import { VoiceSelect } from '../../components/voice_select';
-import type { Mix } from '../../preferences';
+import { IconButton, Select, TextField, type Option, type OptionGroup } from '../../components/controls';
 import type { Turn } from './script';
 
 interface Props {
@@ -12,14 +9,14 @@ interface Props {
   isFirst: boolean;
   isLast: boolean;
   isSpoken: boolean;
-  voices: Voice[] | null;
-  mixes: Mix[];
+  /** The voices to choose from; null while they are loaded. */
+  voices: OptionGroup[] | null;
   onChange: (changes: Partial<Turn>) => void;
   onMove: (by: number) => void;
   onRemove: () => void;
 }
 
-export function TurnRow({ turn, number, isFirst, isLast, isSpoken, voices, mixes, onChange, onMove, onRemove }: Props) {
+export function TurnRow({ turn, number, isFirst, isLast, isSpoken, voices, onChange, onMove, onRemove }: Props) {
   const move = (event: KeyboardEvent) => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (!event.altKey || by === undefined) return;
@@ -28,11 +25,11 @@ export function TurnRow({ turn, number, isFirst, isLast, isSpoken, voices, mixes
   };
   return (
     <li class={`card turn ${isSpoken ? 'spoken' : ''}`} aria-label={`Turn ${number}`} onKeyDown={move}>
-      <VoiceSelect
+      <Select
         label={`Voice of turn ${number}`}
-        voices={voices}
-        mixes={mixes}
         value={turn.voice}
+        options={unlisted(turn.voice, voices)}
+        groups={voices ?? []}
         onChange={(voice) => onChange({ voice })}
       />
       <TextField label={`Text of turn ${number}`} rows={2} value={turn.text} onInput={(text) => onChange({ text })} />
@@ -43,4 +40,11 @@ export function TurnRow({ turn, number, isFirst, isLast, isSpoken, voices, mixes
       </div>
     </li>
   );
+}
+
+/** A voice that the model does not have stays in its list, so that nothing changes unasked. */
+function unlisted(voice: string, groups: OptionGroup[] | null): Option[] {
+  if (!voice) return [{ value: '', label: 'Choose a voice' }];
+  const isKnown = groups?.some(({ options }) => options.some(({ value }) => value === voice)) ?? false;
+  return isKnown ? [] : [{ value: voice, label: groups ? `${voice} (not of this model)` : voice }];
 }

@@ -35,7 +35,7 @@ export function JobCard({ job, onChanged }: Props) {
             Pause
           </Button>
         )}
-        {job.status === 'paused' && (
+        {(job.status === 'paused' || job.status === 'failed') && (
           <Button icon="play" aria-label={`Go on with ${title}`} disabled={action.busy} onClick={() => send('resume')}>
             Go on
           </Button>

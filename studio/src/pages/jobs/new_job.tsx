@@ -1,12 +1,12 @@
 /** The form that starts a book. */
-import { useState } from 'preact/hooks';
-import { useLoaded, useModels, useVoices } from '../../api/lists';
+import { useEffect, useState } from 'preact/hooks';
+import { useChosenModel, useLoaded } from '../../api/lists';
 import { useAction } from '../../components/action';
 import { Button, Checkbox, Choice, Field, Slider, TextField } from '../../components/controls';
 import { Card, Failure } from '../../components/layout';
 import { toast } from '../../components/toasts';
-import { ModelSelect, VoiceSelect } from '../../components/voice_select';
-import { preferences, usePreferences } from '../../preferences';
+import { ModelPicker, VoicePicker } from '../../components/voice_picker';
+import { setPreferences, usePreferences } from '../../preferences';
 import { listDictionaries } from '../dictionary/calls';
 import { startJob, type NewJob } from './calls';
 import { DropZone } from './drop_zone';
@@ -20,21 +20,30 @@ const SOURCES: readonly { value: Source; label: string }[] = [
 const OUTPUTS = [
   { value: 'm4b', label: 'm4b, one audiobook with chapters' },
   { value: 'mp3', label: 'mp3, with chapters' },
+  { value: 'opus', label: 'opus, with chapters' },
 ];
 const CAPTIONS = [
   { value: 'srt', label: 'srt subtitles' },
   { value: 'vtt', label: 'vtt subtitles' },
 ];
-const EMPTY = { file: null, text: '', title: '', author: '', cover: null, speed: 1, captions: [], dictionaries: [] };
-
-function emptyJob(): NewJob {
-  const { model, voices } = preferences.get();
-  return { ...EMPTY, model, voice: voices[model] ?? '', output: ['m4b'] };
-}
+const EMPTY: NewJob = {
+  file: null,
+  text: '',
+  title: '',
+  author: '',
+  cover: null,
+  model: '',
+  voice: '',
+  speed: 1,
+  output: ['m4b'],
+  chapter_files: '',
+  captions: [],
+  dictionaries: [],
+};
 
 export function NewJobCard({ onStarted }: { onStarted: () => void }) {
   const [source, setSource] = useState<Source>('file');
-  const [job, setJob] = useState(emptyJob);
+  const [job, setJob] = useState(EMPTY);
   const [round, setRound] = useState(0);
   const action = useAction();
   const change = (changes: Partial<NewJob>) => setJob((before) => ({ ...before, ...changes }));
@@ -42,7 +51,7 @@ export function NewJobCard({ onStarted }: { onStarted: () => void }) {
   const start = async () => {
     const started = await startJob(source === 'file' ? { ...job, text: '' } : { ...job, file: null });
     toast(`${started.title || 'The book'} is queued.`);
-    setJob(emptyJob());
+    setJob(EMPTY);
     setRound(round + 1);
     onStarted();
   };
@@ -50,7 +59,7 @@ export function NewJobCard({ onStarted }: { onStarted: () => void }) {
     event.preventDefault();
     const missing = source === 'file' ? !job.file : !job.text.trim();
     if (missing) action.fail(source === 'file' ? 'Choose a file, or drop one here.' : 'Write or paste a text.');
-    else if (!job.output.length) action.fail('Choose at least one file to make, such as m4b.');
+    else if (!job.output.length && !job.chapter_files) action.fail('Choose at least one file to make, such as m4b.');
     else void action.run(start);
   };
 
@@ -91,6 +100,11 @@ export function NewJobCard({ onStarted }: { onStarted: () => void }) {
           <VoiceFields job={job} onChange={change} />
         </div>
         <Checks label="Files to make" options={OUTPUTS} values={job.output} onChange={(output) => change({ output })} />
+        <Checkbox
+          label="One mp3 for each chapter, too"
+          checked={job.chapter_files !== ''}
+          onChange={(on) => change({ chapter_files: on ? 'mp3' : '' })}
+        />
         <Checks
           label="Subtitles"
           options={CAPTIONS}
@@ -119,24 +133,15 @@ export function NewJobCard({ onStarted }: { onStarted: () => void }) {
   );
 }
 
+/** Model and voice are those that the user has chosen elsewhere, until others are chosen here. */
 function VoiceFields({ job, onChange }: { job: NewJob; onChange: (changes: Partial<NewJob>) => void }) {
-  const models = useModels();
-  const voices = useVoices(job.model);
-  const { voices: chosen, mixes } = usePreferences();
+  const { models, model } = useChosenModel();
+  const { voices } = usePreferences();
+  useEffect(() => onChange({ model, voice: voices[model] ?? '' }), [model, voices]);
   return (
     <>
-      <ModelSelect
-        models={models.value}
-        value={job.model}
-        onChange={(model) => onChange({ model, voice: chosen[model] ?? '' })}
-      />
-      <VoiceSelect
-        label="Voice"
-        voices={voices.value}
-        mixes={mixes.filter(({ model }) => model === job.model)}
-        value={job.voice}
-        onChange={(voice) => onChange({ voice })}
-      />
+      <ModelPicker models={models} model={model} onModel={(next) => setPreferences({ model: next })} />
+      <VoicePicker model={model} voice={job.voice} onVoice={(voice) => onChange({ voice })} />
       <Slider
         label="Speed"
         min={0.5}
