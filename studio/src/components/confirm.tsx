@@ -1,5 +1,5 @@
-/** A button for what cannot be undone: it asks before it acts. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+/** A button for what cannot be undone: it asks before it acts. The focus stays with it. */
+import { useRef, useState } from 'preact/hooks';
 import { Button } from './controls';
 import type { IconName } from './icon';
 
@@ -15,27 +15,29 @@ interface Props {
 export function ConfirmButton({ label, question, icon = 'trash', disabled = false, onConfirm }: Props) {
   const [asking, setAsking] = useState(false);
   const group = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    if (asking) group.current?.querySelector('button')?.focus();
-  }, [asking]);
-  if (!asking) {
-    return (
-      <Button kind="danger" icon={icon} disabled={disabled} onClick={() => setAsking(true)}>
-        {label}
-      </Button>
-    );
-  }
+  const turn = (next: boolean) => {
+    setAsking(next);
+    requestAnimationFrame(() => group.current?.querySelector('button')?.focus());
+  };
   const yes = () => {
-    setAsking(false);
+    turn(false);
     onConfirm();
   };
   return (
-    <span ref={group} class="row tight" role="group" aria-label={question}>
-      <span>{question}</span>
-      <Button onClick={() => setAsking(false)}>No</Button>
-      <Button kind="danger" disabled={disabled} onClick={yes}>
-        Yes
-      </Button>
+    <span ref={group} class="row" role="group" aria-label={question}>
+      {asking ? (
+        <>
+          <span>{question}</span>
+          <Button onClick={() => turn(false)}>No</Button>
+          <Button kind="danger" disabled={disabled} onClick={yes}>
+            Yes
+          </Button>
+        </>
+      ) : (
+        <Button kind="danger" icon={icon} disabled={disabled} onClick={() => turn(true)}>
+          {label}
+        </Button>
+      )}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 /** Books and other long texts, made in the background. */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { usePolling } from '../api/polling';
 import { Empty, Failure, Loading, Page } from '../components/layout';
 import { listJobs } from './jobs/calls';
@@ -26,17 +26,24 @@ export function JobsPage() {
   };
   usePolling(poll, isActive ? ACTIVE_POLL_MS : IDLE_POLL_MS);
   const refresh = () => void poll(new AbortController().signal);
+  const list = useRef<HTMLHeadingElement>(null);
+  const deleted = () => {
+    list.current?.focus();
+    refresh();
+  };
   return (
     <Page title="Books" lead="Long texts are spoken in the background. You can close this page; the server goes on.">
       <NewJobCard onStarted={refresh} />
       <section class="stack" aria-labelledby="your-books">
-        <h2 id="your-books">Your books</h2>
+        <h2 id="your-books" ref={list} tabIndex={-1}>
+          Your books
+        </h2>
         <Failure error={error} />
         {!jobs && !error && <Loading what="your books" />}
         {jobs?.length === 0 && <Empty icon="jobs">There are none yet.</Empty>}
         <ul class="stack">
           {jobs?.map((job) => (
-            <JobCard key={job.id} job={job} onChanged={refresh} />
+            <JobCard key={job.id} job={job} onChanged={refresh} onDeleted={deleted} />
           ))}
         </ul>
       </section>

@@ -1,5 +1,5 @@
 /** Voices of the user's own: add, fit, hear, change and delete them. */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { useLoaded, useModels } from '../api/lists';
 import { usePolling } from '../api/polling';
 import { Empty, Failure, Loading, Page } from '../components/layout';
@@ -10,11 +10,17 @@ import type { Fit } from './voices/types';
 import { VoiceCard } from './voices/voice_card';
 
 const FIT_POLL_MS = 1000;
+const SHOWN_SECONDS = 3600;
 
 export function VoicesPage() {
   const models = useModels();
   const voices = useLoaded(listVoices, []);
   const fits = useFits(voices.reload);
+  const list = useRef<HTMLHeadingElement>(null);
+  const deleted = () => {
+    list.current?.focus();
+    voices.reload();
+  };
   const cloningModel = models.value?.find((model) => model.available && model.capabilities?.cloning);
   return (
     <Page title="My voices" lead="Make a voice of a short recording, and speak with it everywhere.">
@@ -30,7 +36,9 @@ export function VoicesPage() {
         </section>
       )}
       <section aria-labelledby="registered">
-        <h2 id="registered">Registered voices</h2>
+        <h2 id="registered" ref={list} tabIndex={-1}>
+          Registered voices
+        </h2>
         <Failure error={voices.error} />
         {!voices.value && !voices.error && <Loading what="your voices" />}
         {voices.value?.length === 0 && <Empty icon="voices">There are none yet. Add the first one above.</Empty>}
@@ -41,6 +49,7 @@ export function VoicesPage() {
               voice={voice}
               cloningModel={cloningModel?.id ?? ''}
               onChanged={voices.reload}
+              onDeleted={deleted}
               onFit={fits.reload}
             />
           ))}
@@ -64,5 +73,10 @@ function useFits(onDone: () => void): { list: Fit[]; reload: () => void } {
     if (latest.some((fit) => isDone(fit) && !known.includes(fit.id))) onDone();
   };
   usePolling(poll, FIT_POLL_MS, watching);
-  return { list: list ?? [], reload: () => setWatching(true) };
+  return { list: (list ?? []).filter(isRecent), reload: () => setWatching(true) };
+}
+
+/** Fits that are over are shown for a while; their voices stay. */
+function isRecent({ status, created }: Fit): boolean {
+  return status === 'queued' || status === 'running' || Date.now() / 1000 - created < SHOWN_SECONDS;
 }

@@ -12,9 +12,10 @@ import { isOver, type Job } from './types';
 interface Props {
   job: Job;
   onChanged: () => void;
+  onDeleted: () => void;
 }
 
-export function JobCard({ job, onChanged }: Props) {
+export function JobCard({ job, onChanged, onDeleted }: Props) {
   const [marks, setMarks] = useState<Mark[]>([]);
   const action = useAction();
   const title = job.title || 'Untitled';
@@ -45,7 +46,7 @@ export function JobCard({ job, onChanged }: Props) {
             label="Delete"
             question={`Delete ${title} and its files?`}
             disabled={action.busy}
-            onConfirm={() => void action.run(() => deleteJob(job.id).then(onChanged))}
+            onConfirm={() => void action.run(() => deleteJob(job.id).then(onDeleted))}
           />
         ) : (
           <ConfirmButton

@@ -5,7 +5,9 @@ import { useAction } from '../../components/action';
 import { Clip } from '../../components/clip';
 import { ConfirmButton } from '../../components/confirm';
 import { Button, TextField } from '../../components/controls';
+import { Icon } from '../../components/icon';
 import { Failure, Notice } from '../../components/layout';
+import { href } from '../../router';
 import { changeVoice, deleteVoice, recordingOf, startFit } from './calls';
 import { QualityReport } from './quality_report';
 import type { RegisteredVoice } from './types';
@@ -17,10 +19,11 @@ interface Props {
   /** The model that clones voices; empty where none is installed. */
   cloningModel: string;
   onChanged: () => void;
+  onDeleted: () => void;
   onFit: () => void;
 }
 
-export function VoiceCard({ voice, cloningModel, onChanged, onFit }: Props) {
+export function VoiceCard({ voice, cloningModel, onChanged, onDeleted, onFit }: Props) {
   const [clip, setClip] = useState<{ data: Blob; label: string } | null>(null);
   const [editing, setEditing] = useState(false);
   const action = useAction();
@@ -35,9 +38,15 @@ export function VoiceCard({ voice, cloningModel, onChanged, onFit }: Props) {
       {missingWords(voice) && <Notice kind="warn">{missingWords(voice)}</Notice>}
       <div class="row">
         {model && (
-          <Button icon="play" disabled={action.busy} onClick={() => play('sample', () => sampleOf(voice, model))}>
-            Hear a sample
-          </Button>
+          <>
+            <Button icon="play" disabled={action.busy} onClick={() => play('sample', () => sampleOf(voice, model))}>
+              Hear a sample
+            </Button>
+            <a class="button" href={href('speak', { model, voice: voice.id })}>
+              <Icon name="speak" />
+              <span>Speak with it</span>
+            </a>
+          </>
         )}
         {voice.yours && (
           <>
@@ -60,7 +69,7 @@ export function VoiceCard({ voice, cloningModel, onChanged, onFit }: Props) {
               label="Delete"
               question={`Delete ${voice.name} and its recording?`}
               disabled={action.busy}
-              onConfirm={() => void action.run(() => deleteVoice(voice.id).then(onChanged))}
+              onConfirm={() => void action.run(() => deleteVoice(voice.id).then(onDeleted))}
             />
           </>
         )}
