@@ -1,6 +1,18 @@
 """The dialects that this server answers in."""
 
-from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
+from polyvox.api import (
+    conversion,
+    cosyvoice,
+    dialogue,
+    fitting,
+    jobs,
+    kokoro,
+    openai,
+    rayserve,
+    streamable,
+    voices,
+    zipvoice,
+)
 from polyvox.api.cartesia import door as cartesia
 from polyvox.api.elevenlabs import door as elevenlabs
 from polyvox.api.mcp import door as mcp
@@ -25,5 +37,6 @@ DOORS = (
     realtime.DOOR,
     mcp.DOOR,
     elevenlabs.DOOR,
+    jobs.DOOR,
     studio.DOOR,
 )

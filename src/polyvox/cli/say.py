@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from polyvox.cli.output import Output
     from polyvox.cli.speech import CommandSpeech
+    from polyvox.text.captions import CaptionFormat
     from polyvox.types import Pcm
 
 UNLIMITED_SECONDS = 7 * 24 * 3600.0
@@ -37,6 +38,13 @@ Dialogue = Annotated[
 ]
 Pause = Annotated[float | None, typer.Option(help="Seconds between the turns of a dialogue.")]
 Format = Annotated[str | None, typer.Option("--format", help="Audio format, if not by the file's ending.")]
+Captions = Annotated[
+    Path | None,
+    typer.Option(
+        "--captions",
+        help="Write captions too: .srt, .vtt or .json by the file's ending; .word.vtt lights up each word.",
+    ),
+]
 Server = Annotated[str | None, typer.Option(help="Speak through the server at this address.")]
 Key = Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of that server.")]
 ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
@@ -55,6 +63,7 @@ def say(
     dialogue: Dialogue = False,
     pause: Pause = None,
     audio_format: Format = None,
+    captions: Captions = None,
     server: Server = None,
     api_key: Key = None,
     models_dir: ModelsDir = None,
@@ -81,13 +90,14 @@ def say(
     target = output_for(output, audio_format)
     check_options(dialogue=dialogue, voice=voice, pause=pause)
     turns = read_turns(words) if dialogue else ()
-    request = SayRequest(words, voice, model, language, speed, volume, turns, pause)
+    caption_format = None if captions is None else caption_format_of(captions)
+    request = SayRequest(words, voice, model, language, speed, volume, turns, pause, caption_format)
     if server is None:
         speech = local_speech(request, settings)
     else:
         speech = remote_speech(request, server_address(server, "server"), api_key)
     try:
-        asyncio.run(_speak(speech, target, len(words)))
+        asyncio.run(_speak(speech, target, len(words), captions))
     except KeyboardInterrupt:
         print(target.when_interrupted, file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
@@ -117,6 +127,21 @@ def read_text(text: str | None, file: Path | None, max_chars: int) -> str:
     return words
 
 
+def caption_format_of(path: Path) -> "CaptionFormat":
+    """The format that a file's ending names."""
+    from polyvox.errors import InvalidRequestError
+    from polyvox.text.captions import CaptionFormat
+
+    ending = "".join(path.suffixes[-2:]).lower()
+    if ending.endswith(".word.vtt"):
+        return CaptionFormat.WORD_VTT
+    try:
+        return CaptionFormat(path.suffix.removeprefix(".").lower())
+    except ValueError:
+        message = f"{path} is no file of captions; let it end in .srt, .vtt, .word.vtt or .json."
+        raise InvalidRequestError(message, field="captions") from None
+
+
 def _decoded(data: bytes, origin: str) -> str:
     from polyvox.errors import TextError
 
@@ -126,7 +151,9 @@ def _decoded(data: bytes, origin: str) -> str:
         raise TextError(f"{origin} is not UTF-8 text; save it as UTF-8.", field="text") from error
 
 
-async def _speak(source: "AbstractAsyncContextManager[CommandSpeech]", target: "Output", chars: int) -> None:
+async def _speak(
+    source: "AbstractAsyncContextManager[CommandSpeech]", target: "Output", chars: int, captions: Path | None
+) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -154,3 +181,6 @@ async def _speak(source: "AbstractAsyncContextManager[CommandSpeech]", target: "
                     raise PolyvoxError("The speech holds no audio.")
 
             await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched()))
+            if captions is not None:
+                written = await speech.captions()
+                await asyncio.to_thread(captions.write_text, written, encoding="utf-8", newline="\n")
