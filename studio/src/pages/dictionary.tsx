@@ -42,6 +42,7 @@ export function DictionaryPage() {
         <DictionaryEditor
           key={`${current.name} ${round}`}
           name={current.name}
+          isShared={current.shared}
           onSaved={dictionaries.reload}
           onDeleted={dictionaries.reload}
         />
@@ -74,7 +75,12 @@ function NewDictionary({ names, onMade }: { names: string[]; onMade: (name: stri
   return (
     <form class="stack" aria-label="New dictionary" onSubmit={submit}>
       <div class="grid">
-        <TextField label="Name of a new dictionary" value={name} onInput={setName} />
+        <TextField
+          label="Name of a new dictionary"
+          hint="Letters a to z, figures, dots, dashes and underscores."
+          value={name}
+          onInput={setName}
+        />
         <Field key={round} label="Import (optional)" hint="A W3C pronunciation lexicon (.pls).">
           {(ids) => (
             <input

@@ -1,5 +1,5 @@
 /** The entries of one dictionary. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../api/client';
 import { useLoaded } from '../../api/lists';
 import { useAction } from '../../components/action';
@@ -17,11 +17,13 @@ const MOST_SHOWN = 100;
 
 interface Props {
   name: string;
+  /** Whether it is everyone's: it can be tried, but not changed. */
+  isShared: boolean;
   onSaved: () => void;
   onDeleted: () => void;
 }
 
-export function DictionaryEditor({ name, onSaved, onDeleted }: Props) {
+export function DictionaryEditor({ name, isShared, onSaved, onDeleted }: Props) {
   const loaded = useLoaded((signal) => getDictionary(name, signal), [name]);
   const [draft, setDraft] = useState<Dictionary | null>(null);
   const [isChanged, setChanged] = useState(false);
@@ -43,29 +45,55 @@ export function DictionaryEditor({ name, onSaved, onDeleted }: Props) {
   return (
     <>
       <Card title={`Entries of ${name}`}>
-        <Checkbox
-          label="Use it for everything I have spoken"
-          checked={draft.default}
-          onChange={(on) => change({ default: on })}
-        />
-        <Entries entries={draft.entries} wrong={wrongEntry(action.error)} onChange={(entries) => change({ entries })} />
-        <Failure error={action.error} />
-        <div class="row">
-          <Button kind="primary" icon="check" busy={action.busy} disabled={!isChanged} onClick={() => void save()}>
-            Save
-          </Button>
-          <ConfirmButton
-            label="Delete"
-            question={`Delete ${name} and its entries?`}
-            disabled={action.busy}
-            onConfirm={() => void action.run(() => deleteDictionary(name).then(onDeleted))}
-          />
-          <span role="status" class="soft">
-            {isChanged && 'Not saved yet.'}
-          </span>
-        </div>
+        {isShared ? (
+          <SharedEntries entries={draft.entries} />
+        ) : (
+          <>
+            <Checkbox
+              label="Use it for everything I have spoken"
+              checked={draft.default}
+              onChange={(on) => change({ default: on })}
+            />
+            <Entries
+              entries={draft.entries}
+              wrong={wrongEntry(action.error)}
+              onChange={(entries) => change({ entries })}
+            />
+            <Failure error={action.error} />
+            <div class="row">
+              <Button kind="primary" icon="check" busy={action.busy} disabled={!isChanged} onClick={() => void save()}>
+                Save
+              </Button>
+              <ConfirmButton
+                label="Delete"
+                question={`Delete ${name} and its entries?`}
+                disabled={action.busy}
+                onConfirm={() => void action.run(() => deleteDictionary(name).then(onDeleted))}
+              />
+              <span role="status" class="soft">
+                {isChanged && 'Not saved yet.'}
+              </span>
+            </div>
+          </>
+        )}
       </Card>
       <TrialCard name={name} isChanged={isChanged} onSave={save} />
+    </>
+  );
+}
+
+function SharedEntries({ entries }: { entries: Entry[] }) {
+  return (
+    <>
+      <p>The server shares this dictionary with everyone. Only its operator can change it.</p>
+      <dl class="figures">
+        {entries.slice(0, MOST_SHOWN).map(({ match, say, phonemes }, index) => (
+          <div key={index}>
+            <dt>{match}</dt>
+            <dd>{say ?? phonemes}</dd>
+          </div>
+        ))}
+      </dl>
     </>
   );
 }
@@ -79,6 +107,7 @@ interface EntriesProps {
 
 function Entries({ entries, wrong, onChange }: EntriesProps) {
   const [search, setSearch] = useState('');
+  const list = useRef<HTMLUListElement>(null);
   const sought = search.trim().toLowerCase();
   const found = entries
     .map((entry, index) => ({ entry, index }))
@@ -86,7 +115,8 @@ function Entries({ entries, wrong, onChange }: EntriesProps) {
   const shown = found.filter(({ index }, place) => place < MOST_SHOWN || index === wrong);
   const add = () => {
     setSearch('');
-    onChange([{ kind: 'word', match: '', say: '' }, ...entries]);
+    onChange([{ kind: 'word', match: '' }, ...entries]);
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('input')?.focus());
   };
   return (
     <>
@@ -101,7 +131,7 @@ function Entries({ entries, wrong, onChange }: EntriesProps) {
           The first {shown.length} of {found.length} entries are shown. Search to find the others.
         </p>
       )}
-      <ul class="entries">
+      <ul ref={list} class="entries">
         {shown.map(({ entry, index }) => (
           <EntryRow
             key={entries.length - index}

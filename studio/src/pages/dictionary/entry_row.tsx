@@ -7,9 +7,10 @@ const KINDS: { value: EntryKind; label: string }[] = [
   { value: 'phrase', label: 'Phrase' },
   { value: 'regex', label: 'Pattern' },
 ];
-const WAYS = [
-  { value: 'say', label: 'Spelled' },
-  { value: 'phonemes', label: 'IPA' },
+const CASES = [
+  { value: '', label: 'Automatic' },
+  { value: 'any', label: 'Any' },
+  { value: 'exact', label: 'As written' },
 ];
 
 interface Props {
@@ -20,37 +21,28 @@ interface Props {
 }
 
 export function EntryRow({ entry, isWrong, onChange, onRemove }: Props) {
-  const way = entry.phonemes === undefined ? 'say' : 'phonemes';
-  const said = entry.phonemes ?? entry.say ?? '';
-  const change = (changes: Partial<Entry>) => onChange({ ...entry, ...changes });
+  const set = (name: keyof Entry, value: string) => onChange(withField(entry, name, value));
   return (
     <li class={`entry ${isWrong ? 'wrong' : ''}`}>
-      <Select
-        label="Kind"
-        value={entry.kind}
-        options={KINDS}
-        onChange={(kind) => change({ kind: kind as EntryKind })}
-      />
-      <TextField label="Written" value={entry.match} onInput={(match) => change({ match })} />
-      <TextField label="Said" value={said} onInput={(text) => onChange(withSaid(entry, way, text))} />
-      <Select label="As" value={way} options={WAYS} onChange={(chosen) => onChange(withSaid(entry, chosen, said))} />
+      <Select label="Kind" value={entry.kind} options={KINDS} onChange={(kind) => set('kind', kind)} />
+      <TextField label="Written" value={entry.match} onInput={(match) => set('match', match)} />
+      <TextField label="Said" value={entry.say ?? ''} onInput={(say) => set('say', say)} />
+      <TextField label="Or in IPA" value={entry.phonemes ?? ''} onInput={(phonemes) => set('phonemes', phonemes)} />
       <TextField
         label="Language"
         placeholder="any"
         value={entry.language ?? ''}
-        onInput={(language) => onChange(withLanguage(entry, language.trim()))}
+        onInput={(language) => set('language', language.trim())}
       />
+      <Select label="Capitals" value={entry.case ?? ''} options={CASES} onChange={(rule) => set('case', rule)} />
       <IconButton icon="trash" label={`Remove the entry ${entry.match || 'without text'}`} onClick={onRemove} />
     </li>
   );
 }
 
-function withSaid(entry: Entry, way: string, text: string): Entry {
-  const { say: _say, phonemes: _phonemes, alphabet: _alphabet, ...rest } = entry;
-  return way === 'phonemes' ? { ...rest, phonemes: text } : { ...rest, say: text };
-}
-
-function withLanguage(entry: Entry, language: string): Entry {
-  const { language: _language, ...rest } = entry;
-  return language ? { ...rest, language } : rest;
+/** The entry with one field changed; an optional one that is empty is left out. */
+function withField(entry: Entry, name: keyof Entry, value: string): Entry {
+  const { [name]: _old, ...rest } = entry;
+  const isNeeded = name === 'kind' || name === 'match';
+  return { ...rest, ...((value || isNeeded) && { [name]: value }) } as Entry;
 }

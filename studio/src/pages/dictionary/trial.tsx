@@ -70,6 +70,9 @@ export function TrialCard({ name, isChanged, onSave }: Props) {
           </dl>
         )}
         {tried?.trial.matches.length === 0 && <p>No entry matches this text.</p>}
+        {tried?.trial.slow.map((pattern) => (
+          <p key={pattern}>The pattern {pattern} takes too long and is left out. Make it simpler.</p>
+        ))}
       </div>
       {clip && <Clip data={clip} label="The text with the dictionary" autoplay />}
     </Card>
@@ -82,12 +85,12 @@ function marked(text: string, matches: Match[]) {
   let done = 0;
   const parts = [...matches]
     .sort((a, b) => a.start - b.start)
-    .flatMap(({ start, end, say }) => {
+    .flatMap(({ start, end, say, phonemes }) => {
       const before = points.slice(done, start).join('');
       done = Math.max(done, end);
       return [
         before,
-        <mark key={start} title={say}>
+        <mark key={start} title={say || phonemes}>
           {points.slice(start, end).join('')}
         </mark>,
       ];
