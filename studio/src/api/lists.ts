@@ -60,7 +60,7 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: 
 
 /** The models by their own names, the default one first. */
 export function useModels(): Loaded<Model[]> {
-  return useLoaded(async (signal) => ownNames((await getJson<{ data: Model[] }>('v1/models', { signal })).data), []);
+  return useLoaded(async () => ownNames((await kept<{ data: Model[] }>('v1/models')).data), []);
 }
 
 /** The models that can speak, and the one that the user chose among them: else the first, the server's default. */
@@ -81,13 +81,30 @@ export interface ChosenModel {
   isLoaded: boolean;
 }
 
-/** The voices of a model; of the default one where the name is empty. */
+/** The voices of a model; none as long as its name is empty. */
 export function useVoices(model: string): Loaded<Voice[]> {
-  const query = model && `?model=${encodeURIComponent(model)}`;
-  return useLoaded(
-    async (signal) => (await getJson<{ voices: Voice[] }>(`v1/audio/voices${query}`, { signal })).voices,
-    [model],
-  );
+  const path = `v1/audio/voices?model=${encodeURIComponent(model)}`;
+  const loaded = useLoaded(async () => (model ? (await kept<{ voices: Voice[] }>(path)).voices : null), [model]);
+  return { ...loaded, reload: () => (forgetLists(), loaded.reload()) };
+}
+
+const KEPT_MS = 60_000;
+const lists = new Map<string, { asked: number; answer: Promise<unknown> }>();
+apiKey.subscribe(forgetLists);
+
+/** Ask for the lists anew; for those who have changed one, such as by adding a voice. */
+export function forgetLists(): void {
+  lists.clear();
+}
+
+/** A list that several components show; asked for once a minute. */
+function kept<T>(path: string): Promise<T> {
+  const known = lists.get(path);
+  if (known && performance.now() - known.asked < KEPT_MS) return known.answer as Promise<T>;
+  const answer = getJson<T>(path);
+  lists.set(path, { asked: performance.now(), answer });
+  answer.catch(() => lists.delete(path));
+  return answer;
 }
 
 /** OpenAI's names, whose root is another model, stand for the default one. */

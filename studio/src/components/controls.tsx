@@ -77,14 +77,17 @@ export function Select({ value, options = [], groups = [], disabled = false, onC
   return (
     <Field {...field}>
       {(ids) => (
-        <select {...ids} disabled={disabled} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-          {options.map(option)}
-          {groups.map((group) => (
-            <optgroup key={group.label} label={group.label}>
-              {group.options.map(option)}
-            </optgroup>
-          ))}
-        </select>
+        <div class="select">
+          <select {...ids} disabled={disabled} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+            {options.map(option)}
+            {groups.map((group) => (
+              <optgroup key={group.label} label={group.label}>
+                {group.options.map(option)}
+              </optgroup>
+            ))}
+          </select>
+          <Icon name="down" />
+        </div>
       )}
     </Field>
   );

@@ -34,7 +34,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
 /** A surface that holds things that belong together. */
 export function Card({ title, class: name = '', children }: { title?: string; class?: string; children: ComponentChildren }) {
   return (
-    <section class={`card ${name}`} aria-label={title}>
+    <section class={`card ${name}`}>
       {title && <h2>{title}</h2>}
       {children}
     </section>

@@ -55,10 +55,7 @@ function useHighlight(speech: Speech, box: { current: HTMLDivElement | null }, i
     let shown = -1;
     const follow = () => {
       const index = wordAt(speech.state.get().words, speech.time);
-      if (index !== shown) {
-        shown = index;
-        mark(box.current, index);
-      }
+      if (index !== shown && mark(box.current, index)) shown = index; // a word that has just come may not be drawn yet
       frame = requestAnimationFrame(follow);
     };
     follow();
@@ -69,9 +66,11 @@ function useHighlight(speech: Speech, box: { current: HTMLDivElement | null }, i
   }, [speech, isPlaying]);
 }
 
-function mark(box: HTMLDivElement | null, index: number): void {
+/** Mark one word and no other; whether there is such a word. */
+function mark(box: HTMLDivElement | null, index: number): boolean {
   box?.querySelector('.word.heard')?.classList.remove('heard');
   const word = box?.querySelector<HTMLElement>(`[data-word="${index}"]`);
   word?.classList.add('heard');
   if (word && box && box.scrollHeight > box.clientHeight) word.scrollIntoView({ block: 'nearest' });
+  return Boolean(word);
 }

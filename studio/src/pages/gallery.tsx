@@ -119,16 +119,22 @@ function Preview({ model, voice, name }: { model: string; voice: Voice; name: st
   };
   return (
     <>
-      {outline ? <Waveform outline={outline} speech={speech} height={40} /> : <div class="waveform empty-wave low" aria-hidden="true" />}
-      <Failure error={error} />
       <div class="row tight">
-        <Button kind={isOn ? 'plain' : 'primary'} icon={isOn ? 'pause' : 'play'} filled={!isOn} busy={status === 'starting'} onClick={play} aria-label={`${isOn ? 'Pause' : 'Play'} ${name}`}>
-          {isOn ? 'Pause' : 'Play'}
-        </Button>
-        <a class="button quiet" href={href('speak', { model, voice: voice.id })}>
-          Speak with it<span class="unseen">: {name}</span>
-        </a>
+        <Button
+          kind="quiet"
+          class="only-icon round"
+          icon={isOn ? 'pause' : 'play'}
+          filled={!isOn}
+          busy={status === 'starting'}
+          aria-label={`${isOn ? 'Pause' : 'Play'} ${name}`}
+          onClick={play}
+        />
+        {outline ? <Waveform outline={outline} speech={speech} height={40} /> : <div class="waveform empty-wave low" aria-hidden="true" />}
       </div>
+      <Failure error={error} />
+      <a class="forward" href={href('speak', { model, voice: voice.id })}>
+        Speak with {name}
+      </a>
     </>
   );
 }

@@ -127,7 +127,7 @@ function SavedMixes() {
             </span>
             <span class="row">
               <a class="button" href={href('speak', { model: mix.model, voice: mix.expression })}>
-                Speak with it<span class="unseen">: {mix.name}</span>
+                Speak with {mix.name}
               </a>
               <IconButton icon="trash" label={`Delete ${mix.name}`} onClick={() => remove(mix)} />
             </span>

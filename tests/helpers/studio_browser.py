@@ -1,0 +1,82 @@
+"""Pages of the Studio in a real browser, watched for whatever must not happen on them."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from helpers.studio_tools import chromium_path, installed_packages, need
+
+try:
+    from playwright.sync_api import Browser, Page, sync_playwright
+except ImportError:
+    sync_playwright = None
+
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--mute-audio"]
+_DESKTOP = (1180, 820)
+PHONE = (360, 740)
+_WATCH = """
+window.violations = [];
+document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));
+"""
+
+
+@contextmanager
+def launched() -> Iterator["Browser"]:
+    """The system's Chromium."""
+    need(sync_playwright, "The tests of the Studio need playwright; run: pip install -e '.[dev]'")
+    path = chromium_path()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Watch:
+    """What happened on a page."""
+
+    foreign: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def studio_page(
+    browser: "Browser", url: str, size: tuple[int, int] = _DESKTOP, *, script: str = "", **options: Any
+) -> Iterator["Page"]:
+    """A fresh page of the Studio. In the end nothing may have failed, broken the policy, or left the host."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    watch = Watch()
+    page.add_init_script(_WATCH + script)
+    page.on("pageerror", lambda error: watch.errors.append(str(error)))
+    page.on("console", lambda message: message.type == "error" and watch.errors.append(message.text))
+    page.on("request", lambda request: _is_foreign(request.url, url) and watch.foreign.append(request.url))
+    try:
+        page.goto(url)
+        page.get_by_role("heading", level=1).wait_for()
+        yield page
+        assert page.evaluate("window.violations") == []
+        assert watch == Watch()
+    finally:
+        context.close()
+
+
+def axe_violations(page: "Page") -> list[str]:
+    """What axe-core finds on a page, one line each; its code runs outside of the page's policy."""
+    source = (installed_packages() / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    page.evaluate(f"{source}; 0")
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['id']}: {json.dumps([node['html'][:120] for node in each['nodes']])}" for each in found["violations"]
+    ]
+
+
+def _is_foreign(address: str, url: str) -> bool:
+    parts = urlsplit(address)
+    return parts.scheme not in ("blob", "data", "about") and parts.netloc != urlsplit(url).netloc
