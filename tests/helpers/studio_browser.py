@@ -10,13 +10,15 @@ from urllib.parse import urlsplit
 from helpers.studio_tools import chromium_path, installed_packages, need
 
 try:
-    from playwright.sync_api import Browser, Page, sync_playwright
+    from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 except ImportError:
-    sync_playwright = None
+    expect = sync_playwright = None
 
-_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--mute-audio"]
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--mute-audio", "--use-fake-device-for-media-stream"]
 _DESKTOP = (1180, 820)
 PHONE = (360, 740)
+_MOST_TABS = 80
+_PATIENCE_MS = 20_000
 _WATCH = """
 window.violations = [];
 document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));
@@ -28,6 +30,7 @@ def launched() -> Iterator["Browser"]:
     """The system's Chromium."""
     need(sync_playwright, "The tests of the Studio need playwright; run: pip install -e '.[dev]'")
     path = chromium_path()
+    expect.set_options(timeout=_PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
         try:
@@ -46,11 +49,20 @@ class Watch:
 
 @contextmanager
 def studio_page(
-    browser: "Browser", url: str, size: tuple[int, int] = _DESKTOP, *, script: str = "", **options: Any
+    browser: "Browser",
+    url: str,
+    size: tuple[int, int] = _DESKTOP,
+    *,
+    script: str = "",
+    refused: bool = False,
+    **options: Any,
 ) -> Iterator["Page"]:
-    """A fresh page of the Studio. In the end nothing may have failed, broken the policy, or left the host."""
+    """A fresh page of the Studio. In the end nothing may have failed, broken the policy, or left the host.
+
+    With `refused`, the server may have refused calls of the page, which the browser counts as errors.
+    """
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(_PATIENCE_MS)
     page = context.new_page()
     watch = Watch()
     page.add_init_script(_WATCH + script)
@@ -62,6 +74,8 @@ def studio_page(
         page.get_by_role("heading", level=1).wait_for()
         yield page
         assert page.evaluate("window.violations") == []
+        if refused:
+            watch.errors = [error for error in watch.errors if not error.startswith("Failed to load resource")]
         assert watch == Watch()
     finally:
         context.close()
@@ -75,6 +89,16 @@ def axe_violations(page: "Page") -> list[str]:
     return [
         f"{each['id']}: {json.dumps([node['html'][:120] for node in each['nodes']])}" for each in found["violations"]
     ]
+
+
+def tab_to(page: "Page", target: "Locator") -> None:
+    """Press Tab until the focus is there, as somebody without a mouse does."""
+    target.wait_for()
+    for _ in range(_MOST_TABS):
+        if target.evaluate("(element) => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{target} was not reached by {_MOST_TABS} presses of Tab")
 
 
 def _is_foreign(address: str, url: str) -> bool:

@@ -27,8 +27,7 @@ const PATHS = {
   upload: 'M12 16V5M7.5 9.5L12 5l4.5 4.5M5 20h14',
   record: 'M12 7a5 5 0 1 0 0 10 5 5 0 0 0 0-10z',
   edit: 'M5 19l1-4L16 5l3 3L9 18zM14 7l3 3',
-  up: 'M12 19V5M6 11l6-6 6 6',
-  down: 'M12 5v14M6 13l6 6 6-6',
+  up: 'M7 14l5-5 5 5',
   key: 'M8 9.5a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11 11l8.5-7M16 6.8l2.5 3M13.5 9l2 2.4',
   captions: 'M3.5 6h17v12h-17zM7 11h4M13.5 11H17M7 14.5h7',
 } as const;
