@@ -74,7 +74,7 @@ def test_a_lexicon_is_imported(browser, server):
         page.get_by_label("Import (optional)").set_input_files(
             {"name": "words.pls", "mimeType": "application/pls+xml", "buffer": LEXICON}
         )
-        page.get_by_role("button", name="Import").click()
+        page.get_by_role("button", name="Import", exact=True).click()
         expect(page.get_by_label("Written", exact=True)).to_have_count(2)
         assert [(each["match"], each.get("say"), each.get("phonemes")) for each in entries_of(server, "w3c")] == [
             ("Nguyen", "win", None),
