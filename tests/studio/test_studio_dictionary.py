@@ -121,5 +121,6 @@ def test_a_dictionary_passes_axe_and_fits_the_screen(browser, server, size):
         page.get_by_label("Text", exact=True).fill("A tomato in a GIF.")
         page.get_by_role("button", name="Try", exact=True).click()
         expect(page.locator("mark")).to_have_text(["tomato", "GIF"])
+        expect(page.get_by_text("A tomahto in a /dʒɪf/.")).to_be_visible()
         assert axe_violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -78,8 +78,8 @@ def test_a_dropped_manuscript_becomes_an_m4b_with_chapters_and_subtitles(browser
         assert decoded_seconds(book) > 5
         expect(card(page, "Tide").get_by_role("link", name=re.compile(r"\.vtt"))).not_to_have_count(0)
 
-        page.get_by_label("Listen to").select_option(label="chapter 2")
-        player = card(page, "Tide").get_by_label("Tide, chapter 2")
+        page.get_by_label("Listen to").select_option(label="Chapter 2")
+        player = card(page, "Tide").get_by_label("Tide, Chapter 2")
         player.evaluate("(audio) => audio.play()")
         expect(player).to_have_js_property("paused", False)
         card(page, "Tide").get_by_role("button", name="Delete").click()

@@ -26,7 +26,7 @@ export function VoicesPage() {
     <Page title="My voices" lead="Make a voice of a short recording, and speak with it everywhere.">
       <AddVoice cloning={models.value && cloningModel !== undefined} onAdded={voices.reload} onFit={fits.reload} />
       {fits.list.length > 0 && (
-        <section aria-labelledby="fits">
+        <section class="stack" aria-labelledby="fits">
           <h2 id="fits">Fits</h2>
           <ul class="cards">
             {fits.list.map((fit) => (
@@ -35,14 +35,14 @@ export function VoicesPage() {
           </ul>
         </section>
       )}
-      <section aria-labelledby="registered">
+      <section class="stack" aria-labelledby="registered">
         <h2 id="registered" ref={list} tabIndex={-1}>
           Registered voices
         </h2>
         <Failure error={voices.error} />
         {!voices.value && !voices.error && <Loading what="your voices" />}
         {voices.value?.length === 0 && <Empty icon="voices">There are none yet. Add the first one above.</Empty>}
-        <ul class="cards">
+        <ul class="stack">
           {voices.value?.map((voice) => (
             <VoiceCard
               key={voice.id}

@@ -8,7 +8,7 @@ const KINDS: { value: EntryKind; label: string }[] = [
   { value: 'regex', label: 'Pattern' },
 ];
 const CASES = [
-  { value: '', label: 'Automatic' },
+  { value: '', label: 'Auto' },
   { value: 'any', label: 'Any' },
   { value: 'exact', label: 'As written' },
 ];

@@ -58,14 +58,14 @@ export function TrialCard({ name, isChanged, onSave }: Props) {
       </form>
       <div role="status">
         {tried && (
-          <dl class="figures">
+          <dl class="figures read">
             <div>
               <dt>Written</dt>
               <dd>{marked(tried.text, tried.trial.matches)}</dd>
             </div>
             <div>
               <dt>Said</dt>
-              <dd>{tried.trial.spoken}</dd>
+              <dd>{readable(tried.trial.spoken)}</dd>
             </div>
           </dl>
         )}
@@ -96,4 +96,9 @@ function marked(text: string, matches: Match[]) {
       ];
     });
   return [...parts, points.slice(done).join('')];
+}
+
+/** Phonemes stand in the server's answer as `[GIF](/dʒɪf/)`; people read `/dʒɪf/`. */
+function readable(spoken: string): string {
+  return spoken.replace(/\[[^\]]*\]\((\/[^)]*\/)\)/g, '$1');
 }

@@ -119,5 +119,5 @@ async function fetched(file: JobFile): Promise<Blob> {
 }
 
 function chapterWords(file: JobFile): string {
-  return file.chapter === null ? file.name : `chapter ${file.chapter}`;
+  return file.chapter === null ? file.name : `Chapter ${file.chapter}`;
 }
