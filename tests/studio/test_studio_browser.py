@@ -23,11 +23,13 @@ LISTENER = """
 window.heard = {words: [], sound: null, media: null};
 const play = HTMLMediaElement.prototype.play;
 HTMLMediaElement.prototype.play = function () {
-  if (window.heard.media !== this) listen(this);
+  window.heard.media = this;
+  if (!known.has(this)) listen(this);
   return play.call(this);
 };
+const known = new WeakSet();
 function listen(media) {
-  window.heard.media = media;
+  known.add(media);
   const context = new AudioContext();
   const analyser = context.createAnalyser();
   const samples = new Float32Array(analyser.fftSize);
