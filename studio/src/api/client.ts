@@ -64,7 +64,7 @@ export async function* jsonLines<T>(response: Response): AsyncGenerator<T> {
   let rest = '';
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await reader.read().catch(broken);
       const lines = (rest + (value ?? '')).split('\n');
       rest = done ? '' : (lines.pop() ?? '');
       for (const line of lines) if (line.trim()) yield JSON.parse(line) as T;
@@ -73,6 +73,11 @@ export async function* jsonLines<T>(response: Response): AsyncGenerator<T> {
   } finally {
     await reader.cancel().catch(() => undefined);
   }
+}
+
+function broken(error: unknown): never {
+  if (isAbort(error)) throw error;
+  throw new ApiError('The server broke the answer off. Try again; its log has the cause.', 0, 'broken', null, null);
 }
 
 /** Save a file under a name. */

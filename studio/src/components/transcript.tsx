@@ -1,5 +1,5 @@
 /** The text while it is spoken: the word that is heard is marked, and a click on a word plays from there. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Speech } from '../audio/speech';
 import { segments, wordAt } from '../audio/words';
 import { useStore } from '../store';
@@ -11,7 +11,7 @@ export function Transcript({ speech, lang }: { speech: Speech; lang?: string }) 
   const box = useRef<HTMLDivElement>(null);
   const [stop, setStop] = useState(0);
   const { spoken, rest } = useMemo(() => segments(request?.input ?? '', words), [request, words]);
-  useHighlight(speech, box, status === 'playing');
+  useHighlight(speech, box, status === 'starting' || status === 'playing');
 
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
@@ -47,10 +47,12 @@ export function Transcript({ speech, lang }: { speech: Speech; lang?: string }) 
   );
 }
 
-/** Mark the word that is heard, once a frame, without rendering the whole text again. */
-function useHighlight(speech: Speech, box: { current: HTMLDivElement | null }, isPlaying: boolean): void {
-  useEffect(() => {
-    if (!isPlaying) return undefined;
+/** Mark the word that is heard, once a frame, without rendering the whole text again.
+
+It begins before the sound does: the first word may last a tenth of a second. */
+function useHighlight(speech: Speech, box: { current: HTMLDivElement | null }, isOn: boolean): void {
+  useLayoutEffect(() => {
+    if (!isOn) return undefined;
     let frame = 0;
     let shown = -1;
     const follow = () => {
@@ -63,7 +65,7 @@ function useHighlight(speech: Speech, box: { current: HTMLDivElement | null }, i
       cancelAnimationFrame(frame);
       if (speech.state.get().status !== 'paused') mark(box.current, -1);
     };
-  }, [speech, isPlaying]);
+  }, [speech, isOn]);
 }
 
 /** Mark one word and no other; whether there is such a word. */
