@@ -97,7 +97,7 @@ def test_a_history_keeps_five_minutes_and_counts_over_the_last_one(evaluate):
 
 
 def test_a_script_is_read_as_the_command_line_reads_it_and_written_back(evaluate):
-    script = "low: One: two.\n\n  three\nhigh:Four.\n"
+    script = "low: One: two.\n\n  three\nurl+https://example.org/a.wav: Four.\n"
     turns = "page.parseScript(given[0], 1).map(({voice, text}) => [voice, text])"
     assert evaluate(turns, script) == [[turn.voice, turn.text] for turn in read_turns(script)]
     written = "page.writeScript(page.parseScript(given[0], 1))"

@@ -7,7 +7,8 @@ export interface Turn {
   text: string;
 }
 
-const TURN = /^([^\s:][^:]*):[ \t]*(.*)$/;
+/** A voice may hold a colon, as a web address does; the one before white space ends it. */
+const TURN = /^(\S.{0,200}?):\s+(\S.*)$/;
 
 /** The turns of a script; an indented line continues the turn before it. Throws an Error that names the line. */
 export function parseScript(script: string, firstKey: number): Turn[] {
@@ -16,8 +17,8 @@ export function parseScript(script: string, firstKey: number): Turn[] {
     if (!line.trim()) return;
     const last = turns.at(-1);
     const found = TURN.exec(line);
-    if (/^\s/.test(line) && last) last.text = `${last.text} ${line.trim()}`.trim();
-    else if (found) turns.push({ key: firstKey + turns.length, voice: found[1]!.trim(), text: found[2]!.trim() });
+    if (found) turns.push({ key: firstKey + turns.length, voice: found[1]!.trim(), text: found[2]!.trim() });
+    else if (last && /^\s/.test(line)) last.text += ` ${line.trim()}`;
     else throw new Error(`Line ${index + 1} has no voice; write it as “voice: text”.`);
   });
   if (!turns.length) throw new Error('The script is empty; write lines of “voice: text”.');
