@@ -23,6 +23,8 @@ PASSAGE = (
     "In an hour the water will lift them, one after another, without a sound."
 )
 CHUNK_SECONDS = 0.5
+PATIENT = 120_000
+"""Milliseconds that a real model may take on a machine that is busy."""
 PAGES = ("speak", "gallery", "mix", "compare", "voices", "dialogue", "dictionary", "jobs", "live", "settings")
 LISTENER = """
 window.heard = {words: [], sound: null, media: null};
@@ -88,7 +90,7 @@ def type_and_speak(page, text: str) -> None:
 
 def assert_heard_early_and_marked_in_time(page) -> None:
     """Sound came before the stream ended, and each word was marked within 150 ms of its time."""
-    page.get_by_text("Finished").wait_for(timeout=60_000)
+    page.get_by_text("Finished").wait_for(timeout=PATIENT)
     heard = page.evaluate("({...heard, media: null})")
     words = [word for line in heard["lines"].splitlines() for word in json.loads(line)["timestamps"]]
     assert heard["sound"]["at"] < heard["ended"]
@@ -96,7 +98,6 @@ def assert_heard_early_and_marked_in_time(page) -> None:
     late = {each["word"]: round(each["time"] - words[each["word"]]["start_time"], 3) for each in heard["words"]}
     assert sorted(late) == list(range(len(words))), (late, words)
     assert all(-0.01 <= seconds < 0.15 for seconds in late.values()), late
-    print(f"marked after {max(late.values())} s at the latest; {heard['sound']}, {heard['ended']}")
 
 
 def test_speech_is_heard_before_it_ends_and_each_word_is_marked_in_time(browser, url):
@@ -120,15 +121,15 @@ def take_pictures(browser, url: str, folder: Path) -> None:
     """The pictures of docs/studio.md."""
     with studio_page(browser, url) as page:
         type_and_speak(page, PASSAGE)
-        page.locator(".word.heard", has_text="water").wait_for()
+        page.locator(".word.heard", has_text="water").wait_for(timeout=PATIENT)
         page.screenshot(path=folder / "studio-speak.png")
         page.get_by_role("link", name="Gallery").click()
         page.get_by_role("button", name="Play Heart").click()
-        page.locator(".voice-card canvas").first.wait_for(timeout=60_000)
+        page.locator(".voice-card canvas").first.wait_for(timeout=PATIENT)
         page.screenshot(path=folder / "studio-gallery.png")
     with studio_page(browser, url, PHONE, color_scheme="dark", has_touch=True, is_mobile=True) as page:
         type_and_speak(page, PASSAGE)
-        page.locator(".word.heard", has_text="water").wait_for()
+        page.locator(".word.heard", has_text="water").wait_for(timeout=PATIENT)
         page.screenshot(path=folder / "studio-phone.png", full_page=True)
 
 
@@ -288,15 +289,13 @@ def test_everything_can_be_done_by_keyboard(browser, url):
         assert [each["word"] for each in page.evaluate("heard.words")] == [4, 5]
 
 
-@pytest.mark.parametrize("size", [None, PHONE], ids=["desktop", "phone"])
-def test_every_page_passes_axe_and_fits(browser, url, size):
-    with studio_page(browser, url, *filter(None, [size])) as page:
+@pytest.mark.parametrize(("size", "theme"), [((1180, 820), "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+def test_every_page_passes_axe_and_fits(browser, url, size, theme):
+    with studio_page(browser, url, size, color_scheme=theme) as page:
         for name in PAGES:
-            for theme in ("light", "dark"):
-                page.evaluate("(name) => { location.hash = `#/${name}` }", name)
-                page.emulate_media(color_scheme=theme)
-                page.wait_for_load_state("networkidle")
-                assert axe_violations(page) == [], (name, theme)
+            page.evaluate("(name) => { location.hash = `#/${name}` }", name)
+            page.wait_for_load_state("networkidle")
+            assert axe_violations(page) == [], name
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 

@@ -28,7 +28,8 @@ export function GalleryPage() {
   const voices = useVoices(model);
   const listed = voices.value ?? [];
   const isLiked = (voice: Voice) => favourites.includes(`${model}/${voice.id}`);
-  const shown = listed.filter((voice) => matches(voice, filters) && (!filters.onlyFavourites || isLiked(voice)));
+  const found = listed.filter((voice) => matches(voice, filters) && (!filters.onlyFavourites || isLiked(voice)));
+  const shown = [...found.filter(isLiked), ...found.filter((voice) => !isLiked(voice))];
   return (
     <Page title="Gallery" lead="Every voice of this server. Press play to hear one; a star keeps it at the top of every list.">
       <Failure error={error ?? voices.error} />
