@@ -91,6 +91,14 @@ def axe_violations(page: "Page") -> list[str]:
     ]
 
 
+def assert_accessible(page: "Page") -> None:
+    """As the page stands: axe finds nothing, and nothing is wider than the screen, on a desk and on a phone."""
+    for width, height in (_DESKTOP, PHONE):
+        page.set_viewport_size({"width": width, "height": height})
+        assert axe_violations(page) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+
+
 def tab_to(page: "Page", target: "Locator") -> None:
     """Press Tab until the focus is there, as somebody without a mouse does."""
     target.wait_for()
