@@ -6,6 +6,7 @@ from polyvox.api import (
     dialogue,
     dictionaries,
     fitting,
+    jobs,
     kokoro,
     openai,
     rayserve,
@@ -18,6 +19,7 @@ from polyvox.api.elevenlabs import door as elevenlabs
 from polyvox.api.mcp import door as mcp
 from polyvox.api.openai_realtime import door as openai_realtime
 from polyvox.api.realtime import door as realtime
+from polyvox.api.studio import door as studio
 
 # Fitting comes before the voices, one of whose paths would match its paths too.
 DOORS = (
@@ -37,4 +39,6 @@ DOORS = (
     realtime.DOOR,
     mcp.DOOR,
     elevenlabs.DOOR,
+    jobs.DOOR,
+    studio.DOOR,
 )

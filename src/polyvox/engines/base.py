@@ -109,6 +109,15 @@ class SupportsWarning(Protocol):
 
 
 @runtime_checkable
+class SupportsFingerprint(Protocol):
+    """Tell models apart whose files the server does not know, so that their speech can be cached."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same weights and voices, and for nothing else."""
+
+
+@runtime_checkable
 class SupportsLocation(Protocol):
     """Tell where the engine runs."""
 
