@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.fakes import ToneEngine, tone_service
+from helpers.fakes import ToneEngine, running, tone_service
 from helpers.realtime_client import realtime_client
 from helpers.serving import called, served
 from helpers.untimed import UntimedStreamEngine, UntimedToneEngine
-from polyvox.types import Capabilities
+from polyvox.errors import InvalidRequestError
+from polyvox.service.speech import SpeechRequest
+from polyvox.types import Capabilities, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -315,3 +317,9 @@ async def test_text_that_arrives_in_fragments_is_pronounced_and_its_words_are_th
         assert said == "In Noo Yawk City, win. Bye."
         words = [word["word"].strip(".,") for word in heard.words]
         assert words == ["In", "New York", "Nguyen", "Bye"]
+
+
+async def test_an_unknown_dictionary_is_refused_before_the_text_is_there(tmp_path):
+    async with running(tone_service(data_dir=tmp_path)) as service:
+        with pytest.raises(InvalidRequestError, match="no dictionary 'nobody'"):
+            await service.output(SpeechRequest(Utterance("", "low"), dictionary_names=("nobody",)))

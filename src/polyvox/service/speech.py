@@ -254,6 +254,7 @@ class SpeechService:
     async def _checked_output(self, request: SpeechRequest) -> SpeechOutput:
         model, warnings = self.registry.resolve(request.model), Warnings()
         check_numbers(request)
+        await self._pronunciation(request)
         with await self._hold(model) as held:
             engine, utterance = held.engine, replace(request.utterance, text=_ANY_TEXT)
             if not utterance.voice:
