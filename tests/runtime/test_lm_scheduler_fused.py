@@ -94,7 +94,7 @@ def at_once(key, work, given, idle=None):
 @pytest.mark.anyio
 @pytest.mark.slow
 async def test_sequences_of_all_kinds_are_those_of_the_plain_runtime(monkeypatch):
-    cases = [(prompt[:10], rule, limits(most=4)) for prompt, rule, _ in SIXTEEN[:3]]
+    cases = [(prompt[:5], rule, limits(most=3)) for prompt, rule, _ in SIXTEEN[:3]]
     async with runtime() as (lm, _):
         plain = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases]
     monkeypatch.setattr(
