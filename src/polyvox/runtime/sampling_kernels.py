@@ -10,6 +10,7 @@ import triton.language as tl
 from torch import Tensor
 
 from polyvox.runtime.sampling import (
+    NO_TOKEN,
     SPLITMIX_FIRST,
     SPLITMIX_GAMMA,
     SPLITMIX_SECOND,
@@ -49,6 +50,7 @@ def sample(logits: Tensor, slots: Tensor, state: SamplerState) -> Tensor:
         FIRST=SPLITMIX_FIRST,
         SECOND=SPLITMIX_SECOND,
         BITS=UNIFORM_BITS,
+        NONE=NO_TOKEN,
         num_warps=_WARPS,
     )
     return tokens
@@ -95,6 +97,7 @@ def _sample(
     FIRST: tl.constexpr,
     SECOND: tl.constexpr,
     BITS: tl.constexpr,
+    NONE: tl.constexpr,
 ):
     row = tl.program_id(0)
     slot = tl.load(slots + row)
@@ -137,13 +140,14 @@ def _sample(
         reached += tl.sum(weight, axis=0)
     # Sums taken in another order may fall short of the target by their rounding.
     chosen = tl.where(chosen == VOCABULARY, farthest, chosen)
-    # Among NaN logits there is no greatest, but a token must be one of the vocabulary's.
-    token = tl.minimum(tl.where(temperature > 0, chosen, likeliest), VOCABULARY - 1).to(tl.int64)
+    # What is not finite, and a row of nothing but forbidden tokens, leaves no total to draw from.
+    sound = (total > 0.0) & (total < float("inf"))
+    token = tl.where(sound, tl.where(temperature > 0, chosen, likeliest), 0).to(tl.int64)
 
-    tl.store(tokens + row, token)
+    tl.store(tokens + row, tl.where(sound, token, NONE))
     tl.store(last + slot, token)
     tl.store(seen + token, tl.full([], 1, tl.uint8))
     tl.store(recent + slot * KEPT + sampled % KEPT, token)
     tl.store(int_params + slot * 4 + 1, sampled + 1)
     over = (tl.load(stop + slot * VOCABULARY + token) != 0) | (sampled + 1 >= tl.load(max_length + slot))
-    tl.store(ended + slot, over.to(tl.uint8))
+    tl.store(ended + slot, (over | (sound == 0)).to(tl.uint8))
