@@ -4,21 +4,38 @@ Each reads its input once, computes in float32 and rounds where the eager networ
 wherever torch was built for a GPU; only `runtime.executors.fused_lm` imports this file.
 """
 
+from functools import cache
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
-SPLIT = 128
+SPLIT = 256
 """Keys that one program of the attention handles, as in flash decoding. A row's split does not depend on its batch."""
 
-_KEY_BLOCK = 128
+_KEY_BLOCK = 64
+_ATTENTION_WARPS = 4
+_ATTENTION_STAGES = 3
 _MIN_GROUP = 16  # tl.dot needs at least so many rows
 _GATE_BLOCK = 1024
 _WEIGHT_ROWS = 4
 """Rows of a weight that one program multiplies with a single row of input, which all programs read."""
 _COLUMN_BLOCK = 1024
 _WARPS = 8
+
+
+_HOPPER = (9, 0)
+
+
+@cache
+def _overlap(device: torch.device) -> dict[str, Any]:
+    """Arguments of every launch: on newer GPUs, a kernel starts and reads its weights while the last one ends."""
+    if device.type != "cuda" or torch.cuda.get_device_capability(device) < _HOPPER:
+        return {"EARLY": False}
+    return {"EARLY": True, "launch_pdl": True}
 
 
 def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) -> Tensor:
@@ -28,7 +45,15 @@ def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) 
     count, width = rows.shape
     block = triton.next_power_of_2(width)
     _add_and_norm[(count,)](
-        rows, rows if added is None else added, scale, normed, width, eps, ADD=added is not None, BLOCK=block
+        rows,
+        rows if added is None else added,
+        scale,
+        normed,
+        width,
+        eps,
+        ADD=added is not None,
+        BLOCK=block,
+        **_overlap(rows.device),
     )
     return normed
 
@@ -70,6 +95,7 @@ def rotate_and_store(
         NORM=norms is not None,
         WIDTH=width,
         HALF=width // 2,
+        **_overlap(projected.device),
     )
     return queries
 
@@ -82,7 +108,15 @@ def attend_slots(
     count, heads, splits, width = partial.shape
     out = torch.empty_like(queries)
     _merge[(count, heads)](
-        partial, weights[0], weights[1], out, heads, splits, WIDTH=width, SPLITS=triton.next_power_of_2(splits)
+        partial,
+        weights[0],
+        weights[1],
+        out,
+        heads,
+        splits,
+        WIDTH=width,
+        SPLITS=triton.next_power_of_2(splits),
+        **_overlap(queries.device),
     )
     return out.view(count, heads * width)
 
@@ -116,6 +150,9 @@ def attend_split(
         WIDTH=width,
         KEYS=_KEY_BLOCK,
         SPAN=SPLIT,
+        STAGES=_ATTENTION_STAGES,
+        num_warps=_ATTENTION_WARPS,
+        **_overlap(queries.device),
     )
     return partial, weights
 
@@ -142,6 +179,7 @@ def norm_and_project(
         FEW=_WEIGHT_ROWS,
         BLOCK=triton.next_power_of_2(width),
         num_warps=_WARPS,
+        **_overlap(row.device),
     )
     return total, out
 
@@ -165,6 +203,7 @@ def merge_and_project(parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor:
         SPLITS=triton.next_power_of_2(splits),
         FEW=_WEIGHT_ROWS,
         num_warps=_WARPS,
+        **_overlap(weight.device),
     )
     return out
 
@@ -173,7 +212,15 @@ def gate_and_project(both: Tensor, weight: Tensor) -> Tensor:
     """For a single row: `gate` times a weight."""
     out = both.new_empty(1, len(weight))
     _gate_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
-        both, weight, out, len(weight), WIDTH=weight.shape[1], FEW=_WEIGHT_ROWS, BLOCK=_COLUMN_BLOCK, num_warps=_WARPS
+        both,
+        weight,
+        out,
+        len(weight),
+        WIDTH=weight.shape[1],
+        FEW=_WEIGHT_ROWS,
+        BLOCK=_COLUMN_BLOCK,
+        num_warps=_WARPS,
+        **_overlap(both.device),
     )
     return out
 
@@ -182,14 +229,20 @@ def gate(both: Tensor) -> Tensor:
     """SiLU of the first half of each row times the second."""
     count, width = both.shape[0], both.shape[1] // 2
     out = both.new_empty(count, width)
-    _gate[(count, triton.cdiv(width, _GATE_BLOCK))](both, out, width, BLOCK=_GATE_BLOCK)
+    _gate[(count, triton.cdiv(width, _GATE_BLOCK))](
+        both, out, width, BLOCK=_GATE_BLOCK, **_overlap(both.device)
+    )
     return out
 
 
 @triton.jit
-def _add_and_norm(rows, added, scale, normed, width, eps, ADD: tl.constexpr, BLOCK: tl.constexpr):
+def _add_and_norm(rows, added, scale, normed, width, eps, ADD: tl.constexpr, BLOCK: tl.constexpr, EARLY: tl.constexpr):
     columns = tl.arange(0, BLOCK)
     valid = columns < width
+    factor = tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     start = tl.program_id(0) * width
     row = tl.load(rows + start + columns, mask=valid, other=0.0).to(tl.float32)
     if ADD:
@@ -198,7 +251,7 @@ def _add_and_norm(rows, added, scale, normed, width, eps, ADD: tl.constexpr, BLO
         tl.store(rows + start + columns, rounded, mask=valid)
         row = rounded.to(tl.float32)
     row = row * tl.rsqrt(tl.sum(row * row, axis=0) / width + eps)
-    row = row * tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)
+    row = row * factor
     tl.store(normed + start + columns, row.to(normed.dtype.element_ty), mask=valid)
 
 
@@ -221,7 +274,11 @@ def _rotate_and_store(
     NORM: tl.constexpr,
     WIDTH: tl.constexpr,
     HALF: tl.constexpr,
+    EARLY: tl.constexpr,
 ):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     row = tl.program_id(0)
     head = tl.program_id(1)
     half = tl.arange(0, HALF)
@@ -273,12 +330,17 @@ def _attend(
     WIDTH: tl.constexpr,
     KEYS: tl.constexpr,
     SPAN: tl.constexpr,
+    STAGES: tl.constexpr,
+    EARLY: tl.constexpr,
 ):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     row = tl.program_id(0)
     key_head = tl.program_id(1)
     split = tl.program_id(2)
     end = tl.load(positions + row) + 1
-    slot = tl.load(slots + row)
+    slot = tl.load(slots + row).to(tl.int64)
     members = tl.arange(0, ROWS)
     valid = members < GROUP
     columns = tl.arange(0, WIDTH)
@@ -289,19 +351,19 @@ def _attend(
     weight = tl.zeros([ROWS], tl.float32)
     total = tl.zeros([ROWS, WIDTH], tl.float32)
     base = (slot * tl.num_programs(1) + key_head) * capacity
-    for part in tl.static_range(SPAN // KEYS):
-        seen = split * SPAN + part * KEYS + tl.arange(0, KEYS)
+    # A split behind the row's end reads nothing, and leaves a weight of zero.
+    for start in tl.range(split * SPAN, tl.minimum(split * SPAN + SPAN, end), KEYS, num_stages=STAGES):
+        seen = start + tl.arange(0, KEYS)
         inside = seen < end
         place = (base + seen[:, None]) * WIDTH + columns
         key = tl.load(keys + place, mask=inside[:, None], other=0.0)
         value = tl.load(values + place, mask=inside[:, None], other=0.0)
         scores = tl.dot(query, tl.trans(key), input_precision="ieee") * scale
         scores = tl.where(inside[None, :], scores, float("-inf"))
+        # Each block has a key inside, so the maximum is finite.
         higher = tl.maximum(most, tl.max(scores, axis=1))
-        # Before the first key, the difference of two infinities would be NaN.
-        level = tl.where(higher == float("-inf"), 0.0, higher)
-        shares = tl.exp(scores - level[:, None])
-        fading = tl.exp(most - level)
+        shares = tl.exp(scores - higher[:, None])
+        fading = tl.exp(most - higher)
         weight = weight * fading + tl.sum(shares, axis=1)
         total = total * fading[:, None] + tl.dot(shares.to(kind), value, input_precision="ieee")
         most = higher
@@ -312,7 +374,10 @@ def _attend(
 
 
 @triton.jit
-def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPLITS: tl.constexpr):
+def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPLITS: tl.constexpr, EARLY: tl.constexpr):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     head = tl.program_id(0) * heads + tl.program_id(1)
     parts = tl.arange(0, SPLITS)
     valid = parts < splits
@@ -328,7 +393,10 @@ def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPL
 
 
 @triton.jit
-def _gate(both, out, width, BLOCK: tl.constexpr):
+def _gate(both, out, width, BLOCK: tl.constexpr, EARLY: tl.constexpr):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     row = tl.program_id(0)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     valid = columns < width
@@ -355,9 +423,17 @@ def _norm_and_project(
     BIAS: tl.constexpr,
     FEW: tl.constexpr,
     BLOCK: tl.constexpr,
+    EARLY: tl.constexpr,
 ):
     columns = tl.arange(0, BLOCK)
     valid = columns < width
+    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
+    inside = members < rows
+    factors = tl.load(weight + members[:, None] * width + columns, mask=inside[:, None] & valid[None, :], other=0.0)
+    factor = tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     kind: tl.constexpr = row.dtype.element_ty
     value = tl.load(row + columns, mask=valid, other=0.0).to(tl.float32)
     if ADD:
@@ -366,13 +442,8 @@ def _norm_and_project(
     if tl.program_id(0) == 0:
         tl.store(total + columns, value.to(kind), mask=valid)
     value = value * tl.rsqrt(tl.sum(value * value, axis=0) / width + eps)
-    value = (value * tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)).to(kind).to(tl.float32)
-    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
-    inside = members < rows
-    factors = tl.load(weight + members[:, None] * width + columns, mask=inside[:, None] & valid[None, :], other=0.0).to(
-        tl.float32
-    )
-    result = tl.sum(factors * value[None, :], axis=1)
+    value = (value * factor).to(kind).to(tl.float32)
+    result = tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
     if BIAS:
         result += tl.load(bias + members, mask=inside, other=0.0).to(tl.float32)
     tl.store(out + members, result.to(kind), mask=inside)
@@ -392,10 +463,18 @@ def _merge_and_project(
     WIDTH: tl.constexpr,
     SPLITS: tl.constexpr,
     FEW: tl.constexpr,
+    EARLY: tl.constexpr,
 ):
     heads = tl.arange(0, ROWS)
     real = heads < HEADS
     columns = tl.arange(0, WIDTH)
+    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
+    inside = members < rows
+    place = members[:, None, None] * (HEADS * WIDTH) + heads[None, :, None] * WIDTH + columns
+    factors = tl.load(weight + place, mask=inside[:, None, None] & real[None, :, None], other=0.0)
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     kind: tl.constexpr = weight.dtype.element_ty
     most = tl.full([ROWS], float("-inf"), tl.float32)
     share_sum = tl.zeros([ROWS], tl.float32)
@@ -413,29 +492,38 @@ def _merge_and_project(
         total = total * fading[:, None] + share[:, None] * tl.load(place, mask=used[:, None], other=0.0)
         most = higher
     attended = (total / tl.where(real, share_sum, 1.0)[:, None]).to(kind).to(tl.float32)
-    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
-    inside = members < rows
-    place = members[:, None, None] * (HEADS * WIDTH) + heads[None, :, None] * WIDTH + columns
-    factors = tl.load(weight + place, mask=inside[:, None, None] & real[None, :, None], other=0.0).to(tl.float32)
-    result = tl.sum(tl.sum(factors * attended[None, :, :], axis=2), axis=1)
+    result = tl.sum(tl.sum(factors.to(tl.float32) * attended[None, :, :], axis=2), axis=1)
     tl.store(out + members, result.to(kind), mask=inside)
 
 
 @triton.jit
-def _gate_and_project(both, weight, out, rows, WIDTH: tl.constexpr, FEW: tl.constexpr, BLOCK: tl.constexpr):
+def _gate_and_project(
+    both,
+    weight,
+    out,
+    rows,
+    WIDTH: tl.constexpr,
+    FEW: tl.constexpr,
+    BLOCK: tl.constexpr,
+    EARLY: tl.constexpr,
+):
     members = tl.program_id(0) * FEW + tl.arange(0, FEW)
     inside = members < rows
     kind: tl.constexpr = both.dtype.element_ty
+    columns = tl.arange(0, BLOCK)
+    place = weight + members[:, None] * WIDTH + columns
+    factors = tl.load(place, mask=inside[:, None] & (columns < WIDTH)[None, :], other=0.0)
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     result = tl.zeros([FEW], tl.float32)
-    for start in range(0, WIDTH, BLOCK):
-        columns = start + tl.arange(0, BLOCK)
-        valid = columns < WIDTH
-        opened = tl.load(both + columns, mask=valid, other=0.0).to(tl.float32)
+    for start in tl.static_range(0, WIDTH, BLOCK):
+        valid = start + columns < WIDTH
+        opened = tl.load(both + start + columns, mask=valid, other=0.0).to(tl.float32)
         opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
-        passed = tl.load(both + WIDTH + columns, mask=valid, other=0.0).to(tl.float32)
+        passed = tl.load(both + WIDTH + start + columns, mask=valid, other=0.0).to(tl.float32)
         value = (opened * passed).to(kind).to(tl.float32)
-        factors = tl.load(
-            weight + members[:, None] * WIDTH + columns, mask=inside[:, None] & valid[None, :], other=0.0
-        ).to(tl.float32)
-        result += tl.sum(factors * value[None, :], axis=1)
+        result += tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
+        following = start + BLOCK + columns < WIDTH
+        factors = tl.load(place + start + BLOCK, mask=inside[:, None] & following[None, :], other=0.0)
     tl.store(out + members, result.to(kind), mask=inside)
