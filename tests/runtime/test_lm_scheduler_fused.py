@@ -98,7 +98,7 @@ async def test_sequences_of_all_kinds_are_those_of_the_plain_runtime(monkeypatch
     async with runtime() as (lm, _):
         plain = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases]
     monkeypatch.setattr(
-        lm_scheduler, "fused_backbone", lambda model, cache: verified_backbone(model, cache, qwen_kernels)
+        lm_scheduler, "fused_backbone", lambda model, cache, *, float8: verified_backbone(model, cache, qwen_kernels)
     )
     draw = sampling_kernels.sample
     monkeypatch.setattr(lm_scheduler, "fused_sampling", lambda size, device: verified_sampling(size, device, draw))

@@ -58,7 +58,7 @@ def _seconds(before: "torch.cuda.Event | float", after: "torch.cuda.Event | floa
 
 
 class LaunchedStep:
-    """See `RunningStep`. `first` and `following` [rows, tokens] are the tokens on the device; None where there are none.
+    """See `RunningStep`. `first` [n] and `following` [rows, tokens] are tokens on the device, or None.
 
     Of `following`, the first `decoding` rows are sequences; of `first`, those in `sampled` are ends of prompts.
     """

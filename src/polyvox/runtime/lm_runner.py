@@ -1,6 +1,6 @@
 """Runs one step of a decoder-only language model over many slots: prefill chunks, then decode steps."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Protocol
@@ -128,10 +128,13 @@ class LmRunner:
                     yield from ((rows, width, extent) for extent in self._prompt_extents if extent > shorter)
 
     @torch.inference_mode()
-    def launch(self, plan: StepPlan) -> LaunchedStep:
-        """Give the device one step. On a GPU, this does not wait for it, nor for the steps before."""
+    def launch(self, plan: StepPlan, *, wait: bool = False) -> LaunchedStep:
+        """Give the device one step. On a GPU, only `wait` waits for its end; nothing waits for the steps before."""
         marks = StepMarks(self._device, plan.tokens if plan.decoding else 0)
-        first, sampled, prefixes, failure = None, [], [], None
+        first: Tensor | None = None
+        sampled: list[int] = []
+        prefixes: list[tuple[Hashable, Tensor]] = []
+        failure: Exception | None = None
         try:
             self._start(plan)
             if plan.chunks:
@@ -145,7 +148,10 @@ class LmRunner:
             first, sampled, failure = None, [], error
         marks.mark()
         following = self._decode(plan, marks) if plan.decoding else None
-        return LaunchedStep(marks, first, sampled, following, len(plan.decoding), prefixes, failure)
+        step = LaunchedStep(marks, first, sampled, following, len(plan.decoding), prefixes, failure)
+        if wait:
+            step.output()
+        return step
 
     def _start(self, plan: StepPlan) -> None:
         """Make slots ready for new sequences and new limits."""

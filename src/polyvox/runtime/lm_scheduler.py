@@ -60,6 +60,8 @@ class LmSchedulerConfig:
     prefix_bytes: int = 0
     max_unread: int = 512
     decode_steps: int = 4
+    float8: bool = False
+    """Whether a GPU's weights are rounded to float8."""
 
 
 class LmScheduler:
@@ -83,7 +85,7 @@ class LmScheduler:
     ) -> None:
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, config.slots, config.capacity, weight.dtype, weight.device)
-        fused = None if replay is None else fused_backbone(model.backbone, cache)
+        fused = None if replay is None else fused_backbone(model.backbone, cache, float8=config.float8)
         sample = None if replay is None else fused_sampling(model.vocabulary, weight.device)
         sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample)
         self._runner = LmRunner(model, cache, sampler, prefill_rows=config.prefill_rows, replay=replay, fused=fused)
@@ -253,7 +255,7 @@ class LmScheduler:
     async def _launch(self, scheduled: "_ScheduledStep") -> "_RunningStep | None":
         """Give the device a step; None where it fails, and its sequences with it."""
         try:
-            step = await self._executor.run(partial(self._runner.launch, scheduled.plan))
+            step = await self._executor.run(partial(self._runner.launch, scheduled.plan, wait=not self._overlaps))
         except Exception as error:  # noqa: BLE001 - whatever a device raises, the sequences' readers must know
             self._fail(scheduled.sequences, _logged(error, len(scheduled.sequences)))
             return None
@@ -267,7 +269,7 @@ class LmScheduler:
         """Wait for a step's tokens and give them to the sequences."""
         scheduled = running.scheduled
         try:
-            output = await self._executor.run(running.step.output)
+            output = await self._executor.run(running.step.output) if self._overlaps else running.step.output()
         except Exception as error:  # noqa: BLE001 - see above
             self._fail(scheduled.sequences, _logged(error, len(scheduled.sequences)))
             return

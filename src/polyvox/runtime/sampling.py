@@ -195,7 +195,7 @@ class Sampler:
             self._mark(table, slots, [slot * self.vocabulary + token for slot, sets in changed for token in sets[kind]])
 
     def sample(self, logits: Tensor, slots: Tensor, plan: SamplingPlan) -> Tensor:
-        """A token for each row of `logits` [n, vocabulary], by the parameters of its slot; `NO_TOKEN` where it fails."""
+        """A token for each row of `logits` [n, vocabulary], by its slot's parameters; `NO_TOKEN` where it fails."""
         if self._fused is None:
             return self._sample(logits, slots, plan)
         if not plan.candidates and not plan.redraws:

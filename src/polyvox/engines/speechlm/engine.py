@@ -220,6 +220,7 @@ class SpeechLmEngine:
             capacity=capacity,
             prefill_rows=self._settings.prefill_rows,
             prefix_bytes=self._settings.prefix_bytes,
+            float8=self._settings.weights == "float8",
         )
 
         def make(replay: Replay | None) -> LmScheduler:

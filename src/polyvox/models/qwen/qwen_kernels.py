@@ -13,6 +13,8 @@ import triton.language as tl
 from torch import Tensor
 from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
+from polyvox.models.qwen.float8 import Weight
+
 SPLIT = 256
 """Keys that one program of the attention handles, as in flash decoding. A row's split does not depend on its batch."""
 
@@ -38,9 +40,11 @@ def _overlap(device: torch.device) -> dict[str, Any]:
     return {"EARLY": True, "launch_pdl": True}
 
 
-def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) -> Tensor:
-    """Add to `rows` [n, width] in place, and return their RMS norm."""
-    normed = torch.empty_like(rows)
+def add_and_norm(
+    rows: Tensor, added: Tensor | None, scale: Tensor, eps: float, dtype: torch.dtype | None = None
+) -> Tensor:
+    """Add to `rows` [n, width] in place, and return their RMS norm, in `dtype` where it is given."""
+    normed = torch.empty_like(rows, dtype=dtype)
     assert rows.is_contiguous()
     count, width = rows.shape
     block = triton.next_power_of_2(width)
@@ -101,12 +105,20 @@ def rotate_and_store(
 
 
 def attend_slots(
-    queries: Tensor, cache: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+    queries: Tensor,
+    cache: tuple[Tensor, Tensor],
+    slots: Tensor,
+    positions: Tensor,
+    extent: int,
+    dtype: torch.dtype | None = None,
 ) -> Tensor:
-    """Attention of each row to its slot up to its own position, which lies before `extent`: [n, heads * width]."""
+    """Attention of each row to its slot up to its own position, which lies before `extent`: [n, heads * width].
+
+    The result is in `dtype` where it is given.
+    """
     partial, weights = attend_split(queries, cache, slots, positions, extent)
     count, heads, splits, width = partial.shape
-    out = torch.empty_like(queries)
+    out = torch.empty_like(queries, dtype=dtype)
     _merge[(count, heads)](
         partial,
         weights[0],
@@ -114,6 +126,7 @@ def attend_slots(
         out,
         heads,
         splits,
+        KIND=_triton_dtype(queries.dtype),
         WIDTH=width,
         SPLITS=triton.next_power_of_2(splits),
         **_overlap(queries.device),
@@ -150,17 +163,18 @@ def attend_split(
         WIDTH=width,
         KEYS=_KEY_BLOCK,
         SPAN=SPLIT,
-        STAGES=_ATTENTION_STAGES,
         num_warps=_ATTENTION_WARPS,
+        num_stages=_ATTENTION_STAGES,
         **_overlap(queries.device),
     )
     return partial, weights
 
 
 def norm_and_project(
-    row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Tensor, bias: Tensor | None
+    row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Weight, bias: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """For a single row: `row + added`, and its RMS norm times a weight."""
+    weight, factor = _unpacked(weight)
     total, out = torch.empty_like(row), row.new_empty(1, len(weight))
     width = row.shape[1]
     _norm_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
@@ -168,6 +182,7 @@ def norm_and_project(
         row if added is None else added,
         scale,
         weight,
+        weight if factor is None else factor,
         weight if bias is None else bias,
         total,
         out,
@@ -176,6 +191,7 @@ def norm_and_project(
         eps,
         ADD=added is not None,
         BIAS=bias is not None,
+        FLOAT8=factor is not None,
         FEW=_WEIGHT_ROWS,
         BLOCK=triton.next_power_of_2(width),
         num_warps=_WARPS,
@@ -184,19 +200,22 @@ def norm_and_project(
     return total, out
 
 
-def merge_and_project(parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor:
-    """For a single row: the splits of `attend_split`, merged, times a weight."""
+def merge_and_project(parts: tuple[Tensor, Tensor], weight: Weight, dtype: torch.dtype) -> Tensor:
+    """For a single row: the splits of `attend_split`, merged, times a weight, in `dtype`."""
     partial, weights = parts
     _, heads, splits, width = partial.shape
-    out = weight.new_empty(1, len(weight))
+    weight, factor = _unpacked(weight)
+    out = weight.new_empty(1, len(weight), dtype=dtype)
     _merge_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
         partial,
         weights[0],
         weights[1],
         weight,
+        weight if factor is None else factor,
         out,
         len(weight),
         splits,
+        FLOAT8=factor is not None,
         HEADS=heads,
         ROWS=triton.next_power_of_2(heads),
         WIDTH=width,
@@ -208,14 +227,17 @@ def merge_and_project(parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor:
     return out
 
 
-def gate_and_project(both: Tensor, weight: Tensor) -> Tensor:
+def gate_and_project(both: Tensor, weight: Weight) -> Tensor:
     """For a single row: `gate` times a weight."""
+    weight, factor = _unpacked(weight)
     out = both.new_empty(1, len(weight))
     _gate_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
         both,
         weight,
+        weight if factor is None else factor,
         out,
         len(weight),
+        FLOAT8=factor is not None,
         WIDTH=weight.shape[1],
         FEW=_WEIGHT_ROWS,
         BLOCK=_COLUMN_BLOCK,
@@ -225,14 +247,30 @@ def gate_and_project(both: Tensor, weight: Tensor) -> Tensor:
     return out
 
 
-def gate(both: Tensor) -> Tensor:
-    """SiLU of the first half of each row times the second."""
+def gate(both: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """SiLU of the first half of each row times the second, in `dtype` where it is given."""
     count, width = both.shape[0], both.shape[1] // 2
-    out = both.new_empty(count, width)
-    _gate[(count, triton.cdiv(width, _GATE_BLOCK))](
-        both, out, width, BLOCK=_GATE_BLOCK, **_overlap(both.device)
-    )
+    out = both.new_empty(count, width, dtype=dtype or both.dtype)
+    _gate[(count, triton.cdiv(width, _GATE_BLOCK))](both, out, width, BLOCK=_GATE_BLOCK, **_overlap(both.device))
     return out
+
+
+def _unpacked(weight: Weight) -> tuple[Tensor, Tensor | None]:
+    """A weight as it lies in memory, and its scale where it is in float8."""
+    return (weight, None) if isinstance(weight, Tensor) else (weight.weight, weight.scale)
+
+
+def _triton_dtype(dtype: torch.dtype) -> Any:
+    return {torch.float32: tl.float32, torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}[dtype]
+
+
+@triton.jit
+def _rounded(values, KIND: tl.constexpr, TARGET: tl.constexpr):
+    """Values as the network's own precision has them, in the target's."""
+    values = values.to(KIND)
+    if TARGET.is_fp8():
+        values = tl.minimum(tl.maximum(values.to(tl.float32), -448.0), 448.0)
+    return values.to(TARGET)
 
 
 @triton.jit
@@ -252,7 +290,7 @@ def _add_and_norm(rows, added, scale, normed, width, eps, ADD: tl.constexpr, BLO
         row = rounded.to(tl.float32)
     row = row * tl.rsqrt(tl.sum(row * row, axis=0) / width + eps)
     row = row * factor
-    tl.store(normed + start + columns, row.to(normed.dtype.element_ty), mask=valid)
+    tl.store(normed + start + columns, _rounded(row, rows.dtype.element_ty, normed.dtype.element_ty), mask=valid)
 
 
 @triton.jit
@@ -330,7 +368,6 @@ def _attend(
     WIDTH: tl.constexpr,
     KEYS: tl.constexpr,
     SPAN: tl.constexpr,
-    STAGES: tl.constexpr,
     EARLY: tl.constexpr,
 ):
     if EARLY:
@@ -351,19 +388,20 @@ def _attend(
     weight = tl.zeros([ROWS], tl.float32)
     total = tl.zeros([ROWS, WIDTH], tl.float32)
     base = (slot * tl.num_programs(1) + key_head) * capacity
-    # A split behind the row's end reads nothing, and leaves a weight of zero.
-    for start in tl.range(split * SPAN, tl.minimum(split * SPAN + SPAN, end), KEYS, num_stages=STAGES):
-        seen = start + tl.arange(0, KEYS)
+    # A block behind the row's end reads nothing, and adds a weight of zero.
+    for start in range(0, SPAN, KEYS):
+        seen = split * SPAN + start + tl.arange(0, KEYS)
         inside = seen < end
         place = (base + seen[:, None]) * WIDTH + columns
         key = tl.load(keys + place, mask=inside[:, None], other=0.0)
         value = tl.load(values + place, mask=inside[:, None], other=0.0)
         scores = tl.dot(query, tl.trans(key), input_precision="ieee") * scale
         scores = tl.where(inside[None, :], scores, float("-inf"))
-        # Each block has a key inside, so the maximum is finite.
         higher = tl.maximum(most, tl.max(scores, axis=1))
-        shares = tl.exp(scores - higher[:, None])
-        fading = tl.exp(most - higher)
+        # Before the first key, the difference of two infinities would be NaN.
+        level = tl.where(higher == float("-inf"), 0.0, higher)
+        shares = tl.exp(scores - level[:, None])
+        fading = tl.exp(most - level)
         weight = weight * fading + tl.sum(shares, axis=1)
         total = total * fading[:, None] + tl.dot(shares.to(kind), value, input_precision="ieee")
         most = higher
@@ -374,7 +412,18 @@ def _attend(
 
 
 @triton.jit
-def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPLITS: tl.constexpr, EARLY: tl.constexpr):
+def _merge(
+    partial,
+    greatest,
+    sums,
+    out,
+    heads,
+    splits,
+    KIND: tl.constexpr,
+    WIDTH: tl.constexpr,
+    SPLITS: tl.constexpr,
+    EARLY: tl.constexpr,
+):
     if EARLY:
         gdc_launch_dependents()
         gdc_wait()
@@ -389,7 +438,7 @@ def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPL
     used = valid & (share > 0.0)
     part = tl.load(partial + (head * splits + parts[:, None]) * WIDTH + columns, mask=used[:, None], other=0.0)
     total = tl.sum(part * share[:, None], axis=0) / weight
-    tl.store(out + head * WIDTH + columns, total.to(out.dtype.element_ty))
+    tl.store(out + head * WIDTH + columns, _rounded(total, KIND, out.dtype.element_ty))
 
 
 @triton.jit
@@ -404,7 +453,7 @@ def _gate(both, out, width, BLOCK: tl.constexpr, EARLY: tl.constexpr):
     kind: tl.constexpr = both.dtype.element_ty
     opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
     passed = tl.load(both + row * 2 * width + width + columns, mask=valid, other=0.0).to(tl.float32)
-    tl.store(out + row * width + columns, (opened * passed).to(kind), mask=valid)
+    tl.store(out + row * width + columns, _rounded(opened * passed, kind, out.dtype.element_ty), mask=valid)
 
 
 @triton.jit
@@ -413,6 +462,7 @@ def _norm_and_project(
     added,
     scale,
     weight,
+    weight_scale,
     bias,
     total,
     out,
@@ -421,6 +471,7 @@ def _norm_and_project(
     eps,
     ADD: tl.constexpr,
     BIAS: tl.constexpr,
+    FLOAT8: tl.constexpr,
     FEW: tl.constexpr,
     BLOCK: tl.constexpr,
     EARLY: tl.constexpr,
@@ -442,8 +493,10 @@ def _norm_and_project(
     if tl.program_id(0) == 0:
         tl.store(total + columns, value.to(kind), mask=valid)
     value = value * tl.rsqrt(tl.sum(value * value, axis=0) / width + eps)
-    value = (value * factor).to(kind).to(tl.float32)
+    value = _rounded(value * factor, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
     result = tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
+    if FLOAT8:
+        result *= tl.load(weight_scale)
     if BIAS:
         result += tl.load(bias + members, mask=inside, other=0.0).to(tl.float32)
     tl.store(out + members, result.to(kind), mask=inside)
@@ -455,9 +508,11 @@ def _merge_and_project(
     greatest,
     sums,
     weight,
+    weight_scale,
     out,
     rows,
     splits,
+    FLOAT8: tl.constexpr,
     HEADS: tl.constexpr,
     ROWS: tl.constexpr,
     WIDTH: tl.constexpr,
@@ -475,7 +530,7 @@ def _merge_and_project(
     if EARLY:
         gdc_launch_dependents()
         gdc_wait()
-    kind: tl.constexpr = weight.dtype.element_ty
+    kind: tl.constexpr = out.dtype.element_ty
     most = tl.full([ROWS], float("-inf"), tl.float32)
     share_sum = tl.zeros([ROWS], tl.float32)
     total = tl.zeros([ROWS, WIDTH], tl.float32)
@@ -491,8 +546,11 @@ def _merge_and_project(
         place = partial + (heads[:, None] * splits + split) * WIDTH + columns
         total = total * fading[:, None] + share[:, None] * tl.load(place, mask=used[:, None], other=0.0)
         most = higher
-    attended = (total / tl.where(real, share_sum, 1.0)[:, None]).to(kind).to(tl.float32)
+    attended = total / tl.where(real, share_sum, 1.0)[:, None]
+    attended = _rounded(attended, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
     result = tl.sum(tl.sum(factors.to(tl.float32) * attended[None, :, :], axis=2), axis=1)
+    if FLOAT8:
+        result *= tl.load(weight_scale)
     tl.store(out + members, result.to(kind), mask=inside)
 
 
@@ -500,8 +558,10 @@ def _merge_and_project(
 def _gate_and_project(
     both,
     weight,
+    weight_scale,
     out,
     rows,
+    FLOAT8: tl.constexpr,
     WIDTH: tl.constexpr,
     FEW: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -522,8 +582,10 @@ def _gate_and_project(
         opened = tl.load(both + start + columns, mask=valid, other=0.0).to(tl.float32)
         opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
         passed = tl.load(both + WIDTH + start + columns, mask=valid, other=0.0).to(tl.float32)
-        value = (opened * passed).to(kind).to(tl.float32)
+        value = _rounded(opened * passed, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
         result += tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
         following = start + BLOCK + columns < WIDTH
         factors = tl.load(place + start + BLOCK, mask=inside[:, None] & following[None, :], other=0.0)
+    if FLOAT8:
+        result *= tl.load(weight_scale)
     tl.store(out + members, result.to(kind), mask=inside)
