@@ -14,7 +14,7 @@ from polyvox.models.qwen import qwen_kernels
 from polyvox.runtime import lm_scheduler, sampling_kernels
 from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling, verified_backbone, verified_sampling
 from polyvox.runtime.kv_cache import KvCache
-from polyvox.runtime.sampling import Sampler, SamplingPlan
+from polyvox.runtime.sampling import NO_TOKEN, Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
 CPU = torch.device("cpu")
@@ -64,10 +64,17 @@ def test_the_kernel_reads_rows_and_slots_wherever_they_lie():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_nan_logits_give_a_token_of_the_vocabulary():
-    _, fused = samplers(*RULES)
-    drawn = fused.sample(torch.full((5, VOCABULARY), float("nan")), torch.arange(5), PLAIN)
-    assert all(0 <= token < VOCABULARY for token in drawn.tolist())
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_a_row_that_is_not_finite_ends_alone(wrong):
+    logits = 3 * torch.randn(5, VOCABULARY, generator=torch.Generator().manual_seed(5))
+    broken = logits.clone()
+    broken[2, 100] = wrong
+    for sampler, whole in zip(samplers(*RULES), samplers(*RULES), strict=True):
+        expected = whole.sample(logits, torch.arange(5), PLAIN).tolist()
+        expected[2] = NO_TOKEN
+        assert sampler.sample(broken, torch.arange(5), PLAIN).tolist() == expected
+        assert sampler.ended.tolist() == [False, False, True, False, False, False]
+        assert 0 <= sampler.last[2] < VOCABULARY
 
 
 def test_a_row_is_drawn_by_the_kernel_whatever_its_neighbours_ask_for():
