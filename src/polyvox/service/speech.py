@@ -365,6 +365,7 @@ class SpeechService:
             max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
             paced=not isinstance(kind, SpeakStream | SpeakSilence),
             background=request.background,
+            capacity=self.registry.pace(model),
         )
 
     async def _hold(self, model: str | None) -> Hold:
