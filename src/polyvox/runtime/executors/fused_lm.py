@@ -104,5 +104,6 @@ def _deviation(model: Qwen, cache: KvCache, fused: FusedQwen) -> float:
     expected = model.decode(rows, cache.memory(mapping), positions, mapping.mask)[0].float()
     prefilled = fused.prefill(rows.clone(), slots, mapping.write_slots, positions, count, mapping.mask)[0].float()
     decoded = [fused.decode(rows[:, at].clone(), slots, positions[:, at], at + 1) for at in range(count)]
-    worst = max((got - expected).square().mean().sqrt().item() for got in (prefilled, torch.cat(decoded).float()))
-    return worst / expected.std().item()
+    errors = [(got - expected).square().mean().sqrt() for got in (prefilled, torch.cat(decoded).float())]
+    # Unlike Python's, this maximum is NaN where any of them is.
+    return (torch.stack(errors).max() / expected.std()).item()
