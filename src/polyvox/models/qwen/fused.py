@@ -7,7 +7,7 @@ from typing import Protocol, cast
 import torch
 from torch import Tensor, nn
 
-from polyvox.models.attention import attend, merge_heads
+from polyvox.models.attention import attend
 from polyvox.models.qwen.float8 import Float8Weight, Weight, activation_dtype, project
 from polyvox.models.qwen.model import Qwen, QwenConfig, rotary
 
@@ -132,6 +132,7 @@ class FusedQwen:
         chunks, width, hidden = rows.shape
         rows, positions = rows.contiguous().view(-1, hidden), positions.reshape(-1)
         write_slots = write_slots.reshape(-1)
+        bias = _grouped_bias(mask, self._config.heads // self._config.key_heads, kind)
         added: Tensor | None = None
         for layer in self._layers:
             normed = kernels.add_and_norm(rows, added, layer.input_norm, eps, rounded)
@@ -140,8 +141,8 @@ class FusedQwen:
                 projected, layer.qk_norms, eps, self._rotation, layer.cache, write_slots, positions
             )
             keys, values = (each[:, :, :extent].index_select(0, slots) for each in layer.cache)
-            attended = attend(queries.view(chunks, width, *queries.shape[1:]).transpose(1, 2), keys, values, mask)
-            added = project(merge_heads(attended).flatten(0, 1).to(rounded), layer.out, None, kind)
+            attended = _attend_grouped(queries.view(chunks, width, *queries.shape[1:]), keys, values, bias)
+            added = project(attended.to(rounded), layer.out, None, kind)
             added = self._feed_forward(rows, added, layer)
         return kernels.add_and_norm(rows, added, self._final_norm, eps).view(chunks, width, hidden)
 
@@ -159,6 +160,25 @@ class FusedQwen:
             row, both = kernels.norm_and_project(row, added, layer.output_norm, eps, layer.gate_and_up, None)
             added = kernels.gate_and_project(both, layer.down)
         return kernels.add_and_norm(row, added, self._final_norm, eps)
+
+
+def _grouped_bias(mask: Tensor, group: int, dtype: torch.dtype) -> Tensor:
+    """A mask [n, 1, m, extent] as what is added to the scores of `_attend_grouped`, [n, 1, group * m, extent]."""
+    bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, float("-inf"))
+    return bias.repeat(1, 1, group, 1)
+
+
+def _attend_grouped(queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> Tensor:
+    """Attention of `queries` [n, m, heads, width] to fewer key heads: [n * m, heads * width].
+
+    Heads that share keys stand as positions of one head. With a mask, torch would otherwise repeat the keys for them,
+    in float32.
+    """
+    chunks, length, heads, width = queries.shape
+    key_heads = keys.shape[1]
+    grouped = queries.view(chunks, length, key_heads, -1, width).permute(0, 2, 3, 1, 4)
+    attended = attend(grouped.reshape(chunks, key_heads, -1, width), keys, values, bias)
+    return attended.view(grouped.shape).permute(0, 3, 1, 2, 4).reshape(chunks * length, heads * width)
 
 
 def _fused_layer(layer: nn.Module, config: QwenConfig, cache: tuple[Tensor, Tensor], *, float8: bool) -> _FusedLayer:

@@ -388,8 +388,8 @@ def _attend(
     weight = tl.zeros([ROWS], tl.float32)
     total = tl.zeros([ROWS, WIDTH], tl.float32)
     base = (slot * tl.num_programs(1) + key_head) * capacity
-    # A block behind the row's end reads nothing, and adds a weight of zero.
-    for start in range(0, SPAN, KEYS):
+    # Blocks behind the row's end are left out; where all are, the split's weight is zero.
+    for start in range(0, tl.minimum(end - split * SPAN, SPAN).to(tl.int32), KEYS):
         seen = split * SPAN + start + tl.arange(0, KEYS)
         inside = seen < end
         place = (base + seen[:, None]) * WIDTH + columns
