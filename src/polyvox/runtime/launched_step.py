@@ -35,23 +35,24 @@ class StepMarks:
         """Note that the device gets to a decode step."""
         if self._on_gpu and index == self._signal_at:
             self._nearly = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
-            self._nearly.record()  # type: ignore[no-untyped-call]
+            self._nearly.record()
 
     def wait_nearly_done(self) -> None:
         if self._nearly is not None:
-            self._nearly.synchronize()  # type: ignore[no-untyped-call]
+            self._nearly.synchronize()
 
     def wait(self) -> list[float]:
         """Wait for the last mark; the seconds between each two marks."""
         last = self._marks[-1]
         if isinstance(last, torch.cuda.Event):
-            last.synchronize()  # type: ignore[no-untyped-call]
+            last.synchronize()
         return [_seconds(before, after) for before, after in zip(self._marks, self._marks[1:], strict=False)]
 
 
 def _seconds(before: "torch.cuda.Event | float", after: "torch.cuda.Event | float") -> float:
     if isinstance(before, torch.cuda.Event):
-        milliseconds: float = before.elapsed_time(after)  # type: ignore[no-untyped-call]
+        assert isinstance(after, torch.cuda.Event)
+        milliseconds: float = before.elapsed_time(after)
         return milliseconds / 1000
     assert not isinstance(after, torch.cuda.Event)
     return after - before
