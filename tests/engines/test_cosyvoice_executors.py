@@ -3,6 +3,7 @@
 import asyncio
 import functools
 from contextlib import aclosing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -283,6 +284,19 @@ def together(token2wav, streams):
             states[index] = decoded.state
             made[index].append(decoded.pcm)
     return [np.concatenate(chunks) for chunks in made]
+
+
+@pytest.mark.parametrize("version", [2])
+async def test_a_hop_that_fails_ends_its_own_stream_only(model, device):
+    token2wav, reports = model.networks.token2wav, []
+    stage = running_model._stage("s", token2wav, device, reports.append, 2)
+    good = Hop(tuple(range(53)), token2wav.start(voice_of(30, 1)), final=False)
+    bad = replace(good, tokens=(10**6,) * 53)
+    ours, error = await asyncio.gather(stage(good), stage(bad), return_exceptions=True)
+    assert [report.size for report in reports] == [2]
+    assert isinstance(error, IndexError)
+    assert np.array_equal(ours.pcm, token2wav.step_batch([good])[0].pcm)
+    await stage.close()
 
 
 @VERSIONS
