@@ -36,6 +36,7 @@ class SpeechOptions(TypedDict, total=False):
     seed: int | None
     sample_rate: int | None
     loudness: float | None
+    dictionaries: Sequence[str]
     extra: Mapping[str, object]
 
 
@@ -163,6 +164,8 @@ def _options_body(options: SpeechOptions) -> dict[str, Any]:
     """The options by the names that they have on the wire."""
     names = {"language": "lang_code", "volume": "volume_multiplier"}
     fields = {names.get(name, name): value for name, value in options.items() if name != "extra"}
+    if "dictionaries" in options:
+        fields["dictionaries"] = list(options["dictionaries"])
     return given(fields) | dict(options.get("extra", {}))
 
 
@@ -289,8 +292,8 @@ def readiness(response: httpx.Response) -> ServerReadiness:
 
 
 def _voice(found: Mapping[str, Any]) -> Voice:
-    reason = found.get("reason", "")  # servers before it was listed
-    return Voice(found["id"], found["title"], found["language"], found["gender"], found["description"], reason)
+    known = (found[name] for name in ("id", "title", "language", "gender", "description"))
+    return Voice(*known, found.get("reason", ""), found.get("grade", ""))  # of later servers
 
 
 def _model(found: Mapping[str, Any]) -> ServerModel:

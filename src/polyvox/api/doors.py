@@ -4,6 +4,7 @@ from polyvox.api import (
     conversion,
     cosyvoice,
     dialogue,
+    dictionaries,
     fitting,
     jobs,
     kokoro,
@@ -18,6 +19,7 @@ from polyvox.api.elevenlabs import door as elevenlabs
 from polyvox.api.mcp import door as mcp
 from polyvox.api.openai_realtime import door as openai_realtime
 from polyvox.api.realtime import door as realtime
+from polyvox.api.studio import door as studio
 
 # Fitting comes before the voices, one of whose paths would match its paths too.
 DOORS = (
@@ -28,6 +30,7 @@ DOORS = (
     kokoro.DOOR,
     fitting.DOOR,
     voices.DOOR,
+    dictionaries.DOOR,
     zipvoice.DOOR,
     streamable.DOOR,
     cosyvoice.DOOR,
@@ -37,4 +40,5 @@ DOORS = (
     mcp.DOOR,
     elevenlabs.DOOR,
     jobs.DOOR,
+    studio.DOOR,
 )

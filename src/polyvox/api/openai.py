@@ -221,6 +221,7 @@ def _voice(voice: Voice) -> dict[str, Any]:
         "language": voice.language,
         "gender": voice.gender,
         "description": voice.description,
+        "grade": voice.grade,
         "available": not voice.reason,
         "reason": voice.reason,
     }

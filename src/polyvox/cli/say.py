@@ -45,6 +45,10 @@ Captions = Annotated[
         help="Write captions too: .srt, .vtt or .json by the file's ending; .word.vtt lights up each word.",
     ),
 ]
+Dictionaries = Annotated[
+    list[str] | None,
+    typer.Option("--dictionary", help="Pronunciation dictionary to use, beside default ones; repeat for more."),
+]
 Server = Annotated[str | None, typer.Option(help="Speak through the server at this address.")]
 Key = Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of that server.")]
 ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
@@ -64,6 +68,7 @@ def say(
     pause: Pause = None,
     audio_format: Format = None,
     captions: Captions = None,
+    dictionary: Dictionaries = None,
     server: Server = None,
     api_key: Key = None,
     models_dir: ModelsDir = None,
@@ -91,9 +96,10 @@ def say(
     check_options(dialogue=dialogue, voice=voice, pause=pause)
     turns = read_turns(words) if dialogue else ()
     caption_format = None if captions is None else caption_format_of(captions)
+    names = tuple(dictionary or ())
     shown = words if output is None and server is None and not dialogue and _is_watched() else None
     request = SayRequest(
-        words, voice, model, language, speed, volume, turns, pause, caption_format, words=shown is not None
+        words, voice, model, language, speed, volume, turns, pause, caption_format, names, words=shown is not None
     )
     if server is None:
         speech = local_speech(request, settings)

@@ -44,6 +44,7 @@ class SayRequest:
     turns: tuple[DialogueTurn, ...] = ()
     pause: float | None = None
     captions: CaptionFormat | None = None
+    dictionaries: tuple[str, ...] = ()
     words: bool = False
 
 
@@ -84,7 +85,14 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
     )
     async with running_service(settings) as service, _voices_beside(service) as voices:
         words = said.captions is not None or said.words
-        request = SpeechRequest(utterance, model=said.model, volume=said.volume, door="cli", words=words)
+        request = SpeechRequest(
+            utterance,
+            model=said.model,
+            volume=said.volume,
+            door="cli",
+            words=words,
+            dictionary_names=said.dictionaries,
+        )
         track = DialogueCaptionTrack(said.turns, speaker_names(said.turns)) if said.turns else CaptionTrack(said.text)
         with offering_nearest(service, said.model, said.voice):
             opened = await service.open(_cast(request, said, voices, settings))
@@ -151,6 +159,7 @@ def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManage
         "speed": said.speed,
         "language": said.language,
         "volume": said.volume,
+        "dictionaries": said.dictionaries,
         "extra": {} if said.captions is None else {"captions": said.captions.value},
     }
     if not said.turns:

@@ -99,7 +99,7 @@ class Narrator:
             resolve_voice=partial(self._resolver.resolve, reference, self._owner, model=options.model),
             client=self._client,
             max_wait=self._service.settings.deadline_seconds / 2,
-            markup=MarkupRequest(resolve_voice=self._resolver.by_name(self._owner, options.model)),
+            markup=MarkupRequest(voice_tags=True, resolve_voice=self._resolver.by_name(self._owner, options.model)),
             background=True,
             words=True,
         )
