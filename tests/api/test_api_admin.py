@@ -142,6 +142,7 @@ async def test_the_description_covers_every_door():
         *("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"),
         *(f"/v1/jobs{path}" for path in ("", "/{job_id}", "/{job_id}/events", "/{job_id}/files/{name}")),
         *(f"/v1/jobs/{{job_id}}/{verb}" for verb in ("pause", "resume", "cancel")),
+        *(f"/v1/dictionaries{path}" for path in ("", "/{name}", "/{name}/try")),
         "/v1/realtime/client_secrets",
         *("/tts/bytes", "/tts/sse", "/voices", "/voices/{voice_id}"),
         *(

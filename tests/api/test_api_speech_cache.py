@@ -13,6 +13,7 @@ import pytest
 
 from helpers.cloning import CloneEngine, Studio, sample
 from helpers.fakes import tone_service
+from helpers.job_client import job_client
 from helpers.serving import called, served
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.voices import VoiceService
@@ -223,3 +224,20 @@ async def test_markup_dialogues_and_batches_are_cached_too(tmp_path: Path):
         heard = len(engine.heard)
         again = await client.post("/v1/audio/speech/batch", json=items)
         assert (again.status_code, len(engine.heard)) == (200, heard)
+
+
+async def test_a_changed_dictionary_is_heard(tmp_path: Path):
+    async with cached(tmp_path) as (client, engine):
+        for word in ("hole", "void"):
+            entries = [{"kind": "word", "match": "gap", "say": word}]
+            put = await client.put("/v1/dictionaries/mine", json={"default": True, "entries": entries})
+            assert put.status_code in (200, 201), put.text
+            assert [state(await spoken(client, input="Mind the gap.")) for _ in "ab"] == ["miss", "hit"]
+            assert engine.heard[-1].text == f"Mind the {word}."
+
+
+async def test_jobs_leave_nothing_in_the_cache(tmp_path: Path):
+    settings = {"speech_cache_bytes": 1_000_000, "speech_cache_folder": tmp_path / "cache"}
+    async with job_client(tmp_path / "jobs", KnownEngine(chunks=1), **settings) as client:
+        assert (await client.rested((await client.submitted(output=["mp3"]))["id"]))["status"] == "done"
+    assert not (tmp_path / "cache").exists()

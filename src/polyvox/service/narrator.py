@@ -98,6 +98,7 @@ class Narrator:
             door=self._door,
             resolve_voice=partial(self._resolver.resolve, reference, self._owner, model=options.model),
             client=self._client,
+            use_cache=False,  # a narration keeps its speech itself
             max_wait=self._service.settings.deadline_seconds / 2,
             markup=MarkupRequest(voice_tags=True, resolve_voice=self._resolver.by_name(self._owner, options.model)),
             background=True,
