@@ -292,8 +292,15 @@ def readiness(response: httpx.Response) -> ServerReadiness:
 
 
 def _voice(found: Mapping[str, Any]) -> Voice:
-    known = (found[name] for name in ("id", "title", "language", "gender", "description"))
-    return Voice(*known, reason=found.get("reason", ""), grade=found.get("grade", ""))  # of later servers
+    return Voice(
+        id=found["id"],
+        name=found["title"],
+        language=found["language"],
+        gender=found["gender"],
+        description=found["description"],
+        reason=found.get("reason", ""),  # of later servers, as is the grade
+        grade=found.get("grade", ""),
+    )
 
 
 def _model(found: Mapping[str, Any]) -> ServerModel:
