@@ -12,7 +12,14 @@ from polyvox.books.manuscript import Chapter, Manuscript
 from polyvox.books.narration import Narration
 from polyvox.books.options import BookFormats, NarrationOptions
 from polyvox.books.plan import Passage
-from polyvox.errors import EngineError, InvalidRequestError, OverloadedError, UnknownModelError, UnknownVoiceError
+from polyvox.errors import (
+    EngineError,
+    InvalidRequestError,
+    OverloadedError,
+    PolyvoxError,
+    UnknownModelError,
+    UnknownVoiceError,
+)
 from polyvox.service import narrator as narrator_module
 from polyvox.service.narrator import Narrator
 from polyvox.service.voices import VoiceService
@@ -53,13 +60,20 @@ def test_a_passage_is_a_background_session_with_its_own_seed_voice_and_words(mon
         await spoken(narrator, Passage("Two.", "high", 1, 8))
         return first
 
-    chunks = narrated(check, engine, NarrationOptions(speed=2.0, language="en-us"))
+    options = NarrationOptions(speed=2.0, language="en-us")
+    chunks = narrated(check, engine, options)
     assert [(one.voice, one.seed, one.speed, one.language) for one in engine.heard] == [
         ("low", 7, 2.0, "en-us"),
         ("high", 8, 2.0, "en-us"),
     ]
     assert all(request.background and request.words for request in asked)
+    assert {request.owner for request in asked} == {SHARED_OWNER}
     assert [word.word for chunk in chunks for word in chunk.words][:2] == ["It", "came"]
+
+
+def test_a_books_dictionaries_are_looked_up():
+    with pytest.raises(PolyvoxError, match="names"):
+        narrated(lambda narrator, service: spoken(narrator), options=NarrationOptions(dictionaries=("names",)))
 
 
 def test_a_full_server_is_waited_for(monkeypatch):

@@ -33,7 +33,7 @@ class NarrationOptions:
     """How a manuscript is spoken; the same options and manuscript give the same audio.
 
     `voice` is that of chapters and passages that name none; empty for the model's own. `speed` is a factor.
-    `dictionaries` are names, for whoever makes the speech. With `titles` the title of each chapter is spoken.
+    `dictionaries` are names of pronunciation dictionaries. With `titles` the title of each chapter is spoken.
     """
 
     voice: str = ""

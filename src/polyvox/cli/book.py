@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polyvox.cli.say import INTERRUPTED, UNLIMITED_SECONDS, Language, Model, ModelsDir, Speed
+from polyvox.cli.say import INTERRUPTED, UNLIMITED_SECONDS, Dictionaries, Language, Model, ModelsDir, Speed
 
 Manuscript = Annotated[Path, typer.Argument(help="The book: an .epub, .md, .html or .txt file.")]
 OutputPath = Annotated[
@@ -46,6 +46,7 @@ def book(
     cover: CoverPath = None,
     loudness: Loudness = -19.0,
     titles: Titles = True,
+    dictionary: Dictionaries = None,
     list_chapters: List = False,
     restart: Restart = False,
     overwrite: Overwrite = False,
@@ -79,7 +80,8 @@ def book(
             print(f"{number:4}  {words:7,} words  {chapter.title or '(no title)'}")
         return
     tag = None if language is None else language_tag(language, "language")
-    options = NarrationOptions(voice=voice, model=model, speed=speed, language=tag, seed=seed, titles=titles)
+    names = tuple(dictionary or ())
+    options = NarrationOptions(voice, model, speed, tag, seed, dictionaries=names, titles=titles)
     target = book_output(
         output or Path(f"{manuscript.stem}.m4b"), audio_format, captions or (), loudness, overwrite=overwrite
     )

@@ -103,6 +103,8 @@ class Narrator:
             markup=MarkupRequest(voice_tags=True, resolve_voice=self._resolver.by_name(self._owner, options.model)),
             background=True,
             words=True,
+            owner=self._owner,
+            dictionary_names=options.dictionaries,
         )
 
 
