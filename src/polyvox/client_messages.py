@@ -36,6 +36,7 @@ class SpeechOptions(TypedDict, total=False):
     seed: int | None
     sample_rate: int | None
     loudness: float | None
+    dictionaries: Sequence[str]
     extra: Mapping[str, object]
 
 
@@ -163,6 +164,8 @@ def _options_body(options: SpeechOptions) -> dict[str, Any]:
     """The options by the names that they have on the wire."""
     names = {"language": "lang_code", "volume": "volume_multiplier"}
     fields = {names.get(name, name): value for name, value in options.items() if name != "extra"}
+    if "dictionaries" in options:
+        fields["dictionaries"] = list(options["dictionaries"])
     return given(fields) | dict(options.get("extra", {}))
 
 

@@ -68,6 +68,8 @@ class SayOptions(TypedDict, total=False):
     """How to speak, in words, for models that follow them."""
     tuning: Mapping[str, float]
     """Parameters that only this family of models has."""
+    dictionaries: Sequence[str]
+    """Names of pronunciation dictionaries that `polyvox dictionary` made; default ones are used in any case."""
     words: bool
     """Whether words are timed also with a model that does not do so itself; they then follow their audio."""
 
@@ -223,7 +225,8 @@ class Speaker:
             instructions=options.get("instructions"),
             tuning=dict(options.get("tuning", {})),
         )
-        return SpeechStream(self._loop, self._open(utterance, voice, words=options.get("words", False)))
+        names, words = tuple(options.get("dictionaries", ())), options.get("words", False)
+        return SpeechStream(self._loop, self._open(utterance, voice, names, words=words))
 
     def save(self, text: str, path: str | Path, **options: Unpack[SayOptions]) -> Path:
         """Speak a text into a file, in the format that its ending names."""
@@ -269,10 +272,19 @@ class Speaker:
         await self._voices.close()
         await self._service.close()
 
-    async def _open(self, utterance: Utterance, voice: str | ReferenceVoice | None, *, words: bool) -> Session:
+    async def _open(
+        self, utterance: Utterance, voice: str | ReferenceVoice | None, dictionaries: tuple[str, ...], *, words: bool
+    ) -> Session:
         by_name = self._voices.resolver.by_name(SHARED_OWNER, self.model)
         markup = MarkupRequest(resolve_voice=by_name)
-        request = SpeechRequest(utterance, model=self.model, door="library", markup=markup, words=words)
+        request = SpeechRequest(
+            utterance,
+            model=self.model,
+            door="library",
+            markup=markup,
+            words=words,
+            dictionary_names=dictionaries,
+        )
         transcript = voice.transcript if isinstance(voice, ReferenceVoice) else None
         reference: VoiceReference = (
             InlineVoice(voice.recording) if isinstance(voice, ReferenceVoice) else RegisteredVoice(utterance.voice)

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 import shutil
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,12 +18,16 @@ from helpers.serving import decoded_seconds, error_of
 from polyvox.books import journal
 from polyvox.errors import OverloadedError, UnavailableError, UnknownVoiceError
 from polyvox.service.jobs import runner, work
+from polyvox.types import AudioChunk, Utterance
 
 pytestmark = pytest.mark.anyio
 
 MP3 = {"output": ["mp3"]}
 KEYS = {"api_keys": ["first-key", "second-key"]}
 FIRST, SECOND = ({"Authorization": f"Bearer {key}"} for key in KEYS["api_keys"])
+
+
+EPUB = (Path(__file__).parents[1] / "golden" / "books" / "pandoc3.epub").read_bytes()
 
 
 def gated() -> ToneEngine:
@@ -367,6 +372,22 @@ async def test_pages_of_other_origins_change_nothing(tmp_path: Path):
         assert (await client.http.delete(f"/v1/jobs/{job['id']}", headers=foreign)).status_code == 403
 
 
+async def test_an_epub_is_uploaded_and_spoken(tmp_path: Path):
+    async with job_client(tmp_path) as client:
+        answer = await client.http.post(
+            "/v1/jobs", files={"file": ("novel.epub", EPUB)}, data={"output": '["mp3"]', "captions": "vtt,srt"}
+        )
+        assert answer.status_code == 202, answer.text
+        job = await client.rested(answer.json()["id"])
+        assert (job["status"], job["title"]) == ("done", "The Tide")
+        assert {file["kind"] for file in job["files"]} == {"book", "captions"}
+        captions = next(file for file in job["files"] if file["name"].endswith(".vtt"))
+        assert (await client.http.get(captions["url"])).text.startswith("WEBVTT")
+        broken = await client.http.post("/v1/jobs", files={"file": ("novel.epub", EPUB[:900])})
+        assert (broken.status_code, error_of(broken)["code"]) == (400, "invalid_manuscript")
+        assert len((await client.http.get("/v1/jobs")).json()["data"]) == 1
+
+
 async def test_a_server_that_has_no_room_for_a_sentence_waits_for_it(tmp_path: Path):
     engine = ToneEngine(
         chunks=1, chunk_seconds=0.05, fail_at=0, error=OverloadedError("Busy; try again.", retry_after=0.01)
@@ -378,3 +399,54 @@ async def test_a_server_that_has_no_room_for_a_sentence_waits_for_it(tmp_path: P
             await asyncio.sleep(0.005)
         engine.fail_at = None
         assert (await client.rested(job["id"]))["status"] == "done"
+
+
+class OneAtATime(ToneEngine):
+    """An engine that makes one chunk at a time, whoever it is for, and notes for whom."""
+
+    def __init__(self) -> None:
+        super().__init__(chunks=4, chunk_seconds=0.5)
+        self.made: list[str] = []
+        self._device = asyncio.Lock()
+
+    async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+        async for chunk in super().speak(utterance):
+            async with self._device:
+                await asyncio.sleep(0.04)
+            self.made.append(utterance.text)
+            yield chunk
+
+
+async def test_a_live_request_does_not_wait_for_a_job(tmp_path: Path):
+    engine = OneAtATime()
+    async with job_client(tmp_path, engine) as client:
+        job = await client.submitted(sentences(60), **MP3)
+        await client.until(job["id"], lambda each: each["progress"]["sentences_done"] >= 6)
+        for number in range(3):
+            before = len(engine.made)
+            live = {"input": f"Live words {number}.", "response_format": "pcm", "stream": True}
+            answer = await client.http.post("/v1/audio/speech", json=live)
+            assert answer.status_code == 200
+            assert engine.made.index(live["input"]) - before <= 4, "chunks of the job came first"
+        assert (await client.http.post(f"/v1/jobs/{job['id']}/cancel")).status_code == 200
+
+
+async def test_two_servers_on_one_folder_speak_a_job_once_and_obey_each_other(tmp_path: Path):
+    ours, theirs = gated(), gated()
+    async with job_client(tmp_path, ours) as here, job_client(tmp_path, theirs) as there:
+        job = await here.submitted(sentences(5), **MP3)
+        await there.until(job["id"], lambda each: each["status"] == "running")
+        await asyncio.sleep(1.5)  # in which the other looks for jobs more than once
+        runner_engine, idle = (ours, theirs) if ours.heard else (theirs, ours)
+        assert idle.heard == []
+        other = there if runner_engine is ours else here
+        assert (await other.http.post(f"/v1/jobs/{job['id']}/pause")).json()["status"] == "paused"
+        async with asyncio.timeout(10):
+            while runner_engine.speaking:  # noqa: ASYNC110 - the engine of all tests has no event for it
+                await asyncio.sleep(0.01)
+        ours.gate.set()
+        theirs.gate.set()
+        await other.http.post(f"/v1/jobs/{job['id']}/resume")
+        assert (await other.rested(job["id"]))["status"] == "done"
+        texts = [spoken.text for engine in (ours, theirs) for spoken in engine.heard]
+        assert set(texts) == set(sentences(5).replace(". ", ".|").split("|"))

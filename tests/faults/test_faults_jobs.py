@@ -32,7 +32,7 @@ def reached(server: ProgramProcess, job_id: str, holds: Callable[[dict[str, Any]
         while not holds(job := client.get(f"/v1/jobs/{job_id}").json()):
             assert job["status"] in ("queued", "running", "binding"), job
             assert time.monotonic() < until, job
-            time.sleep(0.01)
+            time.sleep(0.05)
     return job
 
 

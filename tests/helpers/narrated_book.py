@@ -9,7 +9,7 @@ import numpy as np
 
 from polyvox.books.manuscript import Chapter, Manuscript
 from polyvox.books.narration import Narration
-from polyvox.books.options import NarrationOptions
+from polyvox.books.options import NarrationOptions, Pauses
 from polyvox.types import AudioChunk, Span, WordTiming
 
 RATE = 24_000
@@ -36,7 +36,7 @@ def book(sentences, chapters=4):
 
 async def tone(passage):
     """Two chunks of a tone, as long as the text and in silence, with the words timed evenly; the seed is its pitch."""
-    count = len(passage.text) * 120
+    count = len(passage.text) * 60
     pcm = np.zeros(count + 2 * EDGE, np.float32)
     level = 0.05 + 0.2 * (passage.seed % 5)
     pcm[EDGE : count + EDGE] = level * np.sin(np.arange(count) * (1 + passage.seed % 7) / 40)
@@ -59,7 +59,7 @@ def narrate(folder, die_after=None):
     narration = (
         Narration.open(target)
         if (target / "plan.json").exists()
-        else Narration.create(target, book(200), NarrationOptions(seed=5))
+        else Narration.create(target, book(200), NarrationOptions(seed=5, pauses=Pauses(0.05, 0.1, 0.1, 0.1, 0.1, 0.1)))
     )
     done = 0
 

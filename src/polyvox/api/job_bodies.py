@@ -1,5 +1,6 @@
 """Bodies of `/v1/jobs`: the fields of a new job, and the manuscript that they make."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,11 +16,14 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.books.manuscript import Chapter, Cover, Manuscript, ManuscriptLimits
 from polyvox.books.options import BookFormat, NarrationOptions
 from polyvox.books.pictures import read_cover
+from polyvox.books.reader_process import read_manuscript_apart
 from polyvox.books.reading import read_manuscript
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, RequestTooLargeError
 from polyvox.service.jobs.record import JobOutput
+from polyvox.text.captions import CaptionFormat
 
+_LONG_TEXT = 65_536
 _MOST_NAMES = 16
 _MOST_CHAPTERS = 2_000
 _MOST_VOICES = 64
@@ -73,7 +77,7 @@ class NewJobBody(RequestBody):
         [BookFormat.M4B], max_length=_MOST_NAMES, description="Formats of the whole book in one file with chapters."
     )
     chapter_files: AudioFormat | None = Field(None, description="Format of one more file for each chapter.")
-    captions: Annotated[list[Literal["srt", "vtt", "word_vtt", "json"]], BeforeValidator(_listed)] = Field(
+    captions: Annotated[list[CaptionFormat], BeforeValidator(_listed)] = Field(
         [], max_length=_MOST_NAMES, description="Formats of captions for the book, and for the files of chapters."
     )
     dictionaries: Annotated[list[Name], BeforeValidator(_listed)] = Field(
@@ -117,24 +121,24 @@ class NewJobBody(RequestBody):
         return voices
 
 
-def manuscript_of(body: NewJobBody, files: Mapping[str, FormFile], settings: Settings) -> Manuscript:
-    """The manuscript of a new job, from whichever of its fields holds it. Blocks."""
+async def manuscript_of(body: NewJobBody, files: Mapping[str, FormFile], settings: Settings) -> Manuscript:
+    """The manuscript of a new job, from whichever of its fields holds it."""
     limits = ManuscriptLimits(file_bytes=settings.max_manuscript_bytes)
     given = {"text": body.text is not None, "chapters": body.chapters is not None, "file": "file" in files}
     if sum(given.values()) != 1:
         raise InvalidRequestError("Send one of 'text', 'chapters' and 'file'.", field="text")
+    cover = _cover(files.get("cover"), limits)
     if given["file"]:
-        found = _from_file(files["file"], limits)
+        found = await _from_file(files["file"], limits)
     elif body.text is not None:
-        found = _from_text(body.text, body.format, limits, "text")
+        found = await _from_text(body.text, body.format, limits)
     else:
-        found = _from_chapters(body, limits)
+        found = await asyncio.to_thread(_from_chapters, body, limits)
     title = body.title or found.title or _stem(files)
-    cover = _cover(files.get("cover"), limits) or found.cover
-    return replace(found, title=title, author=body.author or found.author, cover=cover)
+    return replace(found, title=title, author=body.author or found.author, cover=cover or found.cover)
 
 
-def _from_file(file: FormFile, limits: ManuscriptLimits) -> Manuscript:
+async def _from_file(file: FormFile, limits: ManuscriptLimits) -> Manuscript:
     """Of the caller's name nothing is used but its ending, and that only to choose the reader."""
     ending = PurePath(file.name).suffix.lower()
     if ending not in _FILE_ENDINGS:
@@ -142,20 +146,23 @@ def _from_file(file: FormFile, limits: ManuscriptLimits) -> Manuscript:
             f"'file' must have a name that ends with one of {', '.join(_FILE_ENDINGS)}.", field="file"
         )
     _check_size(len(file.data), limits, "file")
-    return read_manuscript(file.data, f"manuscript{ending}", limits)
+    return await read_manuscript_apart(file.data, f"manuscript{ending}", limits)
 
 
-def _from_text(text: str, kind: str, limits: ManuscriptLimits, field: str) -> Manuscript:
-    data = text.encode()
-    _check_size(len(data), limits, field)
-    return read_manuscript(data, f"manuscript{_ENDINGS[kind]}", limits)
+async def _from_text(text: str, kind: str, limits: ManuscriptLimits) -> Manuscript:
+    """A short text is read here; a long one, or one with a markup of its own, in a process with limits."""
+    data, name = text.encode(), f"manuscript{_ENDINGS[kind]}"
+    _check_size(len(data), limits, "text")
+    if kind == "html" or len(data) > _LONG_TEXT:
+        return await read_manuscript_apart(data, name, limits)
+    return await asyncio.to_thread(read_manuscript, data, name, limits)
 
 
 def _from_chapters(body: NewJobBody, limits: ManuscriptLimits) -> Manuscript:
     chapters: list[Chapter] = []
     _check_size(sum(len(chapter.text.encode()) for chapter in body.chapters or ()), limits, "chapters")
     for chapter in body.chapters or ():
-        found = _from_text(chapter.text, body.format, limits, "chapters")
+        found = read_manuscript(chapter.text.encode(), f"manuscript{_ENDINGS[body.format]}", limits)
         paragraphs = tuple(paragraph for part in found.chapters for paragraph in _with_heading(part))
         chapters.append(Chapter(chapter.title, paragraphs, chapter.voice))
     return Manuscript("", "", "", None, tuple(chapters))

@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
@@ -65,9 +64,10 @@ async def submit_job(request: Request, jobs: Jobs, service: Service, voices: Voi
     output, options = body.job_output, body.options
     jobs.check_new(body.webhook)
     await _check_voices(body, service, voices, owner)
-    manuscript = await jobs.read(partial(manuscript_of, body, fields.files, service.settings))
-    new = NewJob(manuscript, options, output, body.webhook, body.expires_seconds)
-    return (await jobs.submit(new, owner)).public()
+    async with jobs.intake():
+        manuscript = await manuscript_of(body, fields.files, service.settings)
+        new = NewJob(manuscript, options, output, body.webhook, body.expires_seconds)
+        return (await jobs.submit(new, owner)).public()
 
 
 @router.get("", responses={503: _MISSING[503]})

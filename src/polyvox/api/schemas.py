@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
+from polyvox.service.dictionaries import MAX_NAMED
 from polyvox.service.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech import SpeechRequest
@@ -191,6 +192,9 @@ class AudioBody(TokenFields, FlowFields):
         None, ge=8_000, le=48_000, description="Sample rate of the audio; the engine's own if absent."
     )
     loudness: Number | None = Field(None, ge=-50.0, le=-5.0, description="Target loudness in LUFS, such as -16.")
+    dictionaries: list[str] = Field(
+        [], max_length=MAX_NAMED, description="Pronunciation dictionaries of `/v1/dictionaries`, before default ones."
+    )
 
     @property
     def audio_format(self) -> AudioFormat:
@@ -216,6 +220,7 @@ class AudioBody(TokenFields, FlowFields):
             volume=self.volume_multiplier,
             loudness=self.loudness,
             door=door,
+            dictionary_names=tuple(self.dictionaries),
         )
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from polyvox.audio.encode import AudioFormat
 from polyvox.books.audio_file import AudioFileWriter, ChapterMark, FileContents
 from polyvox.books.chapter_audio import ChapterAudio, IntegratedLoudness, gain_to, levelled
-from polyvox.books.durable import sync_folder
+from polyvox.books.chapter_captions import chapter_cues, moved
+from polyvox.books.durable import sync_folder, write_durably
 from polyvox.books.options import BookFormat, BookFormats, BoundFile, FileKind
 from polyvox.books.plan_file import NarrationPlan, read_cover
+from polyvox.text.captions import CAPTION_MEDIA_TYPES, CAPTION_SUFFIXES, CaptionFormat, Cue, captions
 
 FOLDER = "bound"
 
@@ -54,6 +56,7 @@ class _Binder:
         if self._formats.chapters is not None:
             for chapter in self._chapters:
                 yield from self._bind_chapter(chapter, self._formats.chapters, files)
+        yield from self._bind_captions(files)
         yield BindStep(1.0, tuple(files))
 
     def _measure(self) -> Iterator[BindStep]:
@@ -78,6 +81,33 @@ class _Binder:
         tags = {**self._tags(), "title": self._title(chapter), "track": f"{chapter.number}/{len(self._chapters)}"}
         yield from self._write(name, audio_format, [chapter], FileContents(tags, cover=self._cover))
         files.append(self._bound(name, audio_format.media_type, FileKind.CHAPTER, chapter.number))
+
+    def _bind_captions(self, files: list[BoundFile]) -> Iterator[BindStep]:
+        """Write the captions of each chapter that is a file, and of the book."""
+        formats = self._formats
+        if not formats.captions:
+            return
+        whole: list[Cue] = []
+        start = 0.0
+        for chapter in self._chapters:
+            found = chapter_cues(chapter)
+            yield self._step(0)
+            if formats.chapters is not None:
+                for caption_format in formats.captions:
+                    self._write_captions(found, f"chapter-{chapter.number:03}", caption_format, chapter.number, files)
+            whole += (moved(cue, start) for cue in found)
+            start += chapter.samples / chapter.sample_rate
+        for caption_format in formats.captions if formats.books or formats.chapters is None else ():
+            self._write_captions(whole, "book", caption_format, None, files)
+
+    def _write_captions(
+        self, cues: Sequence[Cue], stem: str, caption_format: CaptionFormat, chapter: int | None, files: list[BoundFile]
+    ) -> None:
+        # Karaoke and plain captions share an ending; the longer name keeps them apart.
+        middle = ".words" if caption_format is CaptionFormat.WORD_VTT else ""
+        name = f"{stem}{middle}.{CAPTION_SUFFIXES[caption_format]}"
+        write_durably(self._target / name, captions(cues, caption_format).encode())
+        files.append(self._bound(name, CAPTION_MEDIA_TYPES[caption_format], FileKind.CAPTIONS, chapter))
 
     def _write(
         self, name: str, file_format: str, chapters: Sequence[ChapterAudio], contents: FileContents

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyvox.books.manuscript import Chapter, ManuscriptLimits
-from polyvox.books.plan import VOICE_TAG, speakable
+from polyvox.books.words import VOICE_TAG, speakable
 from polyvox.errors import ManuscriptError
 
 SCENE_BREAK: Final = "* * *"

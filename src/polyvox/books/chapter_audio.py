@@ -15,6 +15,8 @@ from polyvox.types import Pcm, WordTiming
 
 _STANDARD_GATE = -70.0
 _MAX_GAIN_DB = 30.0
+_CODEC_MARGIN_DB = 0.3
+"""By how much a lossy codec may raise a peak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def gain_to(target: float | None, loudness: float | None) -> float:
 
 def levelled(pieces: Iterator[Pcm], gain: float, peak: float, sample_rate: int, channels: int) -> Iterator[Pcm]:
     """The pieces louder by `gain` dB, with no true peak above `peak` dB."""
-    limiter = StreamLimiter(peak, sample_rate, channels)
+    limiter = StreamLimiter(peak - _CODEC_MARGIN_DB, sample_rate, channels)
     factor = np.float32(10.0 ** (gain / 20))
     for piece in pieces:
         yield limiter.push(piece * factor)

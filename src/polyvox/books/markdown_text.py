@@ -7,7 +7,7 @@ from typing import Final
 
 from polyvox.books.blocks import SCENE_BREAK, Block, chapters_of
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
-from polyvox.books.plan import VOICE_TAG, pieces
+from polyvox.books.words import VOICE_TAG, pieces
 from polyvox.errors import ManuscriptError, MarkupError
 from polyvox.text import markup
 

@@ -5,6 +5,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from polyvox.audio.encode import AudioFormat
+from polyvox.errors import InvalidRequestError
+from polyvox.text.captions import CaptionFormat
 from polyvox.types import SPEED_RANGE
 
 TARGET_LUFS = -19.0
@@ -45,7 +47,10 @@ class NarrationOptions:
 
     def __post_init__(self) -> None:
         if self.speed not in SPEED_RANGE:
-            raise ValueError(f"speed must lie between {SPEED_RANGE.lowest:g} and {SPEED_RANGE.highest:g}")
+            raise InvalidRequestError(
+                f"speed must lie between {SPEED_RANGE.lowest:g} and {SPEED_RANGE.highest:g}, not {self.speed:g}.",
+                field="speed",
+            )
 
 
 class BookFormat(StrEnum):
@@ -72,14 +77,14 @@ class FileKind(StrEnum):
 class BookFormats:
     """The files that a narration is bound into.
 
-    `chapters` is the format of one file per chapter, None for no such files. `captions` are names of caption formats
-    (`srt`, `vtt`, `word_vtt`, `json`), for the book and, where chapters are files, for each of them. Every chapter is
-    brought to `loudness` (LUFS, EBU R128; None leaves it), with no true peak above `peak` dB. `narrator` is a tag.
+    `chapters` is the format of one file per chapter, None for no such files. `captions` are written for the book, and
+    for each chapter where chapters are files. Every chapter is brought to `loudness` (LUFS, EBU R128; None leaves it),
+    with no true peak above `peak` dB. `narrator` is a tag.
     """
 
     books: tuple[BookFormat, ...] = (BookFormat.M4B,)
     chapters: AudioFormat | None = None
-    captions: tuple[str, ...] = ()
+    captions: tuple[CaptionFormat, ...] = ()
     loudness: float | None = TARGET_LUFS
     peak: float = PEAK_DB
     narrator: str = ""

@@ -1,7 +1,6 @@
 """The plan of a narration: every passage of a book in order, with its voice and the pause behind it."""
 
 import hashlib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,13 +9,12 @@ from typing import Final
 
 from polyvox.books.manuscript import Chapter, Manuscript
 from polyvox.books.options import NarrationOptions, Pauses
+from polyvox.books.words import VOICE_TAG, pieces, speakable
 from polyvox.errors import ManuscriptError
-from polyvox.text.segment import bounded_sentences, word_boundary
+from polyvox.text.segment import bounded_sentences
 from polyvox.text.tracked import TrackedText
 
-VOICE_TAG: Final = re.compile(r"\[\s*voice\s*:\s*(?P<name>[^\[\]\n]{0,200})\]", re.IGNORECASE)
 _SEED_BITS: Final = 63
-_PIECE_CHARS: Final = 20_000
 
 
 class Gap(StrEnum):
@@ -108,17 +106,6 @@ def _sentences(paragraph: str, voice: str | None, own: str | None) -> Iterator[t
                     yield sentence.text.strip(), speaker
 
 
-def pieces(text: str) -> Iterator[str]:
-    """A text of any length in pieces of a length that can be tracked, cut behind a sentence or a word."""
-    start = 0
-    while len(text) - start > _PIECE_CHARS:
-        near = text[start : start + _PIECE_CHARS]
-        end = max(near.rfind(". "), near.rfind("。")) + 1 or word_boundary(near, len(near))
-        yield near[:end]
-        start += end
-    yield text[start:]
-
-
 def _turns(paragraph: str, voice: str | None, own: str | None) -> Iterator[tuple[str, str | None]]:
     """The stretches of a paragraph between voice tags; a tag without a name goes back to the chapter's `own` voice."""
     done = 0
@@ -126,8 +113,3 @@ def _turns(paragraph: str, voice: str | None, own: str | None) -> Iterator[tuple
         yield paragraph[done : tag.start()], voice
         voice, done = tag["name"].strip() or own, tag.end()
     yield paragraph[done:], voice
-
-
-def speakable(text: str) -> bool:
-    """Whether anything in a text can be spoken."""
-    return any(char.isalnum() for char in text)

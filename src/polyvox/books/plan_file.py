@@ -29,6 +29,11 @@ class NarrationPlan:
     """Media type of the picture in the folder's file `cover`."""
 
     @property
+    def voices(self) -> tuple[str | None, ...]:
+        """The voices that speak, each once, in the order of their first passages; None is the book's own."""
+        return tuple(dict.fromkeys(passage.voice for chapter in self.chapters for passage in chapter.passages))
+
+    @property
     def sentences(self) -> int:
         return sum(len(chapter.passages) for chapter in self.chapters)
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,6 +45,10 @@ Captions = Annotated[
         help="Write captions too: .srt, .vtt or .json by the file's ending; .word.vtt lights up each word.",
     ),
 ]
+Dictionaries = Annotated[
+    list[str] | None,
+    typer.Option("--dictionary", help="Pronunciation dictionary to use, beside default ones; repeat for more."),
+]
 Server = Annotated[str | None, typer.Option(help="Speak through the server at this address.")]
 Key = Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of that server.")]
 ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
@@ -64,6 +68,7 @@ def say(
     pause: Pause = None,
     audio_format: Format = None,
     captions: Captions = None,
+    dictionary: Dictionaries = None,
     server: Server = None,
     api_key: Key = None,
     models_dir: ModelsDir = None,
@@ -91,13 +96,17 @@ def say(
     check_options(dialogue=dialogue, voice=voice, pause=pause)
     turns = read_turns(words) if dialogue else ()
     caption_format = None if captions is None else caption_format_of(captions)
-    request = SayRequest(words, voice, model, language, speed, volume, turns, pause, caption_format)
+    names = tuple(dictionary or ())
+    shown = words if output is None and server is None and not dialogue and _is_watched() else None
+    request = SayRequest(
+        words, voice, model, language, speed, volume, turns, pause, caption_format, names, words=shown is not None
+    )
     if server is None:
         speech = local_speech(request, settings)
     else:
         speech = remote_speech(request, server_address(server, "server"), api_key)
     try:
-        asyncio.run(_speak(speech, target, len(words), captions))
+        asyncio.run(_speak(speech, target, len(words), captions, shown))
     except KeyboardInterrupt:
         print(target.when_interrupted, file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
@@ -142,6 +151,16 @@ def caption_format_of(path: Path) -> "CaptionFormat":
         raise InvalidRequestError(message, field="captions") from None
 
 
+def _is_watched() -> bool:
+    """Whether somebody looks at what is shown."""
+    return sys.stderr.isatty()
+
+
+def _show(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
 def _decoded(data: bytes, origin: str) -> str:
     from polyvox.errors import TextError
 
@@ -152,17 +171,24 @@ def _decoded(data: bytes, origin: str) -> str:
 
 
 async def _speak(
-    source: "AbstractAsyncContextManager[CommandSpeech]", target: "Output", chars: int, captions: Path | None
+    source: "AbstractAsyncContextManager[CommandSpeech]",
+    target: "Output",
+    chars: int,
+    captions: Path | None,
+    shown_text: str | None,
 ) -> None:
+    """Speak into the output. `shown_text` is shown word by word while it is heard, in place of a progress bar."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from polyvox.cli.output import OutputAudio
+    from polyvox.cli.spoken_words import SpokenWords
     from polyvox.errors import PolyvoxError
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    shown = console.is_terminal and chars >= LONG_TEXT_CHARS
+    shown = console.is_terminal and chars >= LONG_TEXT_CHARS and shown_text is None
+    display = None if shown_text is None else SpokenWords(shown_text, _show)
     with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
         task = progress.add_task("Speaking", total=None)
         async with source as speech:
@@ -172,6 +198,8 @@ async def _speak(
             async def watched() -> "AsyncIterator[Pcm]":
                 seconds = 0.0
                 async for segment in speech.segments:
+                    if display is not None:
+                        display.add(segment.words, len(segment.pcm) / speech.sample_rate)
                     yield segment.pcm
                     seconds += len(segment.pcm) / speech.sample_rate
                     progress.update(task, description=f"{seconds:.0f} s of speech")
@@ -180,7 +208,8 @@ async def _speak(
                 if not seconds:
                     raise PolyvoxError("The speech holds no audio.")
 
-            await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched()))
+            async with nullcontext() if display is None else display.shown():
+                await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched()))
             if captions is not None:
                 written = await speech.captions()
                 await asyncio.to_thread(captions.write_text, written, encoding="utf-8", newline="\n")

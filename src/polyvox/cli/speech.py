@@ -8,6 +8,7 @@ from functools import partial
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
 from polyvox.cli.local_service import running_service
+from polyvox.cli.nearest_voice import offering_nearest
 from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
 from polyvox.errors import ApiError, InvalidRequestError
@@ -18,7 +19,7 @@ from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.text.captions import CaptionFormat
-from polyvox.types import Pcm, Utterance
+from polyvox.types import Pcm, Utterance, WordTiming
 from polyvox.voices.records import SHARED_OWNER
 from polyvox.voices.references import RegisteredVoice, parse_reference
 
@@ -31,7 +32,7 @@ class SayRequest:
     """What to say, and how; None leaves the choice to the settings or to the server.
 
     With `turns` it is a dialogue, and `pause` the seconds of silence between them. `captions` are wanted in that
-    format.
+    format; with `words`, segments have their words.
     """
 
     text: str
@@ -43,14 +44,20 @@ class SayRequest:
     turns: tuple[DialogueTurn, ...] = ()
     pause: float | None = None
     captions: CaptionFormat | None = None
+    dictionaries: tuple[str, ...] = ()
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechSegment:
-    """A stretch of speech, and how many characters of the text are spoken by its end, where that is known."""
+    """A stretch of speech, and how many characters of the text are spoken by its end, where that is known.
+
+    `words` are those that became known with it, timed from the first sample of the speech.
+    """
 
     pcm: Pcm
     spoken_chars: int | None = None
+    words: tuple[WordTiming, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +84,24 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
         speed=said.speed,
     )
     async with running_service(settings) as service, _voices_beside(service) as voices:
-        words = said.captions is not None
-        request = SpeechRequest(utterance, model=said.model, volume=said.volume, door="cli", words=words)
+        words = said.captions is not None or said.words
+        request = SpeechRequest(
+            utterance,
+            model=said.model,
+            volume=said.volume,
+            door="cli",
+            words=words,
+            dictionary_names=said.dictionaries,
+        )
         track = DialogueCaptionTrack(said.turns, speaker_names(said.turns)) if said.turns else CaptionTrack(said.text)
-        async with await service.open(_cast(request, said, voices, settings)) as session:
+        with offering_nearest(service, said.model, said.voice):
+            opened = await service.open(_cast(request, said, voices, settings))
+        async with opened as session:
 
             async def segments() -> AsyncIterator[SpeechSegment]:
                 async for chunk in session:
                     track.add(chunk)
-                    yield SpeechSegment(chunk.pcm, chunk.span.end if chunk.span else None)
+                    yield SpeechSegment(chunk.pcm, chunk.span.end if chunk.span else None, chunk.words)
 
             async def captions() -> str:
                 return track.written(said.captions or CaptionFormat.SRT)
@@ -143,6 +159,7 @@ def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManage
         "speed": said.speed,
         "language": said.language,
         "volume": said.volume,
+        "dictionaries": said.dictionaries,
         "extra": {} if said.captions is None else {"captions": said.captions.value},
     }
     if not said.turns:

@@ -11,6 +11,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsFingerprint, SupportsLocation
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, UnknownModelError
+from polyvox.service.transcriber import ASR_BUNDLE
 
 
 class ModelFingerprints:
@@ -39,6 +40,7 @@ class ModelFingerprints:
             for value in dict(section).values():
                 if isinstance(value, Path):
                     _add_files(digest, value)
+        _add_files(digest, self._settings.models_dir / ASR_BUNDLE)  # which times words for models that do not
         if isinstance(engine, SupportsFingerprint):
             digest.update(engine.fingerprint.encode())
         elif not _add_files(digest, self._folder(model)):

@@ -75,6 +75,18 @@ class Narrator:
         async with await self._service.open(self._request(passage)) as session:
             return [chunk async for chunk in session]
 
+    def default_voice(self, language: str) -> str:
+        """The voice of a book that names none: the model's own, or its first of the book's language where that differs.
+
+        Empty where the model's own will do.
+        """
+        engine, model = self._service.registry.engine(self._options.model), self._options.model
+        spoken = {voice.id: _primary(voice.language) for voice in engine.voices if not voice.reason}
+        wanted, own = _primary(language), self._service.registry.default_voice(self._service.registry.resolve(model))
+        if not wanted or spoken.get(own, wanted) == wanted:
+            return ""
+        return next((voice for voice, tongue in spoken.items() if tongue == wanted), "")
+
     def _request(self, passage: Passage) -> SpeechRequest:
         options = self._options
         voice = passage.voice or options.voice
@@ -87,7 +99,12 @@ class Narrator:
             resolve_voice=partial(self._resolver.resolve, reference, self._owner, model=options.model),
             client=self._client,
             max_wait=self._service.settings.deadline_seconds / 2,
-            markup=MarkupRequest(resolve_voice=self._resolver.by_name(self._owner, options.model)),
+            markup=MarkupRequest(voice_tags=True, resolve_voice=self._resolver.by_name(self._owner, options.model)),
             background=True,
             words=True,
         )
+
+
+def _primary(language: str) -> str:
+    """The language of a tag, without its region."""
+    return language.replace("_", "-").partition("-")[0].lower()

@@ -27,11 +27,13 @@ from polyvox.service.admission import Admission
 from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery
+from polyvox.service.dictionaries import Dictionaries
 from polyvox.service.metrics import Metrics
 from polyvox.service.model_fingerprint import ModelFingerprints
 from polyvox.service.model_loader import Hold
 from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
+from polyvox.service.pronunciation import Pronunciation
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
 from polyvox.service.request_checks import (
@@ -42,7 +44,7 @@ from polyvox.service.request_checks import (
     speak_with_voice,
     with_code_blocks,
 )
-from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText
+from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText, TakesPronunciation
 from polyvox.service.rotated_file import RotatedFile
 from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules
 from polyvox.service.session import Session, SessionPlan
@@ -57,8 +59,10 @@ from polyvox.service.timed_engine import timed_engine
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.word_timer import WordTimer
 from polyvox.text import ssml
+from polyvox.text.dictionary import Dictionary
 from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
+from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -80,9 +84,11 @@ class SpeechRequest:
     leaves it to the server. A `whole` answer is sent when all of it is spoken. `request_id` is the caller's own id.
     Nobody waits for the first words of a `background` request, such as an item of a batch; it has its own memory for
     whole answers.
+    Dictionaries say how words are pronounced: those in `dictionaries`, those of `dictionary_names`, and the default
+    ones of `owner`.
     `markup` says which markup of the text is obeyed. With `words` an engine that has no word timings is given them.
-    `owner` is whose cached speech may answer it, and for whom it is cached; None for nobody's. Without `use_cache` it
-    is spoken in any case.
+    `owner` is also whose cached speech may answer it, and for whom it is cached; None for nobody's. Without `use_cache`
+    it is spoken in any case.
     """
 
     utterance: Utterance
@@ -104,6 +110,8 @@ class SpeechRequest:
     words: bool = False
     owner: str | None = None
     use_cache: bool = True
+    dictionary_names: tuple[str, ...] = ()
+    dictionaries: tuple[Dictionary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +163,7 @@ class SpeechService:
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
+        self.dictionaries = Dictionaries(settings, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
         self._fingerprints = ModelFingerprints(settings)
         self._chunk_log: ChunkLog | None = None
@@ -189,6 +198,7 @@ class SpeechService:
         for session in self._sessions:
             log.error("session does not end", session=session.id, engine=session.engine)
         await self.registry.close()
+        await self.dictionaries.close()
         await asyncio.to_thread(self._executor.close)
         await asyncio.to_thread(self._timing_executor.close)
         await self.cache.close()
@@ -261,13 +271,23 @@ class SpeechService:
         if request.resolve_kind is not None:
             request = replace(request, kind=await request.resolve_kind())
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
+        pronunciation = await self._pronunciation(request)
         if request.kind is None:
-            request = await self._read_markup(request, model, warnings)
+            request = await self._read_markup(request, model, warnings, pronunciation)
+        elif pronunciation is not None and isinstance(request.kind, TakesPronunciation):
+            kind = await request.kind.pronounced(pronunciation, self._engine(model), request.utterance)
+            request = replace(request, kind=kind)
         if not request.utterance.voice:
             default = replace(request.utterance, voice=self.registry.default_voice(model))
             request = replace(request, utterance=default)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
         return await self._open(request, model, voice, session_id, warnings)
+
+    async def _pronunciation(self, request: SpeechRequest) -> Pronunciation | None:
+        """The request's dictionaries; None where it has none."""
+        store, owner = self.dictionaries, request.owner or SHARED_OWNER
+        lexicon = await store.lexicon(request.dictionary_names, owner, request.dictionaries)
+        return None if lexicon is None else Pronunciation(store, lexicon, owner, self.settings.max_input_chars)
 
     async def phonemize(
         self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer]
@@ -305,11 +325,13 @@ class SpeechService:
                 raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
             return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
-    async def _read_markup(self, request: SpeechRequest, model: str, warnings: Warnings) -> SpeechRequest:
-        """The request with the kind that its text's markup asks for, if it has any."""
+    async def _read_markup(
+        self, request: SpeechRequest, model: str, warnings: Warnings, pronunciation: Pronunciation | None
+    ) -> SpeechRequest:
+        """The request with the kind that its text's markup and its dictionaries ask for, if there are any."""
         engine = self._engine(model)
         reader = ScriptReader(engine, self.settings, self._limits, self._executor)
-        kind = await reader.kind(request.utterance, request.markup, warnings)
+        kind = await reader.kind(request.utterance, request.markup, warnings, pronunciation)
         return request if kind is None else replace(request, kind=kind)
 
     async def _open(
@@ -417,6 +439,7 @@ class SpeechService:
             voice=voice,
             delivery=delivery,
             timing=timing,
+            request=request,
         )
 
     async def _hold(self, model: str | None) -> Hold:

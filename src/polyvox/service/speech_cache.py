@@ -102,6 +102,7 @@ class SpeechCache:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="polyvox-speech-cache")
         self._pending: dict[str, asyncio.Future[None]] = {}
         self._recorded = 0
+        self._closed = False
         self._used: int | None = None
         self._scanned = 0.0
         if self.enabled:
@@ -118,6 +119,7 @@ class SpeechCache:
 
     async def close(self) -> None:
         """Write what is complete, and end."""
+        self._closed = True
         await asyncio.to_thread(self._writer.shutdown)
 
     async def find(self, key: SpeechKey) -> CachedSpeech | None:
@@ -147,7 +149,7 @@ class SpeechCache:
                             size = 0
                             self._metrics.speech_cache("too_large")
                     yield chunk
-            if kept:
+            if kept and not self._closed:
                 self._write_later(key, kept, size, warnings.sentences)
                 size = 0
         finally:
@@ -180,7 +182,7 @@ class SpeechCache:
     def _write(self, path: Path, chunks: Sequence[AudioChunk], warnings: tuple[str, ...]) -> None:
         """Write an entry and make room for it. Blocks."""
         first = chunks[0]
-        header = {
+        header: dict[str, Any] = {
             "created": self._clock(),
             "sample_rate": first.sample_rate,
             "channels": 1 if first.pcm.ndim == 1 else first.pcm.shape[1],
@@ -198,6 +200,7 @@ class SpeechCache:
                     file.write(piece)
                 file.write(digest.digest())
                 size = file.tell()
+            os.utime(part, (header["created"], header["created"]))
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Mapping
 from enum import Enum
 
@@ -23,6 +24,11 @@ from polyvox.voices.records import SHARED_OWNER
 
 _SERVER_SETTINGS = ("code_blocks", "word_timings", "espeak")
 """Those that change speech, and do not show in the utterance or the kind."""
+_COVERED = frozenset(
+    "utterance model sample_rate volume loudness kind resolve_kind resolve_voice markup whole words "  # in the key
+    "deadline door client max_wait request_id background owner use_cache".split()  # without effect on speech
+)
+"""Fields of a request that need not be added to a key; one that is not listed here is added."""
 _TAG_CHARS = 16
 
 
@@ -41,12 +47,12 @@ def speech_key(
     voice: ResolvedVoice | None,
     delivery: Delivery,
     timing: str,
-    extra: object = None,
+    request: object = None,
 ) -> SpeechKey | None:
     """The key of some speech; None where the same request need not give the same speech.
 
-    A model that samples gives the same speech only by the same seed. `timing` is how words are timed, `extra` whatever
-    else of the request its speech depends on.
+    A model that samples gives the same speech only by the same seed. `timing` is how words are timed. Of the `request`
+    all fields are added that nothing else here covers.
     """
     if not isinstance(kind, SpeakText | SpeakScript | SpeakDialogue):
         return None
@@ -59,9 +65,9 @@ def speech_key(
     digest = hashlib.sha256()
     server = {name: getattr(settings, name) for name in _SERVER_SETTINGS}
     try:
-        for part in (__version__, scope, engine.name, fingerprint, utterance, kind, voice, delivery, timing, extra):
+        for part in (__version__, scope, engine.name, fingerprint, utterance, kind, voice, delivery, timing, server):
             _feed(digest, part)
-        _feed(digest, server)
+        _feed(digest, _other_fields(request))
     except _UncacheableError:
         return None
     tags = {voice_tag(recording) for each in voices for recording in each.recordings}
@@ -73,21 +79,20 @@ def voice_tag(recording: str) -> str:
     return hashlib.sha256(recording.encode()).hexdigest()[:_TAG_CHARS]
 
 
+def _other_fields(request: object) -> dict[str, object]:
+    fields = dataclasses.fields(request) if dataclasses.is_dataclass(request) else ()
+    return {field.name: getattr(request, field.name) for field in fields if field.name not in _COVERED}
+
+
 def _feed(digest: "hashlib._Hash", value: object) -> None:
     """Add a value so that no two that differ add the same bytes."""
     if value is None or isinstance(value, bool | int | float | str | bytes):
         data = value if isinstance(value, bytes) else repr(value).encode()
         digest.update(f"{type(value).__name__}{len(data)}:".encode() + data)
-    elif isinstance(value, Enum):
-        _feed(digest, value.value)
-    elif isinstance(value, np.ndarray):
-        digest.update(f"array{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
     elif isinstance(value, tuple | list):
         digest.update(f"list{len(value)}:".encode())
         for item in value:
             _feed(digest, item)
-    elif isinstance(value, Mapping):
-        _feed(digest, [[key, value[key]] for key in sorted(value)])
     elif isinstance(value, ResolvedVoice):
         if not value.content:
             raise _UncacheableError
@@ -95,7 +100,20 @@ def _feed(digest: "hashlib._Hash", value: object) -> None:
     elif dataclasses.is_dataclass(value):
         _feed_fields(digest, value)
     else:
-        raise _UncacheableError
+        _feed(digest, _plain(value))
+
+
+def _plain(value: object) -> list[object]:
+    """A value of one of the other types that requests are made of, as a list of what tells it apart."""
+    if isinstance(value, Enum):
+        return ["enum", value.value]
+    if isinstance(value, np.ndarray):
+        return ["array", value.dtype.str, list(value.shape), np.ascontiguousarray(value).tobytes()]
+    if isinstance(value, Mapping):
+        return ["mapping", *([key, value[key]] for key in sorted(value))]
+    if isinstance(value, re.Pattern):
+        return ["pattern", value.pattern, value.flags]
+    raise _UncacheableError
 
 
 def _feed_fields(digest: "hashlib._Hash", value: object) -> None:

@@ -225,8 +225,9 @@ class Ticket:
 
     @property
     def is_heard(self) -> bool:
-        """Whether its listener waits for more."""
-        return self.job.paced and self.state in (TicketState.ACTIVE, TicketState.NAPPING, TicketState.PAUSED)
+        """Whether its listener waits for more; nobody listens to a background request."""
+        at_work = self.state in (TicketState.ACTIVE, TicketState.NAPPING, TicketState.PAUSED)
+        return at_work and self.job.paced and not self.job.background
 
     @property
     def audio_left(self) -> float:

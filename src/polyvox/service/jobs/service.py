@@ -4,12 +4,11 @@ import asyncio
 import secrets
 import shutil
 import time
-from collections.abc import AsyncGenerator, Callable, Collection
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import structlog
 
@@ -51,13 +50,14 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 DOOR = "jobs"
 """The name of jobs in logs and metrics."""
 _MOST_INTAKES = 8
+_READ_AT_ONCE = 2
 _RETRY_SECONDS = 10.0
 _LOOK_SECONDS = 2.0
 """How often a server without jobs looks whether another process has some."""
+_LOOK_AGAIN_SECONDS = 60.0
+"""How often it looks where that failed."""
 _WATCH_SECONDS = 1.0
 _SHORTEST_WATCH_SECONDS = 0.2
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class JobService:
         self._folder = settings.data_dir / "jobs" if settings.jobs_folder is None else settings.jobs_folder
         self._store: JobStore | None = None
         self._runner: JobRunner | None = None
-        self._intake = DeviceExecutor("polyvox-manuscripts", 1)
+        self._reading = asyncio.Semaphore(_READ_AT_ONCE)
         self._binding = DeviceExecutor("polyvox-binding", 1)
         self._intakes = 0
         self._opening = asyncio.Lock()
@@ -125,11 +125,11 @@ class JobService:
                 await self._runner.close()
             if self._store is not None:
                 await asyncio.to_thread(self._store.close)
-        for executor in (self._intake, self._binding):
-            await asyncio.to_thread(executor.close)
+        await asyncio.to_thread(self._binding.close)
 
-    async def read(self, fn: Callable[[], T]) -> T:
-        """Run a blocking reader of a manuscript on the thread for them; OverloadedError where many wait for it."""
+    @asynccontextmanager
+    async def intake(self) -> AsyncIterator[None]:
+        """Room to read a manuscript; OverloadedError where many wait for it."""
         self._check_open()
         if self._intakes >= _MOST_INTAKES:
             raise OverloadedError(
@@ -138,7 +138,8 @@ class JobService:
             )
         self._intakes += 1
         try:
-            return await self._intake.run(fn)
+            async with self._reading:
+                yield
         finally:
             self._intakes -= 1
 
@@ -164,7 +165,7 @@ class JobService:
             output=new.output,
             webhook=new.webhook,
         )
-        created = await self.read(partial(self._create, store, record, new))
+        created = await asyncio.to_thread(self._create, store, record, new)
         log.info("job submitted", job=record.id, chapters=created.progress.chapters, chars=new.manuscript.chars)
         self._wake()
         return created
@@ -310,9 +311,11 @@ class JobService:
         while self._runner is None:
             try:
                 await self._opened_if_any()
+                seconds = _LOOK_SECONDS
             except (DiskFullError, UnavailableError) as error:
                 log.warning("jobs cannot be gone on with", reason=error.message)
-            await asyncio.sleep(_LOOK_SECONDS)
+                seconds = _LOOK_AGAIN_SECONDS
+            await asyncio.sleep(seconds)
 
     async def _opened_if_any(self) -> JobStore | None:
         """The store, or None as long as there was never a job."""

@@ -83,25 +83,23 @@ class JobStore:
 
     def add(self, record: JobRecord, limit: int) -> FolderLock:
         """Store a new job and make its folder, locked; JobLimitError where its owner has as many as one may."""
-        with _failures():
-            with self._writing() as db:
-                (count,) = db.execute(
-                    "SELECT count(*) FROM jobs WHERE owner = ? AND status != ?", (record.owner, JobStatus.DELETED)
-                ).fetchone()
-                if count >= limit:
-                    raise JobLimitError(
-                        f"You keep {limit} jobs, the most that this server allows; delete some.",
-                        retry_after=_RETRY_SECONDS,
-                        reason=RefusalReason.SHARE,
-                    )
-                db.execute(
-                    "INSERT INTO jobs (id, owner, status, expires, untold, record) VALUES (?, ?, ?, ?, ?, ?)",
-                    (record.id, record.owner, *_row(record)),
+        with _failures(), self._writing() as db:
+            (count,) = db.execute(
+                "SELECT count(*) FROM jobs WHERE owner = ? AND status != ?", (record.owner, JobStatus.DELETED)
+            ).fetchone()
+            if count >= limit:
+                raise JobLimitError(
+                    f"You keep {limit} jobs, the most that this server allows; delete some.",
+                    retry_after=_RETRY_SECONDS,
+                    reason=RefusalReason.SHARE,
                 )
-                # Locked before anybody can see the row, so that nobody takes it for what a killed process left.
-                self.folder(record.id).mkdir(mode=0o700)
-                lock = FolderLock(self.folder(record.id) / _LOCK, alone=True)
-            return lock
+            db.execute(
+                "INSERT INTO jobs (id, owner, status, expires, untold, record) VALUES (?, ?, ?, ?, ?, ?)",
+                (record.id, record.owner, *_row(record)),
+            )
+            # Locked before anybody can see the row, so that nobody takes it for what a killed process left.
+            self.folder(record.id).mkdir(mode=0o700)
+            return FolderLock(self.folder(record.id) / _LOCK, alone=True)
 
     def find(self, job_id: str) -> JobRecord | None:
         """A job, hidden ones included."""

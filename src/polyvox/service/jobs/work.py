@@ -30,6 +30,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.metrics import Metrics
+from polyvox.text.captions import CaptionFormat
 from polyvox.voices.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -183,7 +184,8 @@ class JobWork:
 def book_formats(output: JobOutput) -> BookFormats:
     """The formats that a job is bound into."""
     chapters = None if output.chapters is None else parse_format(output.chapters)
-    return BookFormats(tuple(BookFormat(name) for name in output.books), chapters, output.captions)
+    captions = tuple(CaptionFormat(name) for name in output.captions)
+    return BookFormats(tuple(BookFormat(name) for name in output.books), chapters, captions)
 
 
 def shown_progress(progress: NarrationProgress) -> JobProgress:
