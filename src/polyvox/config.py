@@ -323,6 +323,14 @@ class Settings(BaseModel):
     data_dir: Path = Field(default_factory=_data_home, description="Folder of registered voices; on a local disk.")
     max_voices: int = Field(1_000, ge=0, description="Voices that one key may register, or everyone without keys.")
     max_fits: int = Field(4, ge=0, le=100, description="Fits of voices that may run or wait; one runs at a time.")
+    max_dictionaries: int = Field(
+        100, ge=0, description="Pronunciation dictionaries of one key, or of everyone without keys."
+    )
+    max_dictionary_entries: int = Field(10_000, ge=0, description="Entries of all dictionaries of one key together.")
+    max_dictionary_patterns: int = Field(100, ge=0, description="Regular expressions among these entries.")
+    dictionary_seconds: float = Field(
+        0.25, gt=0, le=10, description="Longest time for the regular expressions of one text; slower ones are left out."
+    )
     fit_steps: int = Field(
         0, ge=0, le=1_000, description="Steps of a fit, of which more come closer; 0: as many as suit the device."
     )

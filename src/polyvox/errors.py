@@ -45,6 +45,10 @@ class PromptError(InvalidRequestError):
     """A reference recording that can be read but not used: too short, too long, silent, or too poor."""
 
 
+class ManuscriptError(InvalidRequestError):
+    """A manuscript that cannot be read: broken, hostile, copy-protected, over a limit, or without any words."""
+
+
 class FetchError(InvalidRequestError):
     """An address that this server will not fetch from, or that did not answer with a file."""
 
@@ -174,6 +178,7 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     UnknownFormatError: ErrorStatus(400, "invalid_request_error", "format_not_supported", "INVALID_ARGUMENT"),
     AudioDecodeError: ErrorStatus(400, "invalid_request_error", "invalid_audio", "INVALID_ARGUMENT"),
     PromptError: ErrorStatus(400, "invalid_request_error", "invalid_prompt", "INVALID_ARGUMENT"),
+    ManuscriptError: ErrorStatus(400, "invalid_request_error", "invalid_manuscript", "INVALID_ARGUMENT"),
     FetchError: ErrorStatus(400, "invalid_request_error", "fetch_failed", "INVALID_ARGUMENT"),
     UnknownModelError: ErrorStatus(404, "invalid_request_error", "model_not_found", "NOT_FOUND"),
     NotFoundError: ErrorStatus(404, "invalid_request_error", "not_found", "NOT_FOUND"),

@@ -1,6 +1,18 @@
 """The dialects that this server answers in."""
 
-from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
+from polyvox.api import (
+    conversion,
+    cosyvoice,
+    dialogue,
+    dictionaries,
+    fitting,
+    kokoro,
+    openai,
+    rayserve,
+    streamable,
+    voices,
+    zipvoice,
+)
 from polyvox.api.cartesia import door as cartesia
 from polyvox.api.elevenlabs import door as elevenlabs
 from polyvox.api.mcp import door as mcp
@@ -17,6 +29,7 @@ DOORS = (
     kokoro.DOOR,
     fitting.DOOR,
     voices.DOOR,
+    dictionaries.DOOR,
     zipvoice.DOOR,
     streamable.DOOR,
     cosyvoice.DOOR,

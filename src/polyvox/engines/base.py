@@ -118,6 +118,15 @@ class SupportsLocation(Protocol):
 
 
 @runtime_checkable
+class SupportsPace(Protocol):
+    """Tell how much audio all streams share, where they take it from each other."""
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds of audio per second, measured while it started; None where streams are batched."""
+
+
+@runtime_checkable
 class SupportsObserver(Protocol):
     """Report the cost of every batch."""
 

@@ -190,6 +190,11 @@ class Metrics:
             "polyvox_side_refused", "Such requests that found the queue full.", registry=registry
         )
 
+        self._slow_patterns = Counter(
+            "polyvox_slow_patterns",
+            "Regular expressions of dictionaries that were left out because they take too long.",
+            registry=registry,
+        )
         self._lost_records = Counter(
             "polyvox_chunk_log_lost",
             "Chunks that could not be written to `chunk_log`.",
@@ -207,6 +212,9 @@ class Metrics:
 
     def chunk_record_lost(self) -> None:
         self._lost_records.inc()
+
+    def slow_patterns(self, count: int) -> None:
+        self._slow_patterns.inc(count)
 
     def side_refused(self) -> None:
         self._side_refused.inc()

@@ -28,13 +28,15 @@ from polyvox.service.admission import Admission
 from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery, closing
+from polyvox.service.dictionaries import Dictionaries
 from polyvox.service.metrics import Metrics
 from polyvox.service.model_loader import Hold
 from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
+from polyvox.service.pronunciation import Pronunciation
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
-from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText
+from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText, TakesPronunciation
 from polyvox.service.rotated_file import RotatedFile
 from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules, tag_rules
 from polyvox.service.session import Session, SessionPlan
@@ -46,10 +48,12 @@ from polyvox.service.timed_engine import timed_engine
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.word_timer import WordTimer
 from polyvox.text import ssml
+from polyvox.text.dictionary import Dictionary
 from polyvox.text.inline_tags import cleaned
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
+from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -71,6 +75,8 @@ class SpeechRequest:
     leaves it to the server. A `whole` answer is sent when all of it is spoken. `request_id` is the caller's own id.
     Nobody waits for the first words of a `background` request, such as an item of a batch; it has its own memory for
     whole answers.
+    Dictionaries say how words are pronounced: those in `dictionaries`, those of `dictionary_names`, and the default
+    ones of `owner`.
     `markup` says which markup of the text is obeyed. With `words` an engine that has no word timings is given them.
     """
 
@@ -91,6 +97,9 @@ class SpeechRequest:
     request_id: str | None = None
     background: bool = False
     words: bool = False
+    owner: str = SHARED_OWNER
+    dictionary_names: tuple[str, ...] = ()
+    dictionaries: tuple[Dictionary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,7 @@ class SpeechService:
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
+        self.dictionaries = Dictionaries(settings, metrics.slow_patterns)
         self._chunk_log: ChunkLog | None = None
         self._sessions: set[Session] = set()
         self._refusal = "The server is starting; try again in a moment."
@@ -174,6 +184,7 @@ class SpeechService:
         for session in self._sessions:
             log.error("session does not end", session=session.id, engine=session.engine)
         await self.registry.close()
+        await self.dictionaries.close()
         await asyncio.to_thread(self._executor.close)
         await asyncio.to_thread(self._timing_executor.close)
         if self._chunk_log is not None:
@@ -245,13 +256,23 @@ class SpeechService:
         if request.resolve_kind is not None:
             request = replace(request, kind=await request.resolve_kind())
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
+        pronunciation = await self._pronunciation(request)
         if request.kind is None:
-            request = await self._read_markup(request, model, warnings)
+            request = await self._read_markup(request, model, warnings, pronunciation)
+        elif pronunciation is not None and isinstance(request.kind, TakesPronunciation):
+            kind = await request.kind.pronounced(pronunciation, self._engine(model), request.utterance)
+            request = replace(request, kind=kind)
         if not request.utterance.voice:
             default = replace(request.utterance, voice=self.registry.default_voice(model))
             request = replace(request, utterance=default)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
         return self._open(request, model, voice, session_id, warnings)
+
+    async def _pronunciation(self, request: SpeechRequest) -> Pronunciation | None:
+        """The request's dictionaries; None where it has none."""
+        store, owner = self.dictionaries, request.owner
+        lexicon = await store.lexicon(request.dictionary_names, owner, request.dictionaries)
+        return None if lexicon is None else Pronunciation(store, lexicon, owner, self.settings.max_input_chars)
 
     async def phonemize(
         self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer]
@@ -289,11 +310,13 @@ class SpeechService:
                 raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
             return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
-    async def _read_markup(self, request: SpeechRequest, model: str, warnings: Warnings) -> SpeechRequest:
-        """The request with the kind that its text's markup asks for, if it has any."""
+    async def _read_markup(
+        self, request: SpeechRequest, model: str, warnings: Warnings, pronunciation: Pronunciation | None
+    ) -> SpeechRequest:
+        """The request with the kind that its text's markup and its dictionaries ask for, if there are any."""
         engine = self._engine(model)
         reader = ScriptReader(engine, self.settings, self._limits, self._executor)
-        kind = await reader.kind(request.utterance, request.markup, warnings)
+        kind = await reader.kind(request.utterance, request.markup, warnings, pronunciation)
         return request if kind is None else replace(request, kind=kind)
 
     def _open(
@@ -365,6 +388,7 @@ class SpeechService:
             max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
             paced=not isinstance(kind, SpeakStream | SpeakSilence),
             background=request.background,
+            capacity=self.registry.pace(model),
         )
 
     async def _hold(self, model: str | None) -> Hold:
