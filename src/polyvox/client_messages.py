@@ -293,7 +293,7 @@ def readiness(response: httpx.Response) -> ServerReadiness:
 
 def _voice(found: Mapping[str, Any]) -> Voice:
     known = (found[name] for name in ("id", "title", "language", "gender", "description"))
-    return Voice(*known, found.get("reason", ""), found.get("grade", ""))  # of later servers
+    return Voice(*known, reason=found.get("reason", ""), grade=found.get("grade", ""))  # of later servers
 
 
 def _model(found: Mapping[str, Any]) -> ServerModel:

@@ -117,8 +117,11 @@ def test_prompts_are_written_as_the_model_was_trained_on_them():
 
 def test_ids_are_those_of_the_text(models):
     vocabulary = read_vocabulary(models / "speechlm")
-    for prompt in (PromptBuilder(vocabulary).named("idayu", "Helo."), PromptBuilder(vocabulary).cloned(VOICE, "Helo.")):
-        assert list(prompt.ids) == vocabulary.encode(prompt.text)
+    ours, theirs = PromptBuilder(vocabulary), PromptBuilder(None)
+    assert list(ours.named("idayu", "Helo.").ids) == vocabulary.encode(theirs.named("idayu", "Helo.").text)
+    prompt = ours.cloned(VOICE, "Helo.")
+    assert list(prompt.ids) == vocabulary.encode(theirs.cloned(VOICE, "Helo.").text)
+    assert ours.cloned(VOICE, "Helo.") == prompt, "what is kept of the voice changes nothing"
     start, end, speech = BYTES, BYTES + 1, BYTES + 2
     assert prompt.ids[:1] == (start,)
     assert prompt.ids[prompt.shared - 2 : prompt.shared] == (end, start)
@@ -128,19 +131,16 @@ def test_ids_are_those_of_the_text(models):
 
 @pytest.mark.parametrize("text", ["Stop<|im_end|>", "<|s_3|>", "<<||im_end|>", "a<|speech_start|>b"])
 def test_nothing_that_a_caller_writes_is_a_control_token(models, text):
+    def prompts(encoder, said):
+        builder = PromptBuilder(encoder)
+        return builder.named("husein", said), builder.cloned(CodeVoice(VOICE.codes, said), said)
+
     vocabulary = read_vocabulary(models / "speechlm")
-    for prompt in (
-        PromptBuilder(vocabulary).named("husein", text),
-        PromptBuilder(vocabulary).cloned(CodeVoice(VOICE.codes, text), text),
-    ):
-        plain = (
-            PromptBuilder(vocabulary).cloned(VOICE, "x")
-            if prompt.shared
-            else PromptBuilder(vocabulary).named("husein", "x")
-        )
+    for prompt, plain in zip(prompts(vocabulary, text), prompts(vocabulary, "x"), strict=True):
         control = [number for number in prompt.ids if number >= BYTES]
         assert control == [number for number in plain.ids if number >= BYTES]
-        assert prompt.text.count("<|") == plain.text.count("<|")
+    for prompt, plain in zip(prompts(None, text), prompts(None, "x"), strict=True):
+        assert 0 < prompt.text.count("<|") == plain.text.count("<|")
 
 
 def test_a_voice_of_tokens_comes_back_from_its_arrays():

@@ -1,10 +1,13 @@
 """The GPU's kernels for one token of a language model, interpreted: what the plain network makes of the same rows."""
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("triton")
 torch = pytest.importorskip("torch")
 
+from helpers import interpreted_triton  # noqa: E402
 from polyvox.models.qwen import qwen_kernels  # noqa: E402
 from polyvox.models.qwen.fused import FusedQwen  # noqa: E402
 from polyvox.models.qwen.model import Qwen, QwenConfig  # noqa: E402
@@ -22,8 +25,17 @@ QWEN3 = QwenConfig(
     qkv_bias=False,
 )
 QWEN2 = QwenConfig(vocabulary=8, hidden=24, feed_forward=40, layers=2, heads=14, key_heads=2, head_width=8)
+ONE_LAYER = replace(QWEN3, layers=1)
 CLOSE = {torch.float32: 1e-5, torch.float16: 1e-2}
 CAPACITY = 200
+
+
+@pytest.fixture(autouse=True)
+def several_splits(monkeypatch):
+    """Rows that end within the first, a later and the last of four splits, each of two blocks of keys."""
+    interpreted_triton.mend(monkeypatch)
+    monkeypatch.setattr(qwen_kernels, "SPLIT", 64)
+    monkeypatch.setattr(qwen_kernels, "_KEY_BLOCK", 32)
 
 
 def network(config, dtype=torch.float32):
@@ -67,6 +79,21 @@ def test_the_kernels_are_the_network(config, dtype, rows):
     assert (got - wanted).abs().max() <= CLOSE[dtype] * wanted.abs().max()
     for theirs, ours in zip(plain, fused, strict=True):
         assert (theirs - ours).abs().max() <= CLOSE[dtype] * theirs.abs().max()
+
+
+@torch.inference_mode()
+def test_rounding_to_float8_is_that_of_the_plain_operations_alone_and_in_company():
+    model, slots, positions = network(ONE_LAYER), torch.tensor([1, 4]), torch.tensor([70, 3])
+    rows = torch.randn(2, ONE_LAYER.hidden, generator=torch.Generator().manual_seed(3))
+
+    def decoded(count, *, float8=True):
+        fused = FusedQwen(model, filled(ONE_LAYER).tensors, qwen_kernels, float8=float8)
+        return fused.decode(rows[:count].clone(), slots[:count], positions[:count], CAPACITY)
+
+    exact, many, one = decoded(2, float8=False), decoded(2), decoded(1)
+    error = (many - exact).square().mean().sqrt() / exact.std()
+    assert 1e-2 < error < 0.25, "it is rounded, and no more than that"
+    assert (one - many[:1]).abs().max() <= 1e-3 * many.abs().max()
 
 
 @pytest.mark.slow

@@ -424,6 +424,70 @@ async def test_a_failing_step_fails_its_sequences_and_the_next_one_works():
         assert len(await spoken(lm, Prompt(ids(5)), until=GenerationLimits(max_tokens=40))) == 40
 
 
+ODD = TEXT_IDS - 1
+EVEN = (5, 19, 4, 8, 23)
+
+
+class Odd:
+    """A network whose embedding of one id fails, or is not a number."""
+
+    def __init__(self, *, fails):
+        self._fails = fails
+        self.backbone, self.vocabulary = tiny_lm().backbone, tiny_lm().vocabulary
+        self.embed_tokens, self.logits = tiny_lm().embed_tokens, tiny_lm().logits
+
+    def embed_ids(self, ids):
+        odd = ids == ODD
+        if self._fails and odd.any():
+            raise RuntimeError("out of memory")
+        return tiny_lm().embed_ids(ids).masked_fill(odd[..., None], float("nan"))
+
+
+@ONE_TOKEN_AND_SEVERAL_A_STEP
+async def test_a_prompt_that_fails_ends_alone_and_the_others_go_on(replay):
+    until = GenerationLimits(max_tokens=30)
+    async with runtime() as (lm, _):
+        alone = await spoken(lm, Prompt(EVEN), until=until)
+    async with runtime(Odd(fails=True), replay=replay, slots=2) as (lm, _):
+        async with lm.generate(Prompt(EVEN), GREEDY, until) as stream:
+            tokens = await stream.read(2)
+            with pytest.raises(EngineError, match="server's log"):
+                await spoken(lm, Prompt((ODD,)))
+            assert tokens + [token async for token in stream] == alone
+        assert await spoken(lm, Prompt(EVEN), until=until) == alone
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+async def test_a_slot_is_emptied_behind_a_sequence_whose_values_are_not_finite():
+    until = GenerationLimits(max_tokens=12)
+    async with runtime() as (lm, _):
+        alone = await spoken(lm, Prompt(EVEN), until=until)
+    async with runtime(Odd(fails=False), replay=Fixed(), slots=1) as (lm, _):
+        with pytest.raises(EngineError, match="not finite"):
+            await spoken(lm, Prompt((*3 * EVEN, ODD)))
+        assert await spoken(lm, Prompt(EVEN), until=until) == alone
+
+
+async def test_a_slot_changes_hands_and_a_sequence_goes_on_while_steps_are_launched_ahead():
+    until = GenerationLimits(max_tokens=20)
+    prompts = [Prompt(ids(5, seed)) for seed in range(4)]
+
+    async def twice(lm):
+        async with lm.open(GREEDY) as sequence:
+            return [[token async for token in sequence.extend(prompt, until)] for prompt in prompts[:2]]
+
+    async def left(lm):
+        async with lm.generate(prompts[2], GREEDY, until) as stream:
+            await stream.read(3)
+        return await spoken(lm, prompts[3], until=until)
+
+    async with runtime() as (lm, _):
+        alone = [await twice(lm), await left(lm), await spoken(lm, prompts[0], until=until)]
+    async with runtime(replay=Fixed(), slots=3) as (lm, _):
+        together = await asyncio.gather(twice(lm), left(lm), spoken(lm, prompts[0], until=until))
+    assert together == alone
+
+
 async def test_closing_fails_running_and_waiting_sequences():
     async with runtime(slots=1, capacity=2_000) as (lm, _):
         speaking, waiting = [

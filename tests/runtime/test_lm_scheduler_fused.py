@@ -1,6 +1,8 @@
 """Sequences through the GPU's kernels, interpreted: the tokens are those of the plain runtime."""
 
 import asyncio
+import functools
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,17 +11,32 @@ pytest.importorskip("triton")
 
 from test_lm_scheduler import SIXTEEN, limits, runtime, spoken
 
+from helpers import interpreted_triton
 from helpers.tiny_lm import tiny_lm
 from polyvox.models.qwen import qwen_kernels
+from polyvox.models.qwen.model import Qwen
 from polyvox.runtime import lm_scheduler, sampling_kernels
+from polyvox.runtime.executors import fused_lm
 from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling, verified_backbone, verified_sampling
 from polyvox.runtime.kv_cache import KvCache
-from polyvox.runtime.sampling import Sampler, SamplingPlan
+from polyvox.runtime.sampling import NO_TOKEN, Sampler, SamplingPlan
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams
 
 CPU = torch.device("cpu")
 PLAIN = SamplingPlan(0, redraws=False)
 VOCABULARY = 301
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    interpreted_triton.mend(monkeypatch)
+    monkeypatch.setattr(fused_lm, "_PROBE_POSITIONS", 2)
+
+
+@pytest.fixture(params=[128, 512], ids=["three blocks", "one block"])
+def block(request, monkeypatch):
+    """How much of the vocabulary one program sums up."""
+    monkeypatch.setattr(sampling_kernels, "_BLOCK", request.param)
 
 
 def samplers(*rules, vocabulary=VOCABULARY):
@@ -43,6 +60,7 @@ RULES = [
 ]
 
 
+@pytest.mark.usefixtures("block")
 def test_the_kernel_draws_and_remembers_what_the_plain_way_does():
     plain, fused = samplers(*RULES)
     slots, chance = torch.tensor([4, 0, 2, 1]), torch.Generator().manual_seed(1)
@@ -64,10 +82,18 @@ def test_the_kernel_reads_rows_and_slots_wherever_they_lie():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_nan_logits_give_a_token_of_the_vocabulary():
-    _, fused = samplers(*RULES)
-    drawn = fused.sample(torch.full((5, VOCABULARY), float("nan")), torch.arange(5), PLAIN)
-    assert all(0 <= token < VOCABULARY for token in drawn.tolist())
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+@pytest.mark.usefixtures("block")
+def test_a_row_that_is_not_finite_ends_alone(wrong):
+    logits = 3 * torch.randn(5, VOCABULARY, generator=torch.Generator().manual_seed(5))
+    broken = logits.clone()
+    broken[2, 100] = wrong
+    for sampler, whole in zip(samplers(*RULES), samplers(*RULES), strict=True):
+        expected = whole.sample(logits, torch.arange(5), PLAIN).tolist()
+        expected[2] = NO_TOKEN
+        assert sampler.sample(broken, torch.arange(5), PLAIN).tolist() == expected
+        assert sampler.ended.tolist() == [False, False, True, False, False, False]
+        assert 0 <= sampler.last[2] < VOCABULARY
 
 
 def test_a_row_is_drawn_by_the_kernel_whatever_its_neighbours_ask_for():
@@ -94,21 +120,27 @@ def at_once(key, work, given, idle=None):
 @pytest.mark.anyio
 @pytest.mark.slow
 async def test_sequences_of_all_kinds_are_those_of_the_plain_runtime(monkeypatch):
-    cases = [(prompt[:10], rule, limits(most=4)) for prompt, rule, _ in SIXTEEN[:3]]
+    cases = [(prompt[:6], rule, limits(most=3)) for prompt, rule, _ in SIXTEEN[:3]]
     async with runtime() as (lm, _):
         plain = [await spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases]
     monkeypatch.setattr(
-        lm_scheduler, "fused_backbone", lambda model, cache: verified_backbone(model, cache, qwen_kernels)
+        lm_scheduler, "fused_backbone", lambda model, cache, *, float8: verified_backbone(model, cache, qwen_kernels)
     )
     draw = sampling_kernels.sample
     monkeypatch.setattr(lm_scheduler, "fused_sampling", lambda size, device: verified_sampling(size, device, draw))
-    async with runtime(replay=at_once, slots=3) as (lm, _):
+    async with runtime(replay=at_once, slots=3, prefill_rows=8) as (lm, _):
         fused = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases))
     assert fused == plain
 
 
 def cache():
     return KvCache(tiny_lm().config.backbone, 2, 32, torch.float32, CPU)
+
+
+@functools.cache
+def one_layer():
+    torch.manual_seed(1)
+    return Qwen(replace(tiny_lm().config.backbone, layers=1)).requires_grad_(False).eval()
 
 
 def test_nothing_is_fused_off_a_gpu():
@@ -135,7 +167,8 @@ class Broken:
 
 @pytest.mark.parametrize(("factor", "kept"), [(None, False), (1.1, False), (float("nan"), False), (1.0, True)])
 def test_kernels_that_fail_or_err_are_not_used(factor, kept):
-    assert (verified_backbone(tiny_lm().backbone, cache(), Broken(factor)) is not None) is kept
+    small = KvCache(one_layer().config, 1, 32, torch.float32, CPU)
+    assert (verified_backbone(one_layer(), small, Broken(factor)) is not None) is kept
 
 
 def test_drawing_that_fails_or_errs_is_not_used():

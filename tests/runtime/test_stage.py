@@ -379,3 +379,25 @@ def test_any_queue_is_served_completely_grouped_and_by_due_time(asks: list[tuple
         waiting = [item for item in waiting if item not in batch]
         expected.append(batch)
     assert batches[1:] == expected
+
+
+@pytest.mark.parametrize("isolates", [True, False])
+async def test_an_item_that_fails_takes_no_other_with_it_where_the_stage_isolates(
+    device: DeviceExecutor, isolates: bool
+) -> None:
+    batches: list[list[int]] = []
+
+    def run(items: list[int]) -> list[int]:
+        batches.append(list(items))
+        if 2 in items:
+            raise ValueError("two")
+        return [item * 10 for item in items]
+
+    stage = Stage[int, int]("s", run, executor=device, max_batch=3, max_wait=5.0, isolates=isolates)
+    results = await asyncio.gather(*ask(stage, 1, 2, 3), return_exceptions=True)
+    if isolates:
+        assert [results[0], results[2]] == [10, 30]
+        assert batches == [[1, 2, 3], [1], [2], [3]]
+    failed = results[1:2] if isolates else results
+    assert [str(error) for error in failed] == ["two"] * len(failed)
+    await stage.close()

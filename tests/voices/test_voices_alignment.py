@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+from helpers.kokoro_recordings import RATE, SENTENCES, spoken
 from helpers.speech import align_words
 from polyvox.bundles.validate import open_bundle
-from polyvox.speaker import Speaker
 from polyvox.voices.alignment import MoonshineAligner, token_starts
 from polyvox.voices.moonshine_tokens import MoonshineTokenizer
 
-RATE = 24_000
-SENTENCE = "The boy was there when the sun rose."
-SPANISH = "Cuando llegaba la niebla, tocaba la campana."
+SENTENCE, SPANISH = SENTENCES["boy"], SENTENCES["niebla"]
+SPANISH_STARTS = (0.0, 0.312, 0.8, 0.938, 1.485, 1.923, 2.06)
+"""In seconds, of the words, by the durations that Kokoro spoke them with."""
 
 
 def test_tokens_begin_where_the_best_path_steps_on():
@@ -43,14 +43,8 @@ def aligner(bundle) -> MoonshineAligner:
 
 
 @pytest.fixture(scope="module")
-def speaker(models_dir):
-    with Speaker(models_dir=models_dir, download=False) as speaker:
-        yield speaker
-
-
-@pytest.fixture(scope="module")
-def sentence(speaker):
-    return speaker.say(SENTENCE).pcm
+def sentence():
+    return spoken("boy")
 
 
 @pytest.mark.slow
@@ -74,10 +68,9 @@ def test_words_are_where_a_forced_aligner_finds_them(aligner, sentence):
 
 
 @pytest.mark.slow
-def test_it_follows_a_language_that_the_recogniser_does_not_know(aligner, speaker):
-    speech = speaker.say(SPANISH, voice="ef_dora")
-    found = aligner.align(speech.pcm, RATE, SPANISH.split())
-    errors = [abs(start - word.start) for (start, _), word in zip(found.words, speech.words, strict=True)]
+def test_it_follows_a_language_that_the_recogniser_does_not_know(aligner):
+    found = aligner.align(spoken("niebla", "ef_dora"), RATE, SPANISH.split())
+    errors = [abs(start - expected) for (start, _), expected in zip(found.words, SPANISH_STARTS, strict=True)]
     assert np.median(errors) <= 0.045
     assert found.confidence > 0.3
 

@@ -9,52 +9,20 @@ import soxr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.kokoro_recordings import RATE, SENTENCES, spoken
 from helpers.speech import align_words
-from polyvox.bundles.validate import Bundle, open_bundle
-from polyvox.engines.kokoro.model import KokoroModel
-from polyvox.engines.kokoro.request import ModelInput
-from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.errors import AudioDecodeError
 from polyvox.evaluate.wer import word_error_rate
 from polyvox.types import Pcm
 from polyvox.voices.transcribe import SAMPLE_RATE, Detokenizer, Moonshine, windows
 
-SENTENCE = "The quick brown fox jumps over the lazy dog."
-PHONEMES = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ."
-STORY = {
-    "The birch canoe slid on the smooth planks.": "ðə bˈɜɹʧ kənˈu slˈɪd ˌɔn ðə smˈuð plˈæŋks.",
-    "Glue the sheet to the dark blue background.": "ɡlˈu ðə ʃˈit tə ðə dˈɑɹk blˈu bˈækɡɹˌWnd.",
-    "It's easy to tell the depth of a well.": "ɪts ˈizi tə tˈɛl ðə dˈɛpθ ʌv ə wˈɛl.",
-    "These days a chicken leg is a rare dish.": "ðiz dˈAz ə ʧˈɪkən lˈɛɡ ɪz ə ɹˈɛɹ dˈɪʃ.",
-    "Rice is often served in round bowls.": "ɹˈIs ɪz ˈɔfᵊn sˈɜɹvd ɪn ɹˈWnd bˈOlz.",
-    "The juice of lemons makes fine punch.": "ðə ʤˈus ʌv lˈɛmənz mˌAks fˈIn pˈʌnʧ.",
-    "The hogs were fed chopped corn and garbage.": "ðə hˈɔɡz wɜɹ fˈɛd ʧˈɑpt kˈɔɹn ænd ɡˈɑɹbɪʤ.",
-    "Four hours of steady work faced us.": "fˈɔɹ ˈWəɹz ʌv stˈɛdi wˈɜɹk fˈAst ˌʌs.",
-    "A large size in stockings is hard to sell.": "ə lˈɑɹʤ sˈIz ɪn stˈɑkɪŋz ɪz hˈɑɹd tə sˈɛl.",
-}
-RATE = 24_000
-
-
-class Speaker:
-    """Says phonemes, without the rest of the house."""
-
-    def __init__(self, bundle: Bundle) -> None:
-        self._styles = np.fromfile(bundle.file("voices/af_heart.bin"), np.float32).reshape(510, 1, 256)
-        self._model = KokoroModel(bundle.file("model.onnx"), 1)
-
-    def say(self, phonemes: str) -> Pcm:
-        ids = tuple(IDS[symbol] for symbol in phonemes)
-        return self._model.run(ModelInput(ids, self._styles[len(ids) - 1], 1.0)).pcm
+SENTENCE = SENTENCES["fox"]
+STORY = ("canoe", "glue", "well", "chicken", "rice", "juice", "hogs", "hours", "stockings")
 
 
 @pytest.fixture(scope="session")
-def speaker(models_dir: Path) -> Speaker:
-    return Speaker(open_bundle("kokoro", models_dir))
-
-
-@pytest.fixture(scope="session")
-def sentence(speaker: Speaker) -> Pcm:
-    return speaker.say(PHONEMES)
+def sentence() -> Pcm:
+    return spoken("fox")
 
 
 def noise(seconds: float, level: float = 0.3) -> Pcm:
@@ -125,10 +93,10 @@ def test_both_channels_of_a_stereo_recording_are_transcribed(moonshine: Moonshin
 
 
 @pytest.mark.slow
-def test_long_speech_is_transcribed_to_its_end(moonshine: Moonshine, speaker: Speaker):
-    story = np.concatenate([speaker.say(phonemes) for phonemes in STORY.values()])
-    assert len(story) / RATE > 20
-    result = word_error_rate(" ".join(STORY), moonshine.transcribe(story, RATE))
+def test_long_speech_is_transcribed_to_its_end(moonshine: Moonshine):
+    story = np.concatenate([spoken(name) for name in STORY])
+    assert len(story) / RATE > 20, "longer than a window of the recogniser"
+    result = word_error_rate(" ".join(SENTENCES[name] for name in STORY), moonshine.transcribe(story, RATE))
     assert result.errors <= 2
 
 

@@ -1,5 +1,4 @@
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,17 +6,13 @@ import soxr
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.kokoro_recordings import spoken
 from helpers.vowels import vowels
-from polyvox.bundles.validate import open_bundle
-from polyvox.engines.kokoro.model import KokoroModel
-from polyvox.engines.kokoro.request import ModelInput
-from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.types import Pcm, Span
 from polyvox.voices import vad
 from polyvox.voices.vad import SAMPLE_RATE, WINDOW, SileroVad, speech_segments
 
 YES, MAYBE, NO = 0.9, 0.4, 0.1
-SENTENCE = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ."
 
 
 def test_a_segment_takes_in_the_windows_beside_it() -> None:
@@ -52,12 +47,9 @@ def test_segments_are_in_order_and_do_not_overlap(probabilities: list[float]) ->
 
 
 @pytest.fixture(scope="session")
-def sentence(models_dir: Path) -> Pcm:
-    """Real speech at 24 kHz."""
-    bundle = open_bundle("kokoro", models_dir)
-    ids = tuple(IDS[symbol] for symbol in SENTENCE)
-    style = np.fromfile(bundle.file("voices/af_heart.bin"), np.float32).reshape(510, 1, 256)[len(ids) - 1]
-    return KokoroModel(bundle.file("model.onnx"), 1).run(ModelInput(ids, style, 1.0)).pcm
+def sentence() -> Pcm:
+    """Speech at 24 kHz."""
+    return spoken("fox")
 
 
 def edges_of_sound(pcm: Pcm) -> tuple[int, int]:

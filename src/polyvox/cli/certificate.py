@@ -59,6 +59,9 @@ def _context(chain: Path, key: Path, password: str | None) -> ssl.SSLContext:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION  # a client could have the server do the costly half again and again
     context.set_alpn_protocols(["http/1.1"])
+    # A client that reads in one thread and writes in another, as websockets.sync does, loses what it writes while it
+    # reads a ticket: OpenSSL drops it. So nothing comes before the answer, at the cost of a whole handshake each time.
+    context.num_tickets = 0
     try:
         # Without a password of some kind, OpenSSL would ask for it on the terminal.
         context.load_cert_chain(chain, key, password or "")

@@ -89,6 +89,10 @@ class KvCache:
         """A copy of a slot's first positions, [2 * layers, key heads, length, width]."""
         return self._all[:, slot, :, :length].clone()
 
+    def clear(self, slot: int) -> None:
+        """Empty a slot."""
+        self._all[:, slot].zero_()
+
     def write_prefix(self, slot: int, prefix: Tensor) -> None:
         """Fill a slot's first positions with what `read_prefix` copied."""
         self._all[:, slot, :, : prefix.shape[2]] = prefix

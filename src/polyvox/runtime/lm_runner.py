@@ -1,7 +1,6 @@
 """Runs one step of a decoder-only language model over many slots: prefill chunks, then decode steps."""
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Protocol
@@ -13,7 +12,9 @@ from torch.nn.utils.rnn import pad_sequence
 from polyvox.models.cache import LayerCache
 from polyvox.runtime.executors.cuda_graphs import Replay, bucket_for, buckets
 from polyvox.runtime.kv_cache import CacheSizes, KvCache, SlotMapping
-from polyvox.runtime.lm_step import PrefillChunk, PrefillTable, StepOutput, StepPlan
+from polyvox.runtime.launched_step import LaunchedStep, StepMarks
+from polyvox.runtime.lm_step import PrefillChunk, PrefillTable, StepPlan
+from polyvox.runtime.pinned_output import upload
 from polyvox.runtime.sampling import Sampler, SamplingPlan
 
 _SHORTEST_EXTENT = 256
@@ -127,39 +128,56 @@ class LmRunner:
                     yield from ((rows, width, extent) for extent in self._prompt_extents if extent > shorter)
 
     @torch.inference_mode()
-    def run(self, plan: StepPlan) -> StepOutput:
-        """Run one step."""
-        started = time.perf_counter()
+    def launch(self, plan: StepPlan, *, wait: bool = False) -> LaunchedStep:
+        """Give the device one step. On a GPU, only `wait` waits for its end; nothing waits for the steps before."""
+        marks = StepMarks(self._device, plan.tokens if plan.decoding else 0)
+        first: Tensor | None = None
+        sampled: list[int] = []
+        prefixes: list[tuple[Hashable, Tensor]] = []
+        failure: Exception | None = None
+        try:
+            self._start(plan)
+            if plan.chunks:
+                first, sampled = self._prefill(plan.chunks, plan.sampling)
+            prefixes = [
+                (chunk.save_prefix[0], self._cache.read_prefix(chunk.slot, chunk.save_prefix[1]))
+                for chunk in plan.chunks
+                if chunk.save_prefix
+            ]
+        except Exception as error:  # noqa: BLE001 - whatever a prompt meets, the others go on decoding
+            first, sampled, failure = None, [], error
+        marks.mark()
+        following = self._decode(plan, marks) if plan.decoding else None
+        step = LaunchedStep(marks, first, sampled, following, len(plan.decoding), prefixes, failure)
+        if wait:
+            step.output()
+        return step
+
+    def _start(self, plan: StepPlan) -> None:
+        """Make slots ready for new sequences and new limits."""
+        if plan.starts:
+            self._sampler.start_all([(each.slot, each.sampling, each.seed, each.seen) for each in plan.starts])
         for start in plan.starts:
-            self._sampler.start(start.slot, start.sampling, start.seed, start.seen)
+            if start.clear:
+                self._cache.clear(start.slot)
             if start.prefix is not None:
                 self._cache.write_prefix(start.slot, start.prefix)
-        for update in plan.limits:
-            self._sampler.set_limits(update.slot, update.limits)
-        first = self._prefill(plan.chunks, plan.sampling) if plan.chunks else []
-        prefixes = [
-            (chunk.save_prefix[0], self._cache.read_prefix(chunk.slot, chunk.save_prefix[1]))
-            for chunk in plan.chunks
-            if chunk.save_prefix
-        ]
-        decoding = time.perf_counter()
-        following = self._decode(plan) if plan.decoding else []
-        return StepOutput(first, following, prefixes, decoding - started, time.perf_counter() - decoding)
+        if plan.limits:
+            self._sampler.set_all_limits([(each.slot, each.limits) for each in plan.limits])
 
-    def _prefill(self, chunks: Sequence[PrefillChunk], sampling: SamplingPlan) -> list[int]:
-        """Prefill chunks of any lengths in one batch; a token for each that is the last of its prompt."""
+    def _prefill(self, chunks: Sequence[PrefillChunk], sampling: SamplingPlan) -> tuple[Tensor | None, list[int]]:
+        """Prefill chunks of any lengths in one batch; tokens, and which of them are behind the end of a prompt."""
         longest, extent = max(chunk.length for chunk in chunks), max(chunk.end for chunk in chunks)
         sampled = [index for index, chunk in enumerate(chunks) if chunk.last]
         has_embeddings = any(isinstance(chunk.input, Tensor) for chunk in chunks)
         if self._replay is None or has_embeddings or extent > self._prompt_extents[-1]:
-            return self._prefill_eager(chunks, sampled, longest, sampling)
+            return self._prefill_eager(chunks, sampled, longest, sampling), list(range(len(sampled)))
         shape = (
             bucket_for(len(chunks), self._batch_sizes),
             bucket_for(longest, self._widths),
             bucket_for(extent, self._prompt_extents),
         )
-        tokens = self._prefill_replayed(self._replay, chunks, shape, sampling).tolist()
-        return [tokens[index] for index in sampled]
+        return self._prefill_replayed(self._replay, chunks, shape, sampling), sampled
 
     def _prefill_replayed(
         self, replay: Replay, chunks: Sequence[PrefillChunk], shape: tuple[int, int, int], sampling: SamplingPlan
@@ -168,7 +186,7 @@ class LmRunner:
         rows, width, extent = shape
 
         def table(of: Sequence[PrefillChunk]) -> Tensor:
-            return PrefillTable.pack(of, rows, width, self._cache.spare).to(self._device, non_blocking=True)
+            return upload(PrefillTable.pack(of, rows, width, self._cache.spare), self._device)
 
         work = partial(self._prefill_and_sample, extent=extent, sampling=sampling)
         return replay(("prefill", *shape, sampling), work, (table(chunks),), (table(()),))
@@ -184,22 +202,22 @@ class LmRunner:
 
     def _prefill_eager(
         self, chunks: Sequence[PrefillChunk], sampled: Sequence[int], longest: int, sampling: SamplingPlan
-    ) -> list[int]:
+    ) -> Tensor | None:
         rows = pad_sequence([self._embed(chunk) for chunk in chunks], batch_first=True)
-        table = PrefillTable(PrefillTable.pack(chunks, len(chunks), longest, self._cache.spare).to(self._device))
+        packed = PrefillTable.pack(chunks, len(chunks), longest, self._cache.spare)
+        table = PrefillTable(upload(packed, self._device))
         hidden = self._forward(rows, table, max(chunk.end for chunk in chunks))
         if not sampled:
-            return []
-        which = torch.tensor(sampled, device=self._device)
+            return None
+        which = upload(torch.tensor(sampled), self._device)
         logits = self._model.logits(hidden[which, table.lengths[which] - 1])
-        tokens: list[int] = self._sampler.sample(logits, table.slots[which], sampling).tolist()
-        return tokens
+        return self._sampler.sample(logits, table.slots[which], sampling)
 
     def _embed(self, chunk: PrefillChunk) -> Tensor:
         if isinstance(chunk.input, Tensor):
             rows = chunk.input.to(self._device, self._dtype)
         else:
-            rows = self._model.embed_ids(torch.tensor(chunk.input, dtype=torch.long, device=self._device))
+            rows = self._model.embed_ids(upload(torch.tensor(chunk.input, dtype=torch.long), self._device))
         if chunk.prepend_last:
             last = self._model.embed_tokens(self._sampler.last[chunk.slot : chunk.slot + 1])
             rows = torch.cat((last, rows))
@@ -216,8 +234,8 @@ class LmRunner:
             return self._fused.prefill(rows, table.slots, write_slots, positions, extent, mapping.mask)
         return self._model.backbone.decode(rows, self._cache.memory(mapping), mapping.positions, mapping.mask)
 
-    def _decode(self, plan: StepPlan) -> list[list[int]]:
-        """`plan.tokens` tokens for each slot. One that ends writes and samples for the spare slot from then on."""
+    def _decode(self, plan: StepPlan, marks: StepMarks) -> Tensor:
+        """`plan.tokens` tokens for each row. A slot that ends writes and samples for the spare slot from then on."""
         rows, extent = len(plan.decoding), min(max(plan.lengths) + plan.tokens, self._cache.capacity)
         if self._replay is not None:
             rows, extent = bucket_for(rows, self._batch_sizes), bucket_for(extent, self._extents)
@@ -226,13 +244,12 @@ class LmRunner:
         positions = [
             [*(min(length + ahead, last) for length in plan.lengths), *[0] * padding] for ahead in range(plan.tokens)
         ]
-        table = torch.tensor((slots, *positions), device=self._device)
-        tokens = [
-            self._decode_token(self._replay, table[0], table[1 + ahead], extent, plan.sampling)
-            for ahead in range(plan.tokens)
-        ]
-        following: list[list[int]] = torch.stack(tokens, dim=1).tolist()
-        return following[: len(plan.decoding)]
+        table = upload(torch.tensor((slots, *positions)), self._device)
+        tokens = []
+        for ahead in range(plan.tokens):
+            marks.before_token(ahead)
+            tokens.append(self._decode_token(self._replay, table[0], table[1 + ahead], extent, plan.sampling))
+        return torch.stack(tokens, dim=1)
 
     def _decode_token(
         self, replay: Replay | None, slots: Tensor, positions: Tensor, extent: int, sampling: SamplingPlan

@@ -5,7 +5,7 @@ import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import structlog
@@ -17,8 +17,8 @@ from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling
 from polyvox.runtime.kv_cache import KvCache, PrefixCache
 from polyvox.runtime.lm_runner import CausalLm, LmRunner
 from polyvox.runtime.lm_sequence import LmSequence
-from polyvox.runtime.lm_step import PrefillChunk, SlotLimits, SlotStart, StepOutput, StepPlan
-from polyvox.runtime.sampling import MAX_REPEAT_WINDOW, Sampler, SamplingPlan
+from polyvox.runtime.lm_step import PrefillChunk, RunningStep, SlotLimits, SlotStart, StepOutput, StepPlan
+from polyvox.runtime.sampling import MAX_REPEAT_WINDOW, NO_TOKEN, Sampler, SamplingPlan
 from polyvox.runtime.slot_pool import SlotPool
 from polyvox.runtime.tokens import GenerationLimits, Prompt, SamplingParams, TokenStream
 
@@ -49,8 +49,9 @@ class LmSchedulerConfig:
     """How much runs at once.
 
     `capacity` is the positions of a slot. `prefill_rows` bounds what prefilling prompts may add to one step of all
-    other sequences. A sequence pauses while its reader is `max_unread` tokens behind. Where steps are replayed and no
-    prompt waits, up to `decode_steps` tokens of each sequence are generated before the host is asked again.
+    other sequences. A sequence pauses while its reader is `max_unread` tokens behind. Where steps are replayed, each is
+    launched before the one before it is read, and has up to `decode_steps` tokens of each sequence while no prompt
+    waits.
     """
 
     slots: int
@@ -58,7 +59,9 @@ class LmSchedulerConfig:
     prefill_rows: int = 256
     prefix_bytes: int = 0
     max_unread: int = 512
-    decode_steps: int = 8
+    decode_steps: int = 4
+    float8: bool = False
+    """Whether a GPU's weights are rounded to float8."""
 
 
 class LmScheduler:
@@ -66,7 +69,9 @@ class LmScheduler:
 
     Each step prefills at most `prefill_rows` positions of new prompts, in turns, and decodes tokens for every sequence
     whose prompt is complete. A sequence that is left is not part of the next step. Slots are assigned first come, first
-    served. On a GPU, `replay` is a `CudaGraphs` that is used nowhere else.
+    served. On a GPU, `replay` is a `CudaGraphs` that is used nowhere else. There, a step is launched shortly before the
+    last one ends: the device does not wait for the host, and a new prompt not for a step that was launched long before.
+    A sequence that turns out to have ended takes part once more, to no effect.
     """
 
     def __init__(
@@ -80,11 +85,12 @@ class LmScheduler:
     ) -> None:
         weight = model.backbone.norm.weight
         cache = KvCache(model.backbone.config, config.slots, config.capacity, weight.dtype, weight.device)
-        fused = None if replay is None else fused_backbone(model.backbone, cache)
+        fused = None if replay is None else fused_backbone(model.backbone, cache, float8=config.float8)
         sample = None if replay is None else fused_sampling(model.vocabulary, weight.device)
         sampler = Sampler(config.slots + 1, model.vocabulary, weight.device, sample)
         self._runner = LmRunner(model, cache, sampler, prefill_rows=config.prefill_rows, replay=replay, fused=fused)
         self._decode_steps = 1 if replay is None else config.decode_steps
+        self._overlaps = replay is not None
         self._vocabulary = model.vocabulary
         self._config = config
         self._executor = executor
@@ -96,6 +102,8 @@ class LmScheduler:
         self._prefilling: deque[LmSequence] = deque()
         self._decoding: dict[LmSequence, None] = {}
         self._open: set[LmSequence] = set()
+        self._tainted: set[int] = set()
+        """Slots that hold values that are not finite."""
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -161,7 +169,7 @@ class LmScheduler:
         self._check(prompt, limits, held=sequence.cached + sequence.last_pending)
         new = sequence.cached == 0
         given = prompt.ids if prompt.embeds is None else prompt.embeds
-        sequence.limits, sequence.generated, sequence.pending = limits, 0, given
+        sequence.limits, sequence.generated, sequence.coming, sequence.pending = limits, 0, 0, given
         sequence.stream = TokenStream(on_read=self._wake.set)
         if new:
             self._starts[sequence] = self._slot_start(sequence, prompt)
@@ -196,7 +204,9 @@ class LmScheduler:
                 sequence.cached, sequence.pending = shared, prompt.ids[shared:]
         given = sequence.sampling.seed
         seed = secrets.randbits(_SEED_BITS) if given is None else given
-        return SlotStart(sequence.slot, sequence.sampling, seed, prompt.seen, prefix)
+        clear = sequence.slot in self._tainted
+        self._tainted.discard(sequence.slot)
+        return SlotStart(sequence.slot, sequence.sampling, seed, prompt.seen, prefix, clear)
 
     def _finish(self, sequence: LmSequence) -> None:
         """Free all that a sequence holds."""
@@ -209,7 +219,7 @@ class LmScheduler:
         if sequence in self._prefilling:
             self._prefilling.remove(sequence)
         self._slots.release(sequence.slot)
-        self._report(StepOutput([], [], [], 0.0, 0.0), prompt_tokens=0)
+        self._report(StepOutput([], [], 0.0, 0.0), prompt_tokens=0)
 
     def _ensure_running(self) -> None:
         self._wake.set()
@@ -217,27 +227,51 @@ class LmScheduler:
             self._task = asyncio.get_running_loop().create_task(self._run(), name="speech lm")
 
     async def _run(self) -> None:
+        running: _RunningStep | None = None
         try:
             while True:
                 scheduled = self._schedule()
-                if scheduled is None:
+                if scheduled is None and running is None:
                     self._wake.clear()
                     await self._wake.wait()
-                else:
-                    await self._step(scheduled)
+                    continue
+                launched = None if scheduled is None else await self._launch(scheduled)
+                if running is not None:
+                    await self._read(running)
+                if launched is not None and not await self._goes_on(launched):
+                    await self._read(launched)
+                    launched = None
+                running = launched
         except Exception:
             log.exception("language model scheduler failed")
-            self._fail(self._open, EngineError("The language model failed; the cause is in the server's log."))
+            self._fail(self._open, _failure())
 
-    async def _step(self, scheduled: "_ScheduledStep") -> None:
+    async def _goes_on(self, launched: "_RunningStep") -> bool:
+        """Whether the next step may be launched before this one is read; waits until it is time for that."""
+        if self._overlaps:
+            await self._executor.run(launched.step.wait_nearly_done)
+        return self._overlaps
+
+    async def _launch(self, scheduled: "_ScheduledStep") -> "_RunningStep | None":
+        """Give the device a step; None where it fails, and its sequences with it."""
         try:
-            output = await self._executor.run(partial(self._runner.run, scheduled.plan))
-        except PolyvoxError as error:
-            self._fail(scheduled.sequences, error)
-            return
-        except Exception:
-            log.exception("language model step failed", sequences=len(scheduled.sequences))
-            self._fail(scheduled.sequences, EngineError("The language model failed; the cause is in the server's log."))
+            step = await self._executor.run(partial(self._runner.launch, scheduled.plan, wait=not self._overlaps))
+        except Exception as error:  # noqa: BLE001 - whatever a device raises, the sequences' readers must know
+            self._fail(scheduled.sequences, _logged(error, len(scheduled.sequences)))
+            return None
+        for key, prefix in step.prefixes:
+            self._prefixes.put(key, prefix)
+        if step.prefill_error is not None:
+            self._fail(scheduled.prefilling, _logged(step.prefill_error, len(scheduled.prefilling)))
+        return _RunningStep(scheduled, step)
+
+    async def _read(self, running: "_RunningStep") -> None:
+        """Wait for a step's tokens and give them to the sequences."""
+        scheduled = running.scheduled
+        try:
+            output = await self._executor.run(running.step.output) if self._overlaps else running.step.output()
+        except Exception as error:  # noqa: BLE001 - see above
+            self._fail(scheduled.sequences, _logged(error, len(scheduled.sequences)))
             return
         scheduled.charge(output)
         self._postprocess(scheduled, output)
@@ -258,9 +292,9 @@ class LmScheduler:
         self._observer(report)
 
     def _schedule(self) -> "_ScheduledStep | None":
-        """The next step, with every sequence that can take part in it."""
+        """The next step, with every sequence that can take part in it; it counts as done as far as it is certain."""
         prefilling, chunks = self._next_chunks()
-        decoding = [one for one in self._decoding if not one.stream.is_ahead(self._config.max_unread)]
+        decoding = [sequence for sequence in self._decoding if self._may_decode(sequence)]
         if not prefilling and not decoding:
             return None
         starting = [sequence for sequence in prefilling if sequence in self._starts]
@@ -271,18 +305,33 @@ class LmScheduler:
             limits=[self._limits.pop(sequence) for sequence in limited],
             chunks=chunks,
             decoding=[sequence.slot for sequence in decoding],
-            lengths=[sequence.cached for sequence in decoding],
+            lengths=[sequence.position for sequence in decoding],
             tokens=self._tokens_per_step(decoding),
             sampling=SamplingPlan.of((one.sampling for one in (*completed, *decoding)), self._vocabulary),
         )
+        for sequence in decoding:
+            sequence.decodes(plan.tokens)
+        for sequence, chunk in zip(prefilling, chunks, strict=True):
+            sequence.prefills(chunk)
+            self._prefilling.remove(sequence)
+            if chunk.last:
+                self._decoding[sequence] = None
+            else:
+                self._prefilling.append(sequence)
         return _ScheduledStep(plan, prefilling, decoding)
+
+    def _may_decode(self, sequence: LmSequence) -> bool:
+        """Whether more tokens are allowed than are coming, and the reader is not far behind."""
+        allowed = sequence.limits.max_tokens - sequence.generated
+        return sequence.coming < allowed and not sequence.stream.is_ahead(self._config.max_unread, sequence.coming)
 
     def _tokens_per_step(self, decoding: Sequence[LmSequence]) -> int:
         """One while a prompt waits; else about as many as the reader waits for that will be served first."""
         if self._prefilling or not decoding:
             return 1
-        soonest = min(sequence.stream.missing for sequence in decoding)
-        return min(self._decode_steps, max(soonest, (self._decode_steps + 1) // 2))
+        soonest = min(max(0, sequence.stream.missing - sequence.coming) for sequence in decoding)
+        most = max(sequence.limits.max_tokens - sequence.generated - sequence.coming for sequence in decoding)
+        return min(self._decode_steps, most, max(soonest, (self._decode_steps + 1) // 2))
 
     def _next_chunks(self) -> tuple[list[LmSequence], list[PrefillChunk]]:
         """As many sequences, first come, first served, as can prefill their next chunks in `prefill_rows` rows.
@@ -302,33 +351,32 @@ class LmScheduler:
         return sequences, chunks
 
     def _postprocess(self, scheduled: "_ScheduledStep", output: StepOutput) -> None:
-        """Give the sequences their tokens and move them between the queues."""
-        for key, prefix in output.prefixes:
-            self._prefixes.put(key, prefix)
+        """Give the sequences their tokens, as far as they have not ended meanwhile."""
         first = iter(output.first)
+        streams = iter(scheduled.streams)
         for sequence, chunk in zip(scheduled.prefilling, scheduled.plan.chunks, strict=True):
-            token = next(first) if chunk.last else None
-            if sequence.closed:
-                continue
-            sequence.prefilled(chunk)
-            self._prefilling.remove(sequence)
-            if token is None:
-                self._prefilling.append(sequence)
-            else:
-                self._append_token(sequence, token)
+            stream = next(streams)
+            if not sequence.closed and chunk.last:
+                self._append_tokens(sequence, stream, [next(first)], cached=0)
+            elif chunk.last:
+                next(first, None)
         for sequence, tokens in zip(scheduled.decoding, output.following, strict=True):
-            for token in tokens:
-                if sequence.closed or sequence.stream.over:
-                    break
-                sequence.cached += 1
-                self._append_token(sequence, token)
+            self._append_tokens(sequence, next(streams), tokens, cached=1)
 
-    def _append_token(self, sequence: LmSequence, token: int) -> None:
-        sequence.append_token(token)
-        if sequence.stream.over:
-            self._decoding.pop(sequence, None)
-        else:
-            self._decoding[sequence] = None
+    def _append_tokens(self, sequence: LmSequence, stream: TokenStream, tokens: Sequence[int], *, cached: int) -> None:
+        """Pass on tokens of a stream; before each, `cached` more positions are in the KV cache."""
+        for token in tokens:
+            # An ended sequence may have been extended since, and the tokens are none of its new stream's.
+            if sequence.closed or sequence.stream is not stream or stream.over:
+                return
+            sequence.cached += cached
+            if token == NO_TOKEN:
+                self._tainted.add(sequence.slot)
+                self._fail([sequence], _not_finite())
+                return
+            sequence.append_token(token)
+            if stream.over:
+                self._decoding.pop(sequence, None)
 
     def _fail(self, sequences: "Sequence[LmSequence] | set[LmSequence]", error: PolyvoxError) -> None:
         """Raise the error in the sequences' readers; until their owners leave they hold their slots, but do not run."""
@@ -344,6 +392,23 @@ class LmScheduler:
         return UnavailableError("The language model is closed; the engine is shutting down.")
 
 
+def _failure() -> EngineError:
+    return EngineError("The language model failed; the cause is in the server's log.")
+
+
+def _not_finite() -> EngineError:
+    log.warning("The language model computed values that are not finite, and ended that sequence.")
+    return EngineError("The language model computed values that are not finite; ask again, or with another text.")
+
+
+def _logged(error: Exception, sequences: int) -> PolyvoxError:
+    """What the sequences' readers get; the cause of any other error is only logged."""
+    if isinstance(error, PolyvoxError):
+        return error
+    log.error("language model step failed", sequences=sequences, exc_info=error)
+    return _failure()
+
+
 @dataclass(frozen=True, slots=True)
 class _ScheduledStep:
     """A step's plan, and the sequences that its chunks and tokens belong to."""
@@ -351,6 +416,11 @@ class _ScheduledStep:
     plan: StepPlan
     prefilling: list[LmSequence]
     decoding: list[LmSequence]
+    streams: list[TokenStream] = field(init=False)
+    """Those that the sequences had when the step was planned."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "streams", [sequence.stream for sequence in self.sequences])
 
     @property
     def sequences(self) -> list[LmSequence]:
@@ -362,3 +432,11 @@ class _ScheduledStep:
             sequence.stream.charge(output.prefill_seconds / len(self.prefilling))
         for sequence in self.decoding:
             sequence.stream.charge(output.decode_seconds / len(self.decoding))
+
+
+@dataclass(frozen=True, slots=True)
+class _RunningStep:
+    """A step that the device has been given."""
+
+    scheduled: _ScheduledStep
+    step: RunningStep

@@ -25,7 +25,11 @@ class LmSequence:
         """Whether the token sampled last is not in the KV cache yet."""
         self.limits = GenerationLimits(0)
         self.generated = 0
-        """Tokens sampled since the sequence was last extended."""
+        """Tokens read since the sequence was last extended."""
+        self.coming = 0
+        """Tokens of steps that were launched and not read yet."""
+        self.position = 0
+        """Where the next step feeds the last token; `cached` and what is coming."""
         self.save_prefix: tuple[tuple[int, ...], int] | None = None
         """Key and length of the prefix to be saved once it is in the KV cache."""
         self.stream = TokenStream()
@@ -48,17 +52,25 @@ class LmSequence:
             self.slot, self.cached, part, last=not len(rest), prepend_last=self.last_pending, save_prefix=save
         )
 
-    def prefilled(self, chunk: PrefillChunk) -> None:
-        """Account for a chunk that is now in the KV cache."""
+    def prefills(self, chunk: PrefillChunk) -> None:
+        """Account for a chunk that the next step puts into the KV cache."""
         self.pending = self.pending[len(chunk.input) :]
         self.cached += chunk.length
+        self.position = self.cached
         self.last_pending = False
+        self.coming += chunk.last
         if chunk.save_prefix:
             self.save_prefix = None
+
+    def decodes(self, tokens: int) -> None:
+        """Account for so many tokens that the next step decodes, unless one ends the sequence."""
+        self.position += tokens
+        self.coming += tokens
 
     def append_token(self, token: int) -> None:
         """Pass a sampled token on to the reader; a stop token or the last one allowed ends the stream."""
         self.generated += 1
+        self.coming -= 1
         if token in self.limits.stop_tokens:
             self.last_pending = False
             self.stream.finish()

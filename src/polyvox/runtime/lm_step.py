@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -12,13 +13,17 @@ from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 @dataclass(frozen=True, slots=True)
 class SlotStart:
-    """A new sequence takes a slot, with the KV cache of a prompt prefix where one was saved."""
+    """A new sequence takes a slot, with the KV cache of a prompt prefix where one was saved.
+
+    `clear` empties the slot first, because the sequence before left values in it that are not finite.
+    """
 
     slot: int
     sampling: SamplingParams
     seed: int
     seen: tuple[int, ...]
     prefix: Tensor | None
+    clear: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +85,26 @@ class StepOutput:
 
     first: list[int]
     following: list[list[int]]
-    prefixes: list[tuple[Hashable, Tensor]]
     prefill_seconds: float
     decode_seconds: float
+
+
+class RunningStep(Protocol):
+    """A step that the device has been given, and may not have ended."""
+
+    @property
+    def prefixes(self) -> list[tuple[Hashable, Tensor]]:
+        """The prefixes that were to be saved, for later steps."""
+
+    @property
+    def prefill_error(self) -> Exception | None:
+        """Why the prompts could not be read; the other sequences decode all the same."""
+
+    def wait_nearly_done(self) -> None:
+        """Wait until little is left of the step, so that it is time to prepare the next."""
+
+    def output(self) -> StepOutput:
+        """Wait for the step's end."""
 
 
 class PrefillTable:

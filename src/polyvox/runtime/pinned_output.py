@@ -1,4 +1,4 @@
-"""Results on their way from a GPU to the host, through two pinned buffers that take turns."""
+"""Transfers between a GPU and the host through pinned memory, which none of the device's other work waits for."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -90,6 +90,11 @@ class PinnedOutput:
             return PendingOutput(samples.cpu())
         slot, self._next = self._slots[self._next], 1 - self._next
         return slot.start(samples)
+
+
+def upload(values: Tensor, device: torch.device) -> Tensor:
+    """Host values on the device; on a GPU, the copy is queued behind the work of the current stream."""
+    return values if device.type != "cuda" else values.pin_memory().to(device, non_blocking=True)
 
 
 def _cuda_event() -> Event:

@@ -4,12 +4,13 @@ A random number is a function of a sequence's seed and of how many tokens it has
 depend on its batch.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from polyvox.runtime.pinned_output import upload
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams
 
 MAX_REPEAT_WINDOW = 64
@@ -108,6 +109,9 @@ class SamplerState:
         )
 
 
+NO_TOKEN = -1
+"""Stands where a row's logits are not finite; its sequence has ended."""
+
 FusedSampling = Callable[[Tensor, Tensor, SamplerState], Tensor]
 """`sample(logits, slots, state)` for sequences that neither truncate nor draw again."""
 
@@ -140,30 +144,58 @@ class Sampler:
 
     def start(self, slot: int, params: SamplingParams, seed: int, seen: Iterable[int]) -> None:
         """Begin a new sequence in the slot."""
-        # A row of each table is copied at once: many small transfers to a device are slower than a few larger ones.
-        tolerated = params.repeat_window * params.repeat_share
-        self.state.int_params[slot] = torch.tensor((seed, 0, params.top_k or self.vocabulary, params.repeat_window))
-        self.state.float_params[slot] = torch.tensor(
-            (params.temperature, params.repetition_penalty, params.top_p, tolerated)
-        )
-        self.state.recent[slot] = -1
-        self._mark(self.state.seen[slot], seen)
+        self.start_all([(slot, params, seed, seen)])
+
+    def start_all(self, starts: Sequence[tuple[int, SamplingParams, int, Iterable[int]]]) -> None:
+        """Begin new sequences, each given by its slot, parameters, seed and the tokens that count as seen.
+
+        Few transfers serve for all of them, and none waits for the device.
+        """
+        ints, floats, seen = [], [], []
+        for slot, params, seed, tokens in starts:
+            ints.append((slot, seed, 0, params.top_k or self.vocabulary, params.repeat_window))
+            tolerated = params.repeat_window * params.repeat_share
+            floats.append((params.temperature, params.repetition_penalty, params.top_p, tolerated))
+            seen += [slot * self.vocabulary + token for token in tokens]
+        table = self._upload(ints)
+        slots = table[:, 0]
+        self.state.int_params[slots] = table[:, 1:]
+        self.state.float_params[slots] = self._upload(floats)
+        self.state.recent.index_fill_(0, slots, -1)
+        self._mark(self.state.seen, slots, seen)
 
     def set_limits(self, slot: int, limits: GenerationLimits) -> None:
         """Set the limits of the slot's sequence, counted from here."""
+        self.set_all_limits([(slot, limits)])
+
+    def set_all_limits(self, updates: Sequence[tuple[int, GenerationLimits]]) -> None:
+        """Set the limits of several slots' sequences, as `start_all` begins them."""
         state = self.state
-        state.min_length[slot] = self._sampled[slot] + limits.min_tokens
-        state.max_length[slot] = self._sampled[slot] + limits.max_tokens
-        state.ended[slot] = False
-        held = limits.stop_tokens if limits.held_tokens is None else limits.held_tokens
-        token_sets = limits.stop_tokens, held, limits.banned_tokens
-        if self._token_sets.get(slot) != token_sets:
-            for table, tokens in zip((state.stop, state.held, state.banned), token_sets, strict=True):
-                self._mark(table[slot], tokens)
-            self._token_sets[slot] = token_sets
+        table = self._upload([(slot, limits.min_tokens, limits.max_tokens) for slot, limits in updates])
+        slots = table[:, 0]
+        sampled = self._sampled[slots]
+        state.min_length[slots] = sampled + table[:, 1]
+        state.max_length[slots] = sampled + table[:, 2]
+        state.ended.index_fill_(0, slots, 0)
+        self._set_token_sets(updates)
+
+    def _set_token_sets(self, updates: Sequence[tuple[int, GenerationLimits]]) -> None:
+        """Mark each slot's stop, held and banned tokens, where they are not those of its sequence before."""
+        changed: list[tuple[int, tuple[frozenset[int], ...]]] = []
+        for slot, limits in updates:
+            held = limits.stop_tokens if limits.held_tokens is None else limits.held_tokens
+            token_sets = limits.stop_tokens, held, limits.banned_tokens
+            if self._token_sets.get(slot) != token_sets:
+                self._token_sets[slot] = token_sets
+                changed.append((slot, token_sets))
+        if not changed:
+            return
+        slots = self._upload([slot for slot, _ in changed])
+        for kind, table in enumerate((self.state.stop, self.state.held, self.state.banned)):
+            self._mark(table, slots, [slot * self.vocabulary + token for slot, sets in changed for token in sets[kind]])
 
     def sample(self, logits: Tensor, slots: Tensor, plan: SamplingPlan) -> Tensor:
-        """A token for each row of `logits` [n, vocabulary], by the parameters of its slot."""
+        """A token for each row of `logits` [n, vocabulary], by its slot's parameters; `NO_TOKEN` where it fails."""
         if self._fused is None:
             return self._sample(logits, slots, plan)
         if not plan.candidates and not plan.redraws:
@@ -180,6 +212,8 @@ class Sampler:
         temperature = self._temperature[slots]
         logits = logits / torch.where(temperature > 0, temperature, 1.0)[:, None]
         probabilities = logits.softmax(dim=-1)
+        # One value that is not finite makes all of a row NaN, and so does a row of nothing but forbidden tokens.
+        sound = probabilities[:, 0].isfinite()
         if plan.candidates:
             truncated = _truncated(probabilities, self._top_k[slots], self._top_p[slots], plan.candidates)
             probabilities = torch.where(self._keeps_all(slots)[:, None], probabilities, truncated)
@@ -189,6 +223,7 @@ class Sampler:
             without = logits.scatter(-1, tokens[:, None], float("-inf")).softmax(dim=-1)
             others = sample_index(without, uniforms(self._seed[slots], sampled, 1))
             tokens = torch.where(self._repeats(tokens, slots, sampled), others, tokens)
+        tokens = torch.where(sound, tokens, NO_TOKEN)
         self._record(tokens, slots, sampled)
         return tokens
 
@@ -211,18 +246,23 @@ class Sampler:
         return (window > 0) & (count >= self._tolerated[slots])
 
     def _record(self, tokens: Tensor, slots: Tensor, sampled: Tensor) -> None:
+        failed, tokens = tokens == NO_TOKEN, tokens.clamp(min=0)
         self.state.last[slots] = tokens
         # A scalar would come from the host, which a captured graph cannot ask.
         self.state.seen[slots, tokens] = torch.ones_like(tokens, dtype=torch.bool)
         self.state.recent[slots, sampled % MAX_REPEAT_WINDOW] = tokens
         self._sampled[slots] = sampled + 1
-        self.state.ended[slots] = self.state.stop[slots, tokens] | (sampled + 1 >= self.state.max_length[slots])
+        over = self.state.stop[slots, tokens] | (sampled + 1 >= self.state.max_length[slots])
+        self.state.ended[slots] = over | failed
 
-    @staticmethod
-    def _mark(row: Tensor, tokens: Iterable[int]) -> None:
-        row.zero_()
-        if marked := list(tokens):
-            row[torch.tensor(marked, device=row.device)] = True
+    def _mark(self, table: Tensor, slots: Tensor, places: Sequence[int]) -> None:
+        """Make these places of the flat table the only marked ones in the rows of the slots."""
+        table.index_fill_(0, slots, 0)
+        if places:
+            table.view(-1).index_fill_(0, self._upload(places), 1)
+
+    def _upload(self, values: Sequence[object]) -> Tensor:
+        return upload(torch.tensor(values), self.state.last.device)
 
 
 def sample_index(weights: Tensor, uniform: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
-"""Sampling as one Triton kernel, for sequences that neither truncate their distribution nor draw again.
+"""Sampling as two Triton kernels, for sequences that neither truncate their distribution nor draw again.
 
-It does what `Sampler.sample` does then, one program for each row. Triton comes with torch wherever torch was built for
-a GPU; only `runtime.executors.fused_lm` imports this file.
+They do what `Sampler.sample` does then. The first sums up each block of a row's vocabulary, so that a single row keeps
+much of the GPU busy; the second draws a block by these sums, and a token within it. Triton comes with torch wherever
+torch was built for a GPU; only `runtime.executors.fused_lm` imports this file.
 """
 
 import torch
@@ -10,6 +11,7 @@ import triton.language as tl
 from torch import Tensor
 
 from polyvox.runtime.sampling import (
+    NO_TOKEN,
     SPLITMIX_FIRST,
     SPLITMIX_GAMMA,
     SPLITMIX_SECOND,
@@ -17,8 +19,8 @@ from polyvox.runtime.sampling import (
     SamplerState,
 )
 
-_BLOCK = 16_384
-_WARPS = 16
+_BLOCK = 2048
+_WARPS = 8
 
 
 def sample(logits: Tensor, slots: Tensor, state: SamplerState) -> Tensor:
@@ -26,30 +28,35 @@ def sample(logits: Tensor, slots: Tensor, state: SamplerState) -> Tensor:
     count, vocabulary = logits.shape
     slots = slots.contiguous()
     tokens = torch.empty_like(slots)
-    _sample[(count,)](
-        logits,
-        slots,
-        state.int_params,
-        state.float_params,
-        state.min_length,
+    block = min(_BLOCK, triton.next_power_of_2(vocabulary))
+    blocks = triton.cdiv(vocabulary, block)
+    peaks, totals = torch.empty(2, count, blocks, dtype=torch.float32, device=logits.device)
+    likeliest = torch.empty(count, blocks, dtype=torch.int32, device=logits.device)
+    seen, held, banned = (table.view(torch.uint8) for table in (state.seen, state.held, state.banned))
+    given = logits, slots, state.int_params, state.float_params, state.min_length, seen, held, banned
+    sizes = {"VOCABULARY": vocabulary, "BLOCK": block, "num_warps": _WARPS}
+    _sum_up[(count, blocks)](*given, peaks, totals, likeliest, logits.stride(0), blocks, **sizes)
+    _draw[(count,)](
+        *given,
+        peaks,
+        totals,
+        likeliest,
         state.max_length,
-        state.seen.view(torch.uint8),
         state.stop.view(torch.uint8),
-        state.held.view(torch.uint8),
-        state.banned.view(torch.uint8),
         state.recent,
         state.last,
         state.ended.view(torch.uint8),
         tokens,
         logits.stride(0),
-        VOCABULARY=vocabulary,
+        blocks,
+        BLOCKS=triton.next_power_of_2(blocks),
         KEPT=state.recent.shape[1],
-        BLOCK=min(_BLOCK, triton.next_power_of_2(vocabulary)),
         GAMMA=SPLITMIX_GAMMA,
         FIRST=SPLITMIX_FIRST,
         SECOND=SPLITMIX_SECOND,
         BITS=UNIFORM_BITS,
-        num_warps=_WARPS,
+        NONE=NO_TOKEN,
+        **sizes,
     )
     return tokens
 
@@ -62,88 +69,148 @@ def _mix(bits, FIRST: tl.constexpr, SECOND: tl.constexpr):
 
 
 @triton.jit
-def _constrained(logits, seen, held, banned, ids, valid, penalty, too_soon):
-    logit = tl.load(logits + ids, mask=valid, other=float("-inf")).to(tl.float32)
-    was_seen = tl.load(seen + ids, mask=valid, other=0) != 0
-    logit = tl.where(was_seen, tl.where(logit > 0, logit / penalty, logit * penalty), logit)
-    masked = tl.load(banned + ids, mask=valid, other=1) != 0
-    masked = masked | ((tl.load(held + ids, mask=valid, other=0) != 0) & too_soon)
-    return tl.where(masked, float("-inf"), logit)
-
-
-@triton.jit
-def _sample(
+def _constrained(
     logits,
     slots,
     int_params,
     float_params,
     min_length,
-    max_length,
     seen,
-    stop,
     held,
     banned,
+    stride,
+    start,
+    VOCABULARY,
+    BLOCK: tl.constexpr,
+):
+    """A block of this program's row as its sequence may sample it, and what it is divided by before the softmax."""
+    row = tl.program_id(0)
+    slot = tl.load(slots + row)
+    temperature = tl.load(float_params + slot * 4)
+    penalty = tl.load(float_params + slot * 4 + 1)
+    too_soon = tl.load(int_params + slot * 4 + 1) < tl.load(min_length + slot)
+    ids = start + tl.arange(0, BLOCK)
+    valid = ids < VOCABULARY
+    place = slot * VOCABULARY + ids
+    logit = tl.load(logits + row * stride + ids, mask=valid, other=float("-inf")).to(tl.float32)
+    was_seen = tl.load(seen + place, mask=valid, other=0) != 0
+    logit = tl.where(was_seen, tl.where(logit > 0, logit / penalty, logit * penalty), logit)
+    masked = tl.load(banned + place, mask=valid, other=1) != 0
+    masked = masked | ((tl.load(held + place, mask=valid, other=0) != 0) & too_soon)
+    return tl.where(masked, float("-inf"), logit), tl.where(temperature > 0, temperature, 1.0)
+
+
+@triton.jit
+def _sum_up(
+    logits,
+    slots,
+    int_params,
+    float_params,
+    min_length,
+    seen,
+    held,
+    banned,
+    peaks,
+    totals,
+    likeliest,
+    stride,
+    blocks,
+    VOCABULARY: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    start = tl.program_id(1) * BLOCK
+    logit, divisor = _constrained(
+        logits, slots, int_params, float_params, min_length, seen, held, banned, stride, start, VOCABULARY, BLOCK
+    )
+    peak = tl.max(logit, axis=0)
+    # In a block of nothing but forbidden tokens, the difference of two infinities would be NaN.
+    level = tl.where(peak == float("-inf"), 0.0, peak)
+    place = tl.program_id(0) * blocks + tl.program_id(1)
+    tl.store(peaks + place, peak)
+    tl.store(totals + place, tl.sum(tl.exp((logit - level) / divisor), axis=0))
+    tl.store(likeliest + place, start + tl.argmax(logit, axis=0))
+
+
+@triton.jit
+def _draw(
+    logits,
+    slots,
+    int_params,
+    float_params,
+    min_length,
+    seen,
+    held,
+    banned,
+    peaks,
+    totals,
+    likeliest,
+    max_length,
+    stop,
     recent,
     last,
     ended,
     tokens,
     stride,
+    blocks,
     VOCABULARY: tl.constexpr,
-    KEPT: tl.constexpr,
     BLOCK: tl.constexpr,
+    BLOCKS: tl.constexpr,
+    KEPT: tl.constexpr,
     GAMMA: tl.constexpr,
     FIRST: tl.constexpr,
     SECOND: tl.constexpr,
     BITS: tl.constexpr,
+    NONE: tl.constexpr,
 ):
     row = tl.program_id(0)
     slot = tl.load(slots + row)
     sampled = tl.load(int_params + slot * 4 + 1)
     temperature = tl.load(float_params + slot * 4)
-    penalty = tl.load(float_params + slot * 4 + 1)
-    too_soon = sampled < tl.load(min_length + slot)
-    divisor = tl.where(temperature > 0, temperature, 1.0)
-    logits += row * stride
-    seen += slot * VOCABULARY
-    held += slot * VOCABULARY
-    banned += slot * VOCABULARY
-
-    highest = float("-inf")
-    likeliest = 0
-    total = 0.0
-    for start in range(0, VOCABULARY, BLOCK):
-        ids = start + tl.arange(0, BLOCK)
-        logit = _constrained(logits, seen, held, banned, ids, ids < VOCABULARY, penalty, too_soon)
-        here = tl.max(logit, axis=0)
-        likeliest = tl.where(here > highest, start + tl.argmax(logit, axis=0), likeliest)
-        higher = tl.maximum(highest, here)
-        level = tl.where(higher == float("-inf"), 0.0, higher)
-        total = total * tl.exp((highest - level) / divisor) + tl.sum(tl.exp((logit - level) / divisor), axis=0)
-        highest = higher
+    every = tl.arange(0, BLOCKS)
+    peak = tl.load(peaks + row * blocks + every, mask=every < blocks, other=float("-inf"))
+    share = tl.load(totals + row * blocks + every, mask=every < blocks, other=0.0)
+    highest = tl.max(peak, axis=0)
+    level = tl.where(highest == float("-inf"), 0.0, highest)
+    share = share * tl.exp((peak - level) / tl.where(temperature > 0, temperature, 1.0))
+    total = tl.sum(share, axis=0)
+    first = tl.min(tl.where(peak == highest, every, BLOCKS - 1), axis=0)
+    greedy = tl.load(likeliest + row * blocks + tl.minimum(first, blocks - 1))
 
     bits = _mix(tl.load(int_params + slot * 4), FIRST, SECOND) + (2 * sampled + 1) * GAMMA
     bits = (_mix(bits, FIRST, SECOND) >> (64 - BITS)) & ((1 << BITS) - 1)
     target = bits.to(tl.float32) * (1.0 / (1 << BITS)) * total
-    reached = 0.0
-    chosen = VOCABULARY
-    farthest = 0
-    for start in range(0, VOCABULARY, BLOCK):
-        ids = start + tl.arange(0, BLOCK)
-        logit = _constrained(logits, seen, held, banned, ids, ids < VOCABULARY, penalty, too_soon)
-        weight = tl.exp((logit - highest) / divisor)
-        beyond = (reached + tl.cumsum(weight, axis=0) > target) & (weight > 0)
-        chosen = tl.minimum(chosen, tl.min(tl.where(beyond, ids, VOCABULARY), axis=0))
-        farthest = tl.maximum(farthest, tl.max(tl.where(weight > 0, ids, 0), axis=0))
-        reached += tl.sum(weight, axis=0)
-    # Sums taken in another order may fall short of the target by their rounding.
-    chosen = tl.where(chosen == VOCABULARY, farthest, chosen)
-    # Among NaN logits there is no greatest, but a token must be one of the vocabulary's.
-    token = tl.minimum(tl.where(temperature > 0, chosen, likeliest), VOCABULARY - 1).to(tl.int64)
+    # Sums taken in another order may fall short of the target by their rounding: then the farthest is drawn.
+    farthest = tl.max(tl.where(share > 0, every, 0), axis=0)
+    beyond = (tl.cumsum(share, axis=0) > target) & (share > 0)
+    block = tl.minimum(tl.min(tl.where(beyond, every, BLOCKS), axis=0), farthest)
+    reached = tl.sum(tl.where(every < block, share, 0.0), axis=0)
+    logit, divisor = _constrained(
+        logits,
+        slots,
+        int_params,
+        float_params,
+        min_length,
+        seen,
+        held,
+        banned,
+        stride,
+        block * BLOCK,
+        VOCABULARY,
+        BLOCK,
+    )
+    ids = block * BLOCK + tl.arange(0, BLOCK)
+    weight = tl.exp((logit - level) / divisor)
+    farthest = tl.max(tl.where(weight > 0, ids, 0), axis=0)
+    beyond = (reached + tl.cumsum(weight, axis=0) > target) & (weight > 0)
+    chosen = tl.minimum(tl.min(tl.where(beyond, ids, VOCABULARY), axis=0), farthest)
+    # What is not finite, and a row of nothing but forbidden tokens, leaves no total to draw from.
+    sound = (total > 0.0) & (total < float("inf"))
+    token = tl.where(sound, tl.where(temperature > 0, chosen, greedy), 0).to(tl.int64)
 
-    tl.store(tokens + row, token)
+    tl.store(tokens + row, tl.where(sound, token, NONE))
     tl.store(last + slot, token)
-    tl.store(seen + token, tl.full([], 1, tl.uint8))
+    tl.store(seen + slot * VOCABULARY + token, tl.full([], 1, tl.uint8))
     tl.store(recent + slot * KEPT + sampled % KEPT, token)
     tl.store(int_params + slot * 4 + 1, sampled + 1)
     over = (tl.load(stop + slot * VOCABULARY + token) != 0) | (sampled + 1 >= tl.load(max_length + slot))
-    tl.store(ended + slot, over.to(tl.uint8))
+    tl.store(ended + slot, (over | (sound == 0)).to(tl.uint8))

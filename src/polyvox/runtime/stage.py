@@ -1,15 +1,19 @@
 """Dynamic batching of one step of a model: single awaits of many sessions in, batches out."""
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import Generic, TypeVar
 
+import structlog
+
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.runtime.cancellation import CancelToken, InferenceStoppedError
 from polyvox.runtime.device_executor import DeviceExecutor
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -66,7 +70,8 @@ class Stage(Generic[Item, Result]):
     item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due. `room`
     gives the largest batch of a key, where that is not `max_batch` for all. With `cost`, the items behind the first add
     up to at most `max_cost`, so that an urgent one never waits for a batch that is longer. A batch is told to stop when
-    all of its callers have gone.
+    all of its callers have gone. With `isolates`, the items of a batch that fails run again one by one, so that only
+    those at fault fail; a failed run must then leave its items as they were.
     """
 
     def __init__(
@@ -82,6 +87,7 @@ class Stage(Generic[Item, Result]):
         cost: Callable[[Item], int] | None = None,
         max_cost: int = 1,
         observer: Observer | None = None,
+        isolates: bool = False,
     ) -> None:
         assert max_batch >= 1
         self.name = name
@@ -92,6 +98,7 @@ class Stage(Generic[Item, Result]):
         self._max_wait = max_wait
         self._key = key
         self._observer = observer
+        self._isolates = isolates
         self._groups: dict[Hashable, dict[int, _Waiter[Item, Result]]] = {}
         self._arrivals = 0
         self._changed = asyncio.Event()
@@ -188,7 +195,7 @@ class Stage(Generic[Item, Result]):
         started = now()
         items = [waiter.item for waiter in batch]
         token = CancelToken()
-        call = asyncio.ensure_future(self._executor.run_reserved(partial(self._run_batch, items), token))
+        call = asyncio.ensure_future(self._executor.run_reserved(partial(self._results, items), token))
         for waiter in batch:
             waiter.future.add_done_callback(lambda _: _stop_if_abandoned(batch, token))
         await asyncio.wait([call])
@@ -199,14 +206,35 @@ class Stage(Generic[Item, Result]):
         for index, waiter in enumerate(batch):
             if waiter.future.done():
                 continue
-            if error is None:
-                waiter.future.set_result(results[index])
+            result = error or results[index]
+            if isinstance(result, BaseException):
+                waiter.future.set_exception(result)
             else:
-                waiter.future.set_exception(error)
+                waiter.future.set_result(result)
         if self._observer is not None:
             longest = started - min(waiter.arrived for waiter in batch)
             stopped = isinstance(error, InferenceStoppedError)
             self._observer(BatchReport(self.name, len(batch), longest, now() - started, stopped=stopped))
+
+    def _results(self, items: list[Item]) -> Sequence[Result | Exception]:
+        """Each item's result, or its error where it also fails alone."""
+        try:
+            return self._run_batch(items)
+        except InferenceStoppedError:
+            raise
+        except Exception:
+            if not self._isolates or len(items) == 1:
+                raise
+            log.warning("A batch failed, so its items run again one by one.", stage=self.name, size=len(items))
+            return [self._alone(item) for item in items]
+
+    def _alone(self, item: Item) -> Result | Exception:
+        try:
+            return self._run_batch([item])[0]
+        except InferenceStoppedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, its caller gets it
+            return error
 
     def _waiting(self) -> list[_Waiter[Item, Result]]:
         return [waiter for group in self._groups.values() for waiter in group.values()]

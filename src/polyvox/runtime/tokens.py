@@ -128,9 +128,9 @@ class TokenStream:
         self._spent = Seconds(0.0, None if spent.device is None else 0.0)
         return spent
 
-    def is_ahead(self, most: int) -> bool:
-        """Whether at least `most` tokens wait for the reader, and as many as it waits for."""
-        return len(self._tokens) >= max(most, self._wanted)
+    def is_ahead(self, most: int, coming: int = 0) -> bool:
+        """Whether at least `most` tokens wait for the reader, and as many as it waits for; `coming` ones count too."""
+        return len(self._tokens) + coming >= max(most, self._wanted)
 
     async def wait_while_ahead(self, most: int) -> None:
         """Wait until the reader has caught up."""

@@ -130,6 +130,7 @@ def _stage(
         cost=token2wav.blocks_of if isinstance(token2wav, Token2Wav) else None,
         max_cost=_BATCH_BLOCKS,
         observer=observer,
+        isolates=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +29,7 @@ from polyvox.runtime.stage import BatchReport, Observer, Stage
 from polyvox.runtime.tokens import Prompt, TokenSource
 from polyvox.text.grapheme_frontend import GraphemeFrontend
 from polyvox.text.spoken import Pause
+from polyvox.text.tracked import TrackedText
 from polyvox.types import (
     AudioChunk,
     Capabilities,
@@ -125,7 +126,8 @@ class SpeechLmEngine:
         self.warning = " ".join(filter(None, (networks.warning, lm_warning, codec_warning)))
         encoder_device, encoder = await self._encoder(networks)
         executors = (codec_device, lm_device, encoder_device, text)
-        self._running = _Running(networks, PromptBuilder(networks.vocabulary), stages, encoder, executors, text)
+        prompts = PromptBuilder(networks.vocabulary, self._normalized)
+        self._running = _Running(networks, prompts, stages, encoder, executors, text)
         if networks.lm is not None and self.voices:
             async for _ in self.speak(replace(_WARM_UP, voice=self.voices[0].id)):
                 continue
@@ -168,14 +170,15 @@ class SpeechLmEngine:
         voice = self._voice(utterance)
         segments = self._frontend.segments(utterance.text, utterance.normalization, utterance.language)
         found = 0
-        while (segment := await running.text.run(lambda: next(segments, None))) is not None:
+        read = partial(_next_prompt, segments, partial(self._prompt, running.prompts, voice))
+        while (given := await running.text.run(read)) is not None:
             if synthesis.exhausted:
                 break
-            if isinstance(segment, Pause):
-                yield synthesis.pause(segment)
+            if isinstance(given, Pause):
+                yield synthesis.pause(given)
                 continue
             found += 1
-            prompt = await running.text.run(partial(self._prompt, running.prompts, voice, segment.text))
+            segment, prompt = given
             async with aclosing(synthesis.speak(segment, prompt)) as chunks:
                 async for chunk in chunks:
                     yield chunk
@@ -184,11 +187,14 @@ class SpeechLmEngine:
         if not synthesis.tokens:
             raise EngineError("The language model ended before it spoke; ask again, or with another seed.")
 
-    def _prompt(self, prompts: PromptBuilder, voice: str | CodeVoice, text: str) -> Prompt:
+    def _normalized(self, transcript: str) -> str:
+        return self._frontend.normalized(transcript, Utterance("", "").normalization)
+
+    @staticmethod
+    def _prompt(prompts: PromptBuilder, voice: str | CodeVoice, text: str) -> Prompt:
         if isinstance(voice, str):
             return prompts.named(voice, text)
-        transcript = self._frontend.normalized(voice.transcript, Utterance("", "").normalization)
-        return prompts.cloned(replace(voice, transcript=transcript), text)
+        return prompts.cloned(voice, text)
 
     def _voice(self, utterance: Utterance) -> str | CodeVoice:
         if utterance.prepared is not None:
@@ -214,6 +220,7 @@ class SpeechLmEngine:
             capacity=capacity,
             prefill_rows=self._settings.prefill_rows,
             prefix_bytes=self._settings.prefix_bytes,
+            float8=self._settings.weights == "float8",
         )
 
         def make(replay: Replay | None) -> LmScheduler:
@@ -247,6 +254,14 @@ class SpeechLmEngine:
         if self._running is None:
             raise EngineError("The engine 'speechlm' is not running.")
         return self._running
+
+
+def _next_prompt(
+    segments: Iterator[TrackedText | Pause], prompt: Callable[[str], Prompt]
+) -> tuple[TrackedText, Prompt] | Pause | None:
+    """The next segment with its prompt, in one turn: a prompt must not wait until all others have their segments."""
+    segment = next(segments, None)
+    return segment if segment is None or isinstance(segment, Pause) else (segment, prompt(segment.text))
 
 
 def _remote_config(settings: SpeechLmSettings, connections: int) -> RemoteLmConfig:

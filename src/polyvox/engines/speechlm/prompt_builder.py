@@ -1,6 +1,8 @@
 """Prompts of the language model: a speaker and a text, or a recording's transcript and tokens and a text."""
 
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +18,7 @@ START = "<|im_start|>"
 END = "<|im_end|>"
 SPEECH = "<|speech_start|>"
 MAX_VOICE_TOKENS = 30 * TOKENS_PER_SECOND
+_KEPT_VOICES = 64
 
 
 def code_text(code: int) -> str:
@@ -76,45 +79,63 @@ def check_transcript(transcript: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptBuilder:
-    """Builds prompts; without the vocabulary, as text only."""
+class _VoicePrefix:
+    """What stands before the text in every prompt of a cloned voice."""
 
-    encoder: PromptEncoder | None
+    ids: tuple[int, ...]
+    text: str
+    seen: tuple[int, ...]
+
+
+class PromptBuilder:
+    """Builds prompts; without the vocabulary, as text only.
+
+    What the last few cloned voices add to a prompt is kept: it takes longer to make than the rest. `normalize` makes of
+    a recording's transcript what the model reads.
+    """
+
+    def __init__(self, encoder: PromptEncoder | None, normalize: Callable[[str], str] = str) -> None:
+        self._encoder = encoder
+        self._normalize = normalize
+        self._prefixes: OrderedDict[tuple[bytes, str], _VoicePrefix] = OrderedDict()
 
     def named(self, speaker: str, text: str) -> Prompt:
         """Prompt of a speaker that the model was trained on."""
-        return self._prompt([START, f"{_escape(speaker)}: {_escape(text)}", SPEECH], ())
+        before = _VoicePrefix(self._ids([START]), START, ())
+        return self._prompt(before, f"{_escape(speaker)}: {_escape(text)}")
 
     def cloned(self, voice: CodeVoice, text: str) -> Prompt:
         """Prompt of a cloned voice. Everything before the text is a shared prefix."""
-        if self.encoder is not None and voice.codes.max() >= self.encoder.codes:
-            raise PromptError(f"The model has no tokens beyond {self.encoder.codes - 1}; the voice is of another.")
-        before: list[str | CodeVoice] = [START, _escape(voice.transcript), SPEECH, voice, END, START]
-        prompt = self._prompt([*before, _escape(text), SPEECH], tuple(voice.codes.tolist()))
-        if self.encoder is None:
-            return prompt
-        end = self.encoder.codes
-        return Prompt(prompt.ids, prompt.text, shared=len(self._ids(before)), seen=(*prompt.seen, end))
+        before = self._voice_prefix(voice)
+        return replace(self._prompt(before, _escape(text)), shared=len(before.ids))
 
-    def _prompt(self, parts: "list[str | CodeVoice]", seen: tuple[int, ...]) -> Prompt:
-        text = "".join(part if isinstance(part, str) else _code_texts(part) for part in parts)
-        return Prompt(self._ids(parts), text, seen=seen)
+    def _voice_prefix(self, voice: CodeVoice) -> _VoicePrefix:
+        key = voice.codes.tobytes(), voice.transcript
+        prefix = self._prefixes.get(key) or self._made_prefix(voice)
+        self._prefixes[key] = prefix
+        self._prefixes.move_to_end(key)
+        if len(self._prefixes) > _KEPT_VOICES:
+            self._prefixes.popitem(last=False)
+        return prefix
 
-    def _ids(self, parts: "list[str | CodeVoice]") -> tuple[int, ...]:
+    def _made_prefix(self, voice: CodeVoice) -> _VoicePrefix:
+        encoder, codes = self._encoder, tuple(voice.codes.tolist())
+        before, behind = [START, _escape(self._normalize(voice.transcript)), SPEECH], [END, START]
+        if encoder is None:
+            return _VoicePrefix((), "".join([*before, *map(code_text, codes), *behind]), codes)
+        if max(codes) >= encoder.codes:
+            raise PromptError(f"The model has no tokens beyond {encoder.codes - 1}; the voice is of another.")
+        spoken = tuple(encoder.first_code + code for code in codes)
+        return _VoicePrefix((*self._ids(before), *spoken, *self._ids(behind)), "", (*codes, encoder.codes))
+
+    def _prompt(self, before: _VoicePrefix, text: str) -> Prompt:
+        if self._encoder is None:
+            return Prompt((), f"{before.text}{text}{SPEECH}", seen=before.seen)
+        return Prompt((*before.ids, *self._ids([text, SPEECH])), seen=before.seen)
+
+    def _ids(self, parts: Sequence[str]) -> tuple[int, ...]:
         """The ids, encoded part by part, since control tokens separate the parts."""
-        if self.encoder is None:
-            return ()
-        ids: list[int] = []
-        for part in parts:
-            if isinstance(part, str):
-                ids += self.encoder.encode(part)
-            else:
-                ids += (part.codes + self.encoder.first_code).tolist()
-        return tuple(ids)
-
-
-def _code_texts(voice: CodeVoice) -> str:
-    return "".join(map(code_text, voice.codes.tolist()))
+        return () if self._encoder is None else tuple(each for part in parts for each in self._encoder.encode(part))
 
 
 def _escape(text: str) -> str:

@@ -45,6 +45,11 @@ class SpeechLmSettings(SettingsSection):
     precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto", description="`auto`: bfloat16 on a GPU, float32 on the CPU."
     )
+    weights: Literal["auto", "float8"] = Field(
+        "auto",
+        description="`float8`: linear layers compute in 8 bits on a GPU that can, faster and less exact; "
+        "`auto`: as the rest.",
+    )
     codec_precision: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto", description="That of its codec. `auto`: float16 on a GPU where it proves close, else float32."
     )

@@ -4,15 +4,23 @@ Each reads its input once, computes in float32 and rounds where the eager networ
 wherever torch was built for a GPU; only `runtime.executors.fused_lm` imports this file.
 """
 
+from functools import cache
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
-SPLIT = 128
+from polyvox.models.qwen.float8 import Weight
+
+SPLIT = 256
 """Keys that one program of the attention handles, as in flash decoding. A row's split does not depend on its batch."""
 
-_KEY_BLOCK = 128
+_KEY_BLOCK = 64
+_ATTENTION_WARPS = 4
+_ATTENTION_STAGES = 3
 _MIN_GROUP = 16  # tl.dot needs at least so many rows
 _GATE_BLOCK = 1024
 _WEIGHT_ROWS = 4
@@ -21,14 +29,35 @@ _COLUMN_BLOCK = 1024
 _WARPS = 8
 
 
-def add_and_norm(rows: Tensor, added: Tensor | None, scale: Tensor, eps: float) -> Tensor:
-    """Add to `rows` [n, width] in place, and return their RMS norm."""
-    normed = torch.empty_like(rows)
+_HOPPER = (9, 0)
+
+
+@cache
+def _overlap(device: torch.device) -> dict[str, Any]:
+    """Arguments of every launch: on newer GPUs, a kernel starts and reads its weights while the last one ends."""
+    if device.type != "cuda" or torch.cuda.get_device_capability(device) < _HOPPER:
+        return {"EARLY": False}
+    return {"EARLY": True, "launch_pdl": True}
+
+
+def add_and_norm(
+    rows: Tensor, added: Tensor | None, scale: Tensor, eps: float, dtype: torch.dtype | None = None
+) -> Tensor:
+    """Add to `rows` [n, width] in place, and return their RMS norm, in `dtype` where it is given."""
+    normed = torch.empty_like(rows, dtype=dtype)
     assert rows.is_contiguous()
     count, width = rows.shape
     block = triton.next_power_of_2(width)
     _add_and_norm[(count,)](
-        rows, rows if added is None else added, scale, normed, width, eps, ADD=added is not None, BLOCK=block
+        rows,
+        rows if added is None else added,
+        scale,
+        normed,
+        width,
+        eps,
+        ADD=added is not None,
+        BLOCK=block,
+        **_overlap(rows.device),
     )
     return normed
 
@@ -70,19 +99,37 @@ def rotate_and_store(
         NORM=norms is not None,
         WIDTH=width,
         HALF=width // 2,
+        **_overlap(projected.device),
     )
     return queries
 
 
 def attend_slots(
-    queries: Tensor, cache: tuple[Tensor, Tensor], slots: Tensor, positions: Tensor, extent: int
+    queries: Tensor,
+    cache: tuple[Tensor, Tensor],
+    slots: Tensor,
+    positions: Tensor,
+    extent: int,
+    dtype: torch.dtype | None = None,
 ) -> Tensor:
-    """Attention of each row to its slot up to its own position, which lies before `extent`: [n, heads * width]."""
+    """Attention of each row to its slot up to its own position, which lies before `extent`: [n, heads * width].
+
+    The result is in `dtype` where it is given.
+    """
     partial, weights = attend_split(queries, cache, slots, positions, extent)
     count, heads, splits, width = partial.shape
-    out = torch.empty_like(queries)
+    out = torch.empty_like(queries, dtype=dtype)
     _merge[(count, heads)](
-        partial, weights[0], weights[1], out, heads, splits, WIDTH=width, SPLITS=triton.next_power_of_2(splits)
+        partial,
+        weights[0],
+        weights[1],
+        out,
+        heads,
+        splits,
+        KIND=_triton_dtype(queries.dtype),
+        WIDTH=width,
+        SPLITS=triton.next_power_of_2(splits),
+        **_overlap(queries.device),
     )
     return out.view(count, heads * width)
 
@@ -116,14 +163,18 @@ def attend_split(
         WIDTH=width,
         KEYS=_KEY_BLOCK,
         SPAN=SPLIT,
+        num_warps=_ATTENTION_WARPS,
+        num_stages=_ATTENTION_STAGES,
+        **_overlap(queries.device),
     )
     return partial, weights
 
 
 def norm_and_project(
-    row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Tensor, bias: Tensor | None
+    row: Tensor, added: Tensor | None, scale: Tensor, eps: float, weight: Weight, bias: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """For a single row: `row + added`, and its RMS norm times a weight."""
+    weight, factor = _unpacked(weight)
     total, out = torch.empty_like(row), row.new_empty(1, len(weight))
     width = row.shape[1]
     _norm_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
@@ -131,6 +182,7 @@ def norm_and_project(
         row if added is None else added,
         scale,
         weight,
+        weight if factor is None else factor,
         weight if bias is None else bias,
         total,
         out,
@@ -139,57 +191,96 @@ def norm_and_project(
         eps,
         ADD=added is not None,
         BIAS=bias is not None,
+        FLOAT8=factor is not None,
         FEW=_WEIGHT_ROWS,
         BLOCK=triton.next_power_of_2(width),
         num_warps=_WARPS,
+        **_overlap(row.device),
     )
     return total, out
 
 
-def merge_and_project(parts: tuple[Tensor, Tensor], weight: Tensor) -> Tensor:
-    """For a single row: the splits of `attend_split`, merged, times a weight."""
+def merge_and_project(parts: tuple[Tensor, Tensor], weight: Weight, dtype: torch.dtype) -> Tensor:
+    """For a single row: the splits of `attend_split`, merged, times a weight, in `dtype`."""
     partial, weights = parts
     _, heads, splits, width = partial.shape
-    out = weight.new_empty(1, len(weight))
+    weight, factor = _unpacked(weight)
+    out = weight.new_empty(1, len(weight), dtype=dtype)
     _merge_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
         partial,
         weights[0],
         weights[1],
         weight,
+        weight if factor is None else factor,
         out,
         len(weight),
         splits,
+        FLOAT8=factor is not None,
         HEADS=heads,
         ROWS=triton.next_power_of_2(heads),
         WIDTH=width,
         SPLITS=triton.next_power_of_2(splits),
         FEW=_WEIGHT_ROWS,
         num_warps=_WARPS,
+        **_overlap(weight.device),
     )
     return out
 
 
-def gate_and_project(both: Tensor, weight: Tensor) -> Tensor:
+def gate_and_project(both: Tensor, weight: Weight) -> Tensor:
     """For a single row: `gate` times a weight."""
+    weight, factor = _unpacked(weight)
     out = both.new_empty(1, len(weight))
     _gate_and_project[(triton.cdiv(len(weight), _WEIGHT_ROWS),)](
-        both, weight, out, len(weight), WIDTH=weight.shape[1], FEW=_WEIGHT_ROWS, BLOCK=_COLUMN_BLOCK, num_warps=_WARPS
+        both,
+        weight,
+        weight if factor is None else factor,
+        out,
+        len(weight),
+        FLOAT8=factor is not None,
+        WIDTH=weight.shape[1],
+        FEW=_WEIGHT_ROWS,
+        BLOCK=_COLUMN_BLOCK,
+        num_warps=_WARPS,
+        **_overlap(both.device),
     )
     return out
 
 
-def gate(both: Tensor) -> Tensor:
-    """SiLU of the first half of each row times the second."""
+def gate(both: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """SiLU of the first half of each row times the second, in `dtype` where it is given."""
     count, width = both.shape[0], both.shape[1] // 2
-    out = both.new_empty(count, width)
-    _gate[(count, triton.cdiv(width, _GATE_BLOCK))](both, out, width, BLOCK=_GATE_BLOCK)
+    out = both.new_empty(count, width, dtype=dtype or both.dtype)
+    _gate[(count, triton.cdiv(width, _GATE_BLOCK))](both, out, width, BLOCK=_GATE_BLOCK, **_overlap(both.device))
     return out
+
+
+def _unpacked(weight: Weight) -> tuple[Tensor, Tensor | None]:
+    """A weight as it lies in memory, and its scale where it is in float8."""
+    return (weight, None) if isinstance(weight, Tensor) else (weight.weight, weight.scale)
+
+
+def _triton_dtype(dtype: torch.dtype) -> Any:
+    return {torch.float32: tl.float32, torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}[dtype]
 
 
 @triton.jit
-def _add_and_norm(rows, added, scale, normed, width, eps, ADD: tl.constexpr, BLOCK: tl.constexpr):
+def _rounded(values, KIND: tl.constexpr, TARGET: tl.constexpr):
+    """Values as the network's own precision has them, in the target's."""
+    values = values.to(KIND)
+    if TARGET.is_fp8():
+        values = tl.minimum(tl.maximum(values.to(tl.float32), -448.0), 448.0)
+    return values.to(TARGET)
+
+
+@triton.jit
+def _add_and_norm(rows, added, scale, normed, width, eps, ADD: tl.constexpr, BLOCK: tl.constexpr, EARLY: tl.constexpr):
     columns = tl.arange(0, BLOCK)
     valid = columns < width
+    factor = tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     start = tl.program_id(0) * width
     row = tl.load(rows + start + columns, mask=valid, other=0.0).to(tl.float32)
     if ADD:
@@ -198,8 +289,8 @@ def _add_and_norm(rows, added, scale, normed, width, eps, ADD: tl.constexpr, BLO
         tl.store(rows + start + columns, rounded, mask=valid)
         row = rounded.to(tl.float32)
     row = row * tl.rsqrt(tl.sum(row * row, axis=0) / width + eps)
-    row = row * tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)
-    tl.store(normed + start + columns, row.to(normed.dtype.element_ty), mask=valid)
+    row = row * factor
+    tl.store(normed + start + columns, _rounded(row, rows.dtype.element_ty, normed.dtype.element_ty), mask=valid)
 
 
 @triton.jit
@@ -221,7 +312,11 @@ def _rotate_and_store(
     NORM: tl.constexpr,
     WIDTH: tl.constexpr,
     HALF: tl.constexpr,
+    EARLY: tl.constexpr,
 ):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     row = tl.program_id(0)
     head = tl.program_id(1)
     half = tl.arange(0, HALF)
@@ -273,12 +368,16 @@ def _attend(
     WIDTH: tl.constexpr,
     KEYS: tl.constexpr,
     SPAN: tl.constexpr,
+    EARLY: tl.constexpr,
 ):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     row = tl.program_id(0)
     key_head = tl.program_id(1)
     split = tl.program_id(2)
     end = tl.load(positions + row) + 1
-    slot = tl.load(slots + row)
+    slot = tl.load(slots + row).to(tl.int64)
     members = tl.arange(0, ROWS)
     valid = members < GROUP
     columns = tl.arange(0, WIDTH)
@@ -289,8 +388,9 @@ def _attend(
     weight = tl.zeros([ROWS], tl.float32)
     total = tl.zeros([ROWS, WIDTH], tl.float32)
     base = (slot * tl.num_programs(1) + key_head) * capacity
-    for part in tl.static_range(SPAN // KEYS):
-        seen = split * SPAN + part * KEYS + tl.arange(0, KEYS)
+    # Blocks behind the row's end are left out; where all are, the split's weight is zero.
+    for start in range(0, tl.minimum(end - split * SPAN, SPAN).to(tl.int32), KEYS):
+        seen = split * SPAN + start + tl.arange(0, KEYS)
         inside = seen < end
         place = (base + seen[:, None]) * WIDTH + columns
         key = tl.load(keys + place, mask=inside[:, None], other=0.0)
@@ -312,7 +412,21 @@ def _attend(
 
 
 @triton.jit
-def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPLITS: tl.constexpr):
+def _merge(
+    partial,
+    greatest,
+    sums,
+    out,
+    heads,
+    splits,
+    KIND: tl.constexpr,
+    WIDTH: tl.constexpr,
+    SPLITS: tl.constexpr,
+    EARLY: tl.constexpr,
+):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     head = tl.program_id(0) * heads + tl.program_id(1)
     parts = tl.arange(0, SPLITS)
     valid = parts < splits
@@ -324,11 +438,14 @@ def _merge(partial, greatest, sums, out, heads, splits, WIDTH: tl.constexpr, SPL
     used = valid & (share > 0.0)
     part = tl.load(partial + (head * splits + parts[:, None]) * WIDTH + columns, mask=used[:, None], other=0.0)
     total = tl.sum(part * share[:, None], axis=0) / weight
-    tl.store(out + head * WIDTH + columns, total.to(out.dtype.element_ty))
+    tl.store(out + head * WIDTH + columns, _rounded(total, KIND, out.dtype.element_ty))
 
 
 @triton.jit
-def _gate(both, out, width, BLOCK: tl.constexpr):
+def _gate(both, out, width, BLOCK: tl.constexpr, EARLY: tl.constexpr):
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     row = tl.program_id(0)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     valid = columns < width
@@ -336,7 +453,7 @@ def _gate(both, out, width, BLOCK: tl.constexpr):
     kind: tl.constexpr = both.dtype.element_ty
     opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
     passed = tl.load(both + row * 2 * width + width + columns, mask=valid, other=0.0).to(tl.float32)
-    tl.store(out + row * width + columns, (opened * passed).to(kind), mask=valid)
+    tl.store(out + row * width + columns, _rounded(opened * passed, kind, out.dtype.element_ty), mask=valid)
 
 
 @triton.jit
@@ -345,6 +462,7 @@ def _norm_and_project(
     added,
     scale,
     weight,
+    weight_scale,
     bias,
     total,
     out,
@@ -353,11 +471,20 @@ def _norm_and_project(
     eps,
     ADD: tl.constexpr,
     BIAS: tl.constexpr,
+    FLOAT8: tl.constexpr,
     FEW: tl.constexpr,
     BLOCK: tl.constexpr,
+    EARLY: tl.constexpr,
 ):
     columns = tl.arange(0, BLOCK)
     valid = columns < width
+    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
+    inside = members < rows
+    factors = tl.load(weight + members[:, None] * width + columns, mask=inside[:, None] & valid[None, :], other=0.0)
+    factor = tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     kind: tl.constexpr = row.dtype.element_ty
     value = tl.load(row + columns, mask=valid, other=0.0).to(tl.float32)
     if ADD:
@@ -366,13 +493,10 @@ def _norm_and_project(
     if tl.program_id(0) == 0:
         tl.store(total + columns, value.to(kind), mask=valid)
     value = value * tl.rsqrt(tl.sum(value * value, axis=0) / width + eps)
-    value = (value * tl.load(scale + columns, mask=valid, other=0.0).to(tl.float32)).to(kind).to(tl.float32)
-    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
-    inside = members < rows
-    factors = tl.load(weight + members[:, None] * width + columns, mask=inside[:, None] & valid[None, :], other=0.0).to(
-        tl.float32
-    )
-    result = tl.sum(factors * value[None, :], axis=1)
+    value = _rounded(value * factor, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
+    result = tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
+    if FLOAT8:
+        result *= tl.load(weight_scale)
     if BIAS:
         result += tl.load(bias + members, mask=inside, other=0.0).to(tl.float32)
     tl.store(out + members, result.to(kind), mask=inside)
@@ -384,19 +508,29 @@ def _merge_and_project(
     greatest,
     sums,
     weight,
+    weight_scale,
     out,
     rows,
     splits,
+    FLOAT8: tl.constexpr,
     HEADS: tl.constexpr,
     ROWS: tl.constexpr,
     WIDTH: tl.constexpr,
     SPLITS: tl.constexpr,
     FEW: tl.constexpr,
+    EARLY: tl.constexpr,
 ):
     heads = tl.arange(0, ROWS)
     real = heads < HEADS
     columns = tl.arange(0, WIDTH)
-    kind: tl.constexpr = weight.dtype.element_ty
+    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
+    inside = members < rows
+    place = members[:, None, None] * (HEADS * WIDTH) + heads[None, :, None] * WIDTH + columns
+    factors = tl.load(weight + place, mask=inside[:, None, None] & real[None, :, None], other=0.0)
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
+    kind: tl.constexpr = out.dtype.element_ty
     most = tl.full([ROWS], float("-inf"), tl.float32)
     share_sum = tl.zeros([ROWS], tl.float32)
     total = tl.zeros([ROWS, WIDTH], tl.float32)
@@ -412,30 +546,46 @@ def _merge_and_project(
         place = partial + (heads[:, None] * splits + split) * WIDTH + columns
         total = total * fading[:, None] + share[:, None] * tl.load(place, mask=used[:, None], other=0.0)
         most = higher
-    attended = (total / tl.where(real, share_sum, 1.0)[:, None]).to(kind).to(tl.float32)
-    members = tl.program_id(0) * FEW + tl.arange(0, FEW)
-    inside = members < rows
-    place = members[:, None, None] * (HEADS * WIDTH) + heads[None, :, None] * WIDTH + columns
-    factors = tl.load(weight + place, mask=inside[:, None, None] & real[None, :, None], other=0.0).to(tl.float32)
-    result = tl.sum(tl.sum(factors * attended[None, :, :], axis=2), axis=1)
+    attended = total / tl.where(real, share_sum, 1.0)[:, None]
+    attended = _rounded(attended, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
+    result = tl.sum(tl.sum(factors.to(tl.float32) * attended[None, :, :], axis=2), axis=1)
+    if FLOAT8:
+        result *= tl.load(weight_scale)
     tl.store(out + members, result.to(kind), mask=inside)
 
 
 @triton.jit
-def _gate_and_project(both, weight, out, rows, WIDTH: tl.constexpr, FEW: tl.constexpr, BLOCK: tl.constexpr):
+def _gate_and_project(
+    both,
+    weight,
+    weight_scale,
+    out,
+    rows,
+    FLOAT8: tl.constexpr,
+    WIDTH: tl.constexpr,
+    FEW: tl.constexpr,
+    BLOCK: tl.constexpr,
+    EARLY: tl.constexpr,
+):
     members = tl.program_id(0) * FEW + tl.arange(0, FEW)
     inside = members < rows
     kind: tl.constexpr = both.dtype.element_ty
+    columns = tl.arange(0, BLOCK)
+    place = weight + members[:, None] * WIDTH + columns
+    factors = tl.load(place, mask=inside[:, None] & (columns < WIDTH)[None, :], other=0.0)
+    if EARLY:
+        gdc_launch_dependents()
+        gdc_wait()
     result = tl.zeros([FEW], tl.float32)
-    for start in range(0, WIDTH, BLOCK):
-        columns = start + tl.arange(0, BLOCK)
-        valid = columns < WIDTH
-        opened = tl.load(both + columns, mask=valid, other=0.0).to(tl.float32)
+    for start in tl.static_range(0, WIDTH, BLOCK):
+        valid = start + columns < WIDTH
+        opened = tl.load(both + start + columns, mask=valid, other=0.0).to(tl.float32)
         opened = (opened / (1.0 + tl.exp(-opened))).to(kind).to(tl.float32)
-        passed = tl.load(both + WIDTH + columns, mask=valid, other=0.0).to(tl.float32)
-        value = (opened * passed).to(kind).to(tl.float32)
-        factors = tl.load(
-            weight + members[:, None] * WIDTH + columns, mask=inside[:, None] & valid[None, :], other=0.0
-        ).to(tl.float32)
-        result += tl.sum(factors * value[None, :], axis=1)
+        passed = tl.load(both + WIDTH + start + columns, mask=valid, other=0.0).to(tl.float32)
+        value = _rounded(opened * passed, kind, weight.dtype.element_ty if FLOAT8 else kind).to(tl.float32)
+        result += tl.sum(factors.to(tl.float32) * value[None, :], axis=1)
+        following = start + BLOCK + columns < WIDTH
+        factors = tl.load(place + start + BLOCK, mask=inside[:, None] & following[None, :], other=0.0)
+    if FLOAT8:
+        result *= tl.load(weight_scale)
     tl.store(out + members, result.to(kind), mask=inside)

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 import structlog
 import torch
 
+from polyvox.models.qwen.float8 import supports_float8
 from polyvox.models.qwen.fused import FusedQwen, QwenKernels
 from polyvox.models.qwen.model import Qwen
 from polyvox.runtime.kv_cache import KvCache, SlotMapping
@@ -16,17 +17,25 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 """Greatest RMS error of the kernels, relative to the standard deviation of the eager network's output."""
+_FLOAT8_TOLERANCE = 0.3
+"""The same for weights in float8: enough to tell wrong arithmetic from rounding."""
 _PROBE_POSITIONS = 4
 
 
-def fused_backbone(model: Backbone, cache: KvCache) -> FusedQwen | None:
-    """The fused network; None for others than Qwen, off a GPU, or where the kernels cannot be built or are wrong."""
+def fused_backbone(model: Backbone, cache: KvCache, *, float8: bool = False) -> FusedQwen | None:
+    """The fused network; None for others than Qwen, off a GPU, or where the kernels cannot be built or are wrong.
+
+    With `float8`, its weights are rounded to that where the GPU multiplies it.
+    """
     if not isinstance(model, Qwen) or not _has_triton(model.norm.weight.device):
         return None
     # Triton is only installed on machines with a GPU.
     from polyvox.models.qwen import qwen_kernels
 
-    return verified_backbone(model, cache, qwen_kernels)
+    if float8 and not supports_float8(model.norm.weight.device):
+        log.warning("This GPU does not multiply float8, so the weights stay as they are.")
+        float8 = False
+    return verified_backbone(model, cache, qwen_kernels, float8=float8)
 
 
 def fused_sampling(vocabulary: int, device: torch.device) -> FusedSampling | None:
@@ -42,15 +51,17 @@ def _has_triton(device: torch.device) -> bool:
     return device.type == "cuda" and find_spec("triton") is not None
 
 
-def verified_backbone(model: Qwen, cache: KvCache, kernels: QwenKernels) -> FusedQwen | None:
+def verified_backbone(model: Qwen, cache: KvCache, kernels: QwenKernels, *, float8: bool = False) -> FusedQwen | None:
     """The fused network, tried on the spare slot; None where it fails or differs from the eager one."""
     try:
-        fused = FusedQwen(model, cache.tensors, kernels)
+        fused = FusedQwen(model, cache.tensors, kernels, float8=float8)
         error = _deviation(model, cache, fused)
     except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, the eager network still speaks
         log.warning("The language model's fused step failed, so it decodes more slowly.", reason=str(failure)[:500])
         return None
-    if not error <= _TOLERANCE[model.norm.weight.dtype]:
+    if float8:
+        log.info("The language model's weights are in float8.", deviation=error)
+    if not error <= (_FLOAT8_TOLERANCE if float8 else _TOLERANCE[model.norm.weight.dtype]):
         log.warning("The language model's fused step errs, so it decodes more slowly.", deviation=error)
         return None
     return fused
@@ -93,5 +104,6 @@ def _deviation(model: Qwen, cache: KvCache, fused: FusedQwen) -> float:
     expected = model.decode(rows, cache.memory(mapping), positions, mapping.mask)[0].float()
     prefilled = fused.prefill(rows.clone(), slots, mapping.write_slots, positions, count, mapping.mask)[0].float()
     decoded = [fused.decode(rows[:, at].clone(), slots, positions[:, at], at + 1) for at in range(count)]
-    worst = max((got - expected).square().mean().sqrt().item() for got in (prefilled, torch.cat(decoded).float()))
-    return worst / expected.std().item()
+    errors = [(got - expected).square().mean().sqrt() for got in (prefilled, torch.cat(decoded).float())]
+    # Unlike Python's, this maximum is NaN where any of them is.
+    return (torch.stack(errors).max() / expected.std()).item()
