@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.cloning import CloneEngine, SimpleFetcher, SimpleTranscriber
+from helpers.cloning import CloneEngine, SimpleTranscriber
 from helpers.fakes import tone_settings
 from helpers.scripted_fits import style
 from helpers.serving import served
@@ -39,6 +39,13 @@ class AllSpeech:
 
     def speech(self, pcm: Pcm, rate: int) -> list[Span]:
         return [Span(0, len(pcm))]
+
+
+class Recordings:
+    """A web whose `.wav` files are recordings, and all else is not."""
+
+    async def fetch(self, url: str) -> bytes:
+        return recording() if url.endswith(".wav") else b"no audio"
 
 
 class SteppingFits:
@@ -76,7 +83,7 @@ def making_server(folder: Path, gpus: Sequence[GpuUsage] = (), **settings: Any) 
         speech.settings,
         folder / "prepared",
         intake=RecordingIntake(speech.settings, AllSpeech()),
-        fetcher=SimpleFetcher(),
+        fetcher=Recordings(),
         transcriber=SimpleTranscriber(),
         metrics=speech.metrics,
     )

@@ -23,6 +23,13 @@ PASSAGE = (
     "In an hour the water will lift them, one after another, without a sound."
 )
 CHUNK_SECONDS = 0.5
+FILES = {
+    "mp3": ("mp3", b"\xff", b"ID3"),
+    "wav": ("wav", b"RIFF"),
+    "srt": ("srt", b"1\n00:00:00,000 --> "),
+    "word_vtt": ("vtt", b"WEBVTT"),
+}
+"""How downloads are named and begin, by their formats."""
 PATIENT = 120_000
 """Milliseconds that a real model may take on a machine that is busy."""
 PAGES = ("speak", "gallery", "mix", "compare", "voices", "dialogue", "dictionary", "jobs", "live", "settings")
@@ -160,12 +167,12 @@ def test_downloads_are_what_was_heard_in_any_format(browser, url):
     with studio_page(browser, url) as page:
         type_and_speak(page, TEXT)
         page.get_by_text("Finished").wait_for()
-        for name, begin in {"mp3": (b"\xff", b"ID3"), "wav": (b"RIFF",), "flac": (b"fLaC",)}.items():
+        for name, (suffix, *begin) in FILES.items():
             page.get_by_label("Save as").select_option(name)
             with page.expect_download() as download:
                 page.get_by_role("button", name="Download").click()
-            assert download.value.suggested_filename == f"speech.{name}"
-            assert Path(download.value.path()).read_bytes().startswith(begin)
+            assert download.value.suggested_filename == f"speech.{suffix}"
+            assert Path(download.value.path()).read_bytes().startswith(tuple(begin))
 
 
 def test_a_stream_that_breaks_off_and_a_refusal_are_said(browser):

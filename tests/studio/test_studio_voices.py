@@ -104,15 +104,21 @@ def test_the_server_s_reason_is_shown_where_it_takes_no_recording(browser, serve
         page.get_by_role("button", name="Add voice").click()
         expect(page.get_by_role("alert")).to_contain_text("The recording is missing.")
         page.get_by_role("radio", name="A web address").check()
-        page.get_by_label("Address of the audio file").fill("https://example.org/7")
+        page.get_by_label("Address of the audio file").fill("https://example.org/page")
         page.get_by_label("Name", exact=True).fill("Webb")
         page.get_by_role("button", name="Add voice").click()
         expect(page.get_by_role("alert")).to_contain_text("cannot be read")
+        page.get_by_label("Address of the audio file").fill("https://example.org/webb.wav")
+        page.get_by_role("button", name="Add voice").click()
+        expect(card(page, "Webb")).to_be_visible()
         page.get_by_role("radio", name="A file").check()
         upload(page, "Quiet", recording(level=0.003))
         page.get_by_role("button", name="Add voice").click()
         expect(page.get_by_role("alert")).to_contain_text("record it closer to the microphone")
-        assert voices_of(server) == []
+        upload(page, "webb")
+        page.get_by_role("button", name="Add voice").click()
+        expect(page.get_by_role("alert")).to_contain_text("already")
+        assert [voice["name"] for voice in voices_of(server)] == ["Webb"]
 
 
 def test_a_fit_shows_its_progress_and_similarity_and_becomes_a_voice(page, server):

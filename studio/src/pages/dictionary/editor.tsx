@@ -8,6 +8,7 @@ import { Button, Checkbox, TextField } from '../../components/controls';
 import { Card, Failure, Loading } from '../../components/layout';
 import { toast } from '../../components/toasts';
 import { deleteDictionary, getDictionary, putDictionary } from './calls';
+import { forgetDraft, readDraft, writeDraft } from './drafts';
 import { EntryRow } from './entry_row';
 import { TrialCard } from './trial';
 import type { Dictionary, Entry } from './types';
@@ -25,22 +26,37 @@ interface Props {
 
 export function DictionaryEditor({ name, isShared, onSaved, onDeleted }: Props) {
   const loaded = useLoaded((signal) => getDictionary(name, signal), [name]);
-  const [draft, setDraft] = useState<Dictionary | null>(null);
-  const [isChanged, setChanged] = useState(false);
+  const [draft, setDraft] = useState(() => readDraft(name));
+  const [isChanged, setChanged] = useState(draft !== null);
   const action = useAction();
-  useEffect(() => setDraft(loaded.value), [loaded.value]);
+  useEffect(() => setDraft((before) => before ?? loaded.value), [loaded.value]);
 
   if (!draft) return loaded.error ? <Failure error={loaded.error} /> : <Loading what="the dictionary" />;
   const change = (changes: Partial<Dictionary>) => {
-    setDraft({ ...draft, ...changes });
+    const next = { ...draft, ...changes };
+    setDraft(next);
     setChanged(true);
+    writeDraft(name, next);
   };
   const save = () =>
     action.run(async () => {
       await putDictionary(name, draft);
       setChanged(false);
+      forgetDraft(name);
       toast(`${name} is saved.`);
       onSaved();
+    });
+  const discard = () =>
+    action.run(async () => {
+      setDraft(await getDictionary(name, new AbortController().signal));
+      setChanged(false);
+      forgetDraft(name);
+    });
+  const remove = () =>
+    action.run(async () => {
+      await deleteDictionary(name);
+      forgetDraft(name);
+      onDeleted();
     });
   return (
     <>
@@ -64,11 +80,16 @@ export function DictionaryEditor({ name, isShared, onSaved, onDeleted }: Props) 
               <Button kind="primary" icon="check" busy={action.busy} disabled={!isChanged} onClick={() => void save()}>
                 Save
               </Button>
+              {isChanged && (
+                <Button icon="close" disabled={action.busy} onClick={() => void discard()}>
+                  Discard the changes
+                </Button>
+              )}
               <ConfirmButton
                 label="Delete"
                 question={`Delete ${name} and its entries?`}
                 disabled={action.busy}
-                onConfirm={() => void action.run(() => deleteDictionary(name).then(onDeleted))}
+                onConfirm={() => void remove()}
               />
               <span role="status" class="soft">
                 {isChanged && 'Not saved yet.'}
