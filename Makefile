@@ -5,6 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
 CLIENTS := sdks livekit pipecat
+# Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
+ALONE = tests/faults tests/load $(shell grep -rl 'mark\.alone' tests --include='test_*.py')
+
+# Hundreds of tests start a Python: each would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup setup-dev clients serve serve-ray test quick attack lint nightly protos docs bench clean
 
@@ -60,7 +65,7 @@ test: lint clients  ## Set up and run everything, with the real models.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone"; side_by_side=$$?; \
-	$(BIN)/python -m pytest -m alone && exit $$side_by_side
+	$(BIN)/python -m pytest -m alone $(ALONE) && exit $$side_by_side
 
 quick: lint  ## The tests that need no model and no client of another project.
 	$(BIN)/python -m pytest -m "not slow and not clients"
@@ -76,6 +81,8 @@ $(VENV)-vllm/.installed:
 	touch $@
 
 nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray: 2 GB to fetch.
+	$(POLYVOX) pull kokoro
+	$(POLYVOX) pull moonshine-base
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.

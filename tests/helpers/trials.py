@@ -29,7 +29,7 @@ NOISE = 0.15
 """Seconds more where so few probes were made that their 99th percentile is one or two of them; not in `make attack`."""
 STRICT = "TRIALS_STRICT"
 """The variable in the environment that `pytest --attack` sets."""
-IDLE_SECONDS = 1.0
+IDLE_SECONDS = 0.5
 
 
 @dataclass
