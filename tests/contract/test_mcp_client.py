@@ -145,7 +145,7 @@ def test_a_client_that_comes_back_is_served(found):
 
 @pytest.mark.slow
 def test_what_an_agent_says_is_what_it_was_asked_to_say(models_dir, moonshine, tmp_path):
-    text = "The tide is out and the boats lie on the sand."
+    text = "The boy was there when the sun rose."
     target = stdio("-m", "polyvox", "mcp", HOME=str(tmp_path), POLYVOX_MODELS_DIR=str(models_dir), OMP_NUM_THREADS="1")
     spoken = run_client("sdks", "mcp_speech.py", json.dumps(target | {"text": text}))
     pcm, rate = decode(base64.b64decode(spoken["audio"]), max_seconds=60, max_samples=60 * 48_000)

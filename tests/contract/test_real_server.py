@@ -62,18 +62,15 @@ def chunk_events(url, text=SENTENCE, **fields):
 
 
 def test_what_it_says_is_what_it_was_asked_to_say(server, moonshine):
+    """Four at once; `nightly/test_intelligibility.py` holds the rate over all of these sentences against a limit."""
+    texts = HARVARD_SENTENCES[2:6]
     with ThreadPoolExecutor(4) as callers:
-        spoken = callers.map(
-            lambda text: speech(server, text, voice="af_heart", response_format="pcm").content, HARVARD_SENTENCES
-        )
-        results = [
-            word_error_rate(text, moonshine.transcribe(from_pcm16(audio), 24_000))
-            for text, audio in zip(HARVARD_SENTENCES, spoken, strict=True)
+        spoken = callers.map(lambda text: speech(server, text, voice="af_heart", response_format="pcm").content, texts)
+        errors = [
+            word_error_rate(text, moonshine.transcribe(from_pcm16(audio), 24_000)).errors
+            for text, audio in zip(texts, spoken, strict=True)
         ]
-    words, errors = sum(result.words for result in results), sum(result.errors for result in results)
-    print(f"\nword error rate: {errors} of {words} words, {errors / words:.1%}")
-    assert words >= 160
-    assert errors / words <= 0.03
+    assert sum(errors) <= 1, errors
 
 
 def test_a_dialogue_is_heard_turn_by_turn(server, moonshine):
@@ -120,7 +117,7 @@ def test_every_format_lasts_as_long_as_the_speech(server, kick, name):
 
 
 def test_a_streamed_mp3_of_many_sentences_is_one_file_as_long_as_the_speech(server):
-    text = " ".join(HARVARD_SENTENCES[:4])
+    text = f"{KICK} Hold it. Now run home."
     expected = len(speech(server, text, response_format="pcm", voice="af_heart").content) / 2 / 24_000
     body = {"text": text, "voice_type": "af_heart", "stream": True}
     audio = httpx.post(f"{server}/v1/model/cosyvoice/tts", json=body, timeout=300).content
@@ -153,7 +150,7 @@ def test_the_same_request_gives_the_same_audio_and_boundaries_alone_and_under_lo
 
     alone = chunks()
     with ThreadPoolExecutor(4) as callers:
-        others = [callers.submit(speech, server, "Somebody else talks meanwhile.", voice="bf_emma") for _ in range(3)]
+        others = [callers.submit(speech, server, "Meanwhile.", voice="bf_emma") for _ in range(3)]
         busy = chunks()
         for other in others:
             other.result()

@@ -96,7 +96,7 @@ def test_errors_and_bad_frames_close_the_connection(found):
 
 @pytest.mark.slow
 def test_kokoro_is_understood_through_it_and_the_server_ends_well(models_dir, moonshine, tmp_path):
-    text = "The boy was there when the sun rose. A rod is used to catch pink salmon."
+    text = "The boy was there when the sun rose. Come back to the house."
     command = [sys.executable, "-m", "polyvox", "serve", "--port", "0", "--wyoming-port", "0"]
     variables = {"POLYVOX_MODELS_DIR": str(models_dir), "POLYVOX_DATA_DIR": str(tmp_path)}
     with subprocess.Popen(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True) as process:

@@ -171,7 +171,7 @@ async def test_contexts_neither_leak_nor_hear_each_other(server: ProgramProcess,
 
 @pytest.mark.slow
 async def test_contexts_of_kokoro_say_their_own_words(models_dir: Path, moonshine: Moonshine, tmp_path: Path) -> None:
-    sentences = HARVARD_SENTENCES[:3]
+    sentences = (HARVARD_SENTENCES[4], "Kick the ball straight.")
     with documented_server(models_dir, tmp_path) as server:
         async with realtime_client(server.url) as one, realtime_client(server.url) as other:
             interrupted = await one.start("interrupted")
