@@ -8,7 +8,7 @@ from polyvox.models.cosyvoice.noise import flow_noise
 
 
 def mel(version, dtype):
-    tokens = golden(version, "loop_stream")["token"][:, :50]
+    tokens = golden(version, "loop_stream")["token"][:, :20]
     return flow(version, dtype=dtype).render(flow_prompt(version), tokens, flow_noise(), streaming=True, final=True)
 
 
