@@ -205,7 +205,7 @@ class Manner:
 
     def applied(self, utterance: Utterance) -> Utterance:
         tuning = dict(self.tuning) | dict(utterance.tuning)
-        return replace(utterance, voice=self.voice, prepared=self.prepared, tuning=tuning)
+        return replace(utterance, voice=self.voice, prepared=utterance.prepared or self.prepared, tuning=tuning)
 
 
 class SeededEngine:
@@ -286,7 +286,7 @@ def _cosyvoice(seeded: Seeded, settings: Settings, version: int) -> SeededEngine
     async def start() -> Manner:
         recipe, placement = seeded.sizes.cosyvoice(version), seeded.placement("bfloat16")
         networks = cosyvoice_gpu.random_networks(recipe, placement)
-        voice = _cosyvoice_voice(recipe, seeded)
+        voice = cosyvoice_voice(recipe, seeded)
         await engine.start_with(_loaded_cosyvoice(recipe, networks, placement, voice))
         await engine.captured()
         engine.set_length(round(seeded.seconds * cosyvoice_gpu.TOKENS_PER_SECOND))
@@ -295,7 +295,8 @@ def _cosyvoice(seeded: Seeded, settings: Settings, version: int) -> SeededEngine
     return SeededEngine(engine, start)
 
 
-def _cosyvoice_voice(recipe: CosyVoiceConfig, seeded: Seeded) -> PreparedVoice:
+def cosyvoice_voice(recipe: CosyVoiceConfig, seeded: Seeded) -> PreparedVoice:
+    """The voice of a seeded CosyVoice."""
     load = cosyvoice_gpu.StreamLoad(seeded.seconds, seeded.prompt_seconds)
     voice = cosyvoice_gpu.seeded_voice(recipe, load)
     text = np.arange(100, 130, dtype=np.int32)

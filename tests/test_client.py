@@ -285,7 +285,7 @@ def test_a_header_that_makes_no_sense_is_an_error_not_a_crash() -> None:
             client = answering(200, b"", {name: value})
             with pytest.raises(ApiError, match=name), client.stream("Hello."):
                 pass
-    assert audio_headers(httpx.Headers()) == ("", 24_000, 1, "")
+    assert audio_headers(httpx.Headers()) == ("", 24_000, 1, "", "")
 
 
 @pytest.mark.parametrize("url", ["http://door", "http://door/", "http://door/v1", "http://door/v1/"])
@@ -297,3 +297,20 @@ def test_an_address_may_end_as_users_write_it(url: str) -> None:
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(InvalidRequestError, match="http://HOST:PORT"):
         Client(url)
+
+
+@pytest.mark.anyio
+async def test_captions_come_alone_or_beside_a_stream() -> None:
+    async with in_process(tone_service()) as client:
+        alone = await client.captions("One, two!", "low", format="vtt")
+        async with client.stream("One, two!", "low", extra={"captions": "vtt"}) as audio:
+            async for _ in audio:
+                pass
+        beside = await client.download(audio.captions)
+    assert "One, two!" in alone
+    assert beside.decode() == alone
+
+
+def test_a_download_is_never_fetched_from_elsewhere() -> None:
+    with Client(NOBODY, "secret") as client, pytest.raises(InvalidRequestError, match="no path on the server"):
+        client.download("http://elsewhere.example/file")

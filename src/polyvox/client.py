@@ -108,6 +108,22 @@ class Client:
         """Speak a text; a whole file in the format asked for, MP3 unless `response_format` names another."""
         return self._send("POST", _SPEECH, json=messages.whole(messages.speech_body(text, voice, options))).content
 
+    def captions(
+        self,
+        text: str,
+        voice: str | None = None,
+        *,
+        format: str = "srt",  # noqa: A002
+        **options: Unpack[SpeechOptions],
+    ) -> str:
+        """The captions of a text as `srt`, `vtt`, `word_vtt` or `json`, without its audio."""
+        body = messages.captions_body(text, voice, format, options)
+        return self._send("POST", _SPEECH, json=body).content.decode()
+
+    def download(self, path: str) -> bytes:
+        """A file that a header of an answer announced, such as its captions."""
+        return self._send("GET", messages.own_path(path)).content
+
     def stream(
         self, text: str, voice: str | None = None, **options: Unpack[SpeechOptions]
     ) -> AbstractContextManager[AudioResponse]:
@@ -214,6 +230,22 @@ class AsyncClient:
         return (
             await self._send("POST", _SPEECH, json=messages.whole(messages.speech_body(text, voice, options)))
         ).content
+
+    async def captions(
+        self,
+        text: str,
+        voice: str | None = None,
+        *,
+        format: str = "srt",  # noqa: A002
+        **options: Unpack[SpeechOptions],
+    ) -> str:
+        """The captions of a text as `srt`, `vtt`, `word_vtt` or `json`, without its audio."""
+        body = messages.captions_body(text, voice, format, options)
+        return (await self._send("POST", _SPEECH, json=body)).content.decode()
+
+    async def download(self, path: str) -> bytes:
+        """A file that a header of an answer announced, such as its captions."""
+        return (await self._send("GET", messages.own_path(path))).content
 
     def stream(
         self, text: str, voice: str | None = None, **options: Unpack[SpeechOptions]

@@ -36,6 +36,7 @@ class SpeechOptions(TypedDict, total=False):
     seed: int | None
     sample_rate: int | None
     loudness: float | None
+    dictionaries: Sequence[str]
     extra: Mapping[str, object]
 
 
@@ -90,13 +91,15 @@ class AudioHeaders:
     """The head of an audio response.
 
     `sample_rate` and `channels` are those of raw PCM: 24 kHz mono, as OpenAI documents, unless the server says
-    otherwise. `warning` names what the engine could not do as asked.
+    otherwise. `warning` names what the engine could not do as asked. `captions` is where the captions that were asked
+    for will be when the audio is complete.
     """
 
     media_type: str
     sample_rate: int
     channels: int
     warning: str
+    captions: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,20 @@ def speech_body(text: str, voice: str | None, options: SpeechOptions) -> dict[st
     return given({"input": text, "voice": voice}) | _options_body(options)
 
 
+def captions_body(text: str, voice: str | None, caption_format: str, options: SpeechOptions) -> dict[str, Any]:
+    """The body of `POST /v1/audio/speech` for captions alone."""
+    return speech_body(text, voice, options) | {"response_format": caption_format}
+
+
+def own_path(path: str) -> str:
+    """A path on the server itself; an address elsewhere would be sent the key."""
+    if not path.startswith("/"):
+        raise InvalidRequestError(
+            f"{path[:80]!r} is not a path on the server, such as /v1/download/NAME.", field="path"
+        )
+    return path
+
+
 def dialogue_body(turns: Iterable[DialogueTurn], pause: float | None, options: SpeechOptions) -> dict[str, Any]:
     """The body of `POST /v1/audio/dialogue`."""
     written = [dict(turn) if isinstance(turn, Mapping) else {"voice": turn[0], "text": turn[1]} for turn in turns]
@@ -147,6 +164,8 @@ def _options_body(options: SpeechOptions) -> dict[str, Any]:
     """The options by the names that they have on the wire."""
     names = {"language": "lang_code", "volume": "volume_multiplier"}
     fields = {names.get(name, name): value for name, value in options.items() if name != "extra"}
+    if "dictionaries" in options:
+        fields["dictionaries"] = list(options["dictionaries"])
     return given(fields) | dict(options.get("extra", {}))
 
 
@@ -206,13 +225,14 @@ def api_error(response: httpx.Response, body: bytes) -> ApiError:
     )
 
 
-def audio_headers(headers: httpx.Headers) -> tuple[str, int, int, str]:
-    """Media type, sample rate, channels and warning, in the order of `AudioHeaders`."""
+def audio_headers(headers: httpx.Headers) -> tuple[str, int, int, str, str]:
+    """Media type, sample rate, channels, warning and captions, in the order of `AudioHeaders`."""
     return (
         headers.get("content-type", ""),
         _positive(headers, "x-audio-sample-rate", "24000"),
         _positive(headers, "x-audio-channels", "1"),
         headers.get("x-polyvox-warning", ""),
+        headers.get("x-captions", ""),
     )
 
 
@@ -272,8 +292,8 @@ def readiness(response: httpx.Response) -> ServerReadiness:
 
 
 def _voice(found: Mapping[str, Any]) -> Voice:
-    reason = found.get("reason", "")  # servers before it was listed
-    return Voice(found["id"], found["title"], found["language"], found["gender"], found["description"], reason)
+    known = (found[name] for name in ("id", "title", "language", "gender", "description"))
+    return Voice(*known, found.get("reason", ""), found.get("grade", ""))  # of later servers
 
 
 def _model(found: Mapping[str, Any]) -> ServerModel:

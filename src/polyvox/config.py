@@ -293,6 +293,50 @@ class Settings(BaseModel):
         8, ge=0, le=1_000, description="Batches at once, half of them for one key or address; 0 allows none."
     )
 
+    # Jobs: whole books and other long texts
+    jobs_folder: Path | None = Field(
+        None, description="Folder of jobs and their files, on a local disk; unset: `jobs` in `data_dir`."
+    )
+    max_jobs: int = Field(
+        1, ge=0, le=64, description="Jobs that are spoken at once, behind all live requests; 0 takes no jobs."
+    )
+    max_jobs_per_owner: int = Field(
+        50, ge=1, le=10_000, description="Jobs that one key may keep, finished ones too, or everyone without keys."
+    )
+    max_manuscript_bytes: int = Field(
+        33_554_432, ge=1_024, le=268_435_456, description="Largest text or file of one job, in bytes."
+    )
+    max_job_bytes: int = Field(
+        4_294_967_296, ge=1_048_576, description="Disk space of one job, its speech and its files together."
+    )
+    job_min_free_bytes: int = Field(
+        268_435_456, ge=0, description="Free disk space below which jobs are paused, so that all else goes on."
+    )
+    job_expiry_seconds: float = Field(
+        604_800.0, gt=0, description="How long a job that is done, paused, failed or cancelled is kept."
+    )
+    job_webhook_hosts: CommaList[str] = Field(
+        [], description="Hosts that may be told of the end of a job: `name`, `name:port` or `*.name`; empty: none."
+    )
+    job_webhook_secret: SecretStr | None = Field(
+        None, description="Secret by which such messages are signed (HMAC-SHA256); unset: they are not."
+    )
+    job_webhook_private: bool = Field(
+        False, description="Whether those hosts may have private or loopback addresses, and be called by plain http."
+    )
+
+    # Cache of finished speech
+    speech_cache_bytes: int = Field(
+        0, ge=0, description="Disk space for finished speech that answers the same request again; 0: no cache."
+    )
+    speech_cache_seconds: float = Field(86_400.0, gt=0, description="How long finished speech is kept there.")
+    speech_cache_folder: Path | None = Field(
+        None, description="Folder of that cache, for it alone; unset: `speech-cache` in `data_dir`."
+    )
+    speech_cache_shared: bool = Field(
+        False, description="Whether callers with different keys share it where the voice is everybody's."
+    )
+
     # Reference recordings
     prompt_max_bytes: int = Field(
         10_485_760, ge=1024, le=33_554_432, description="Largest reference recording, in bytes."
@@ -323,6 +367,14 @@ class Settings(BaseModel):
     data_dir: Path = Field(default_factory=_data_home, description="Folder of registered voices; on a local disk.")
     max_voices: int = Field(1_000, ge=0, description="Voices that one key may register, or everyone without keys.")
     max_fits: int = Field(4, ge=0, le=100, description="Fits of voices that may run or wait; one runs at a time.")
+    max_dictionaries: int = Field(
+        100, ge=0, description="Pronunciation dictionaries of one key, or of everyone without keys."
+    )
+    max_dictionary_entries: int = Field(10_000, ge=0, description="Entries of all dictionaries of one key together.")
+    max_dictionary_patterns: int = Field(100, ge=0, description="Regular expressions among these entries.")
+    dictionary_seconds: float = Field(
+        0.25, gt=0, le=10, description="Longest time for the regular expressions of one text; slower ones are left out."
+    )
     fit_steps: int = Field(
         0, ge=0, le=1_000, description="Steps of a fit, of which more come closer; 0: as many as suit the device."
     )

@@ -45,6 +45,10 @@ class PromptError(InvalidRequestError):
     """A reference recording that can be read but not used: too short, too long, silent, or too poor."""
 
 
+class ManuscriptError(InvalidRequestError):
+    """A manuscript that cannot be read: broken, hostile, copy-protected, over a limit, or without any words."""
+
+
 class FetchError(InvalidRequestError):
     """An address that this server will not fetch from, or that did not answer with a file."""
 
@@ -61,6 +65,14 @@ class ConflictError(PolyvoxError):
     """The name is taken."""
 
 
+class JobStateError(ConflictError):
+    """A job that is in no state for what is asked of it."""
+
+
+class RangeError(InvalidRequestError):
+    """A range of bytes that a file does not have."""
+
+
 class AuthenticationError(PolyvoxError):
     """A bearer key is required and was absent or wrong."""
 
@@ -71,6 +83,10 @@ class ForbiddenError(PolyvoxError):
 
 class RequestTooLargeError(PolyvoxError):
     """The body is over its byte limit."""
+
+
+class JobTooLargeError(PolyvoxError):
+    """A job that takes more disk space than one may."""
 
 
 class RefusalReason(StrEnum):
@@ -88,6 +104,10 @@ class OverloadedError(PolyvoxError):
         super().__init__(message)
         self.retry_after = retry_after
         self.reason = reason
+
+
+class JobLimitError(OverloadedError):
+    """The caller keeps as many jobs as one may."""
 
 
 class UnavailableError(PolyvoxError):
@@ -108,6 +128,10 @@ class UnavailableError(PolyvoxError):
         super().__init__(message, field=field)
         self.retry = retry
         self.retry_after = retry_after
+
+
+class DiskFullError(UnavailableError):
+    """The server's disk has no room for what is asked."""
 
 
 class DeadlineError(PolyvoxError):
@@ -174,15 +198,21 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     UnknownFormatError: ErrorStatus(400, "invalid_request_error", "format_not_supported", "INVALID_ARGUMENT"),
     AudioDecodeError: ErrorStatus(400, "invalid_request_error", "invalid_audio", "INVALID_ARGUMENT"),
     PromptError: ErrorStatus(400, "invalid_request_error", "invalid_prompt", "INVALID_ARGUMENT"),
+    ManuscriptError: ErrorStatus(400, "invalid_request_error", "invalid_manuscript", "INVALID_ARGUMENT"),
     FetchError: ErrorStatus(400, "invalid_request_error", "fetch_failed", "INVALID_ARGUMENT"),
     UnknownModelError: ErrorStatus(404, "invalid_request_error", "model_not_found", "NOT_FOUND"),
     NotFoundError: ErrorStatus(404, "invalid_request_error", "not_found", "NOT_FOUND"),
     ConflictError: ErrorStatus(409, "invalid_request_error", "conflict", "ALREADY_EXISTS"),
+    JobStateError: ErrorStatus(409, "invalid_request_error", "job_state", "FAILED_PRECONDITION"),
+    RangeError: ErrorStatus(416, "invalid_request_error", "range_not_satisfiable", "OUT_OF_RANGE"),
     AuthenticationError: ErrorStatus(401, "authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
     ForbiddenError: ErrorStatus(403, "permission_error", "forbidden", "PERMISSION_DENIED"),
     RequestTooLargeError: ErrorStatus(413, "invalid_request_error", "request_too_large", "RESOURCE_EXHAUSTED"),
+    JobTooLargeError: ErrorStatus(413, "invalid_request_error", "job_too_large", "RESOURCE_EXHAUSTED"),
+    JobLimitError: ErrorStatus(429, "rate_limit_error", "too_many_jobs", "RESOURCE_EXHAUSTED"),
     OverloadedError: ErrorStatus(429, "rate_limit_error", "overloaded", "RESOURCE_EXHAUSTED"),
     UnavailableError: ErrorStatus(503, "server_error", "unavailable", "UNAVAILABLE"),
+    DiskFullError: ErrorStatus(507, "server_error", "disk_full", "UNAVAILABLE"),
     BundleError: ErrorStatus(503, "server_error", "model_not_installed", "UNAVAILABLE"),
     DeadlineError: ErrorStatus(504, "server_error", "deadline_exceeded", "DEADLINE_EXCEEDED"),
     StalledError: ErrorStatus(408, "invalid_request_error", "client_stalled", "DEADLINE_EXCEEDED"),

@@ -37,6 +37,7 @@ from polyvox.service.session import Session
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.settings_loader import Loader
+from polyvox.text.captions import CaptionFormat, captions, cues
 from polyvox.types import AudioChunk, Pcm, Utterance, Voice, WordTiming
 from polyvox.voices.records import SHARED_OWNER
 from polyvox.voices.references import InlineVoice, RegisteredVoice, VoiceReference
@@ -67,17 +68,20 @@ class SayOptions(TypedDict, total=False):
     """How to speak, in words, for models that follow them."""
     tuning: Mapping[str, float]
     """Parameters that only this family of models has."""
+    dictionaries: Sequence[str]
+    """Names of pronunciation dictionaries that `polyvox dictionary` made; default ones are used in any case."""
     words: bool
     """Whether words are timed also with a model that does not do so itself; they then follow their audio."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """Finished speech: float32 samples, [samples] or [samples, 2], and when each word is heard."""
+    """Finished speech: float32 samples, [samples] or [samples, 2], and when each word of its text is heard."""
 
     pcm: Pcm
     sample_rate: int
     words: tuple[WordTiming, ...] = ()
+    text: str = ""
 
     @property
     def seconds(self) -> float:
@@ -100,6 +104,13 @@ class Speech:
             raise InvalidRequestError(f"{target} has no ending that names a format, such as .wav.", field="path")
         target.write_bytes(self.encode(_ENDINGS.get(ending, ending)))
         return target
+
+    def captions(self, format: str = "srt") -> str:  # noqa: A002
+        """A file of captions: srt, vtt, word_vtt or json. They need words: say `words=True` for most models."""
+        if format not in tuple(CaptionFormat):
+            known = ", ".join(CaptionFormat)
+            raise InvalidRequestError(f"{format!r} is no format of captions; use one of {known}.", field="format")
+        return captions(cues(self.words, text=self.text), CaptionFormat(format))
 
     @property
     def _channels(self) -> int:
@@ -198,7 +209,7 @@ class Speaker:
 
     def say(self, text: str, **options: Unpack[SayOptions]) -> Speech:
         """Speak a text to its end."""
-        return _joined(list(self.stream(text, **options)))
+        return _joined(list(self.stream(text, **options)), text)
 
     def stream(self, text: str, **options: Unpack[SayOptions]) -> SpeechStream:
         """Speak a text, chunk by chunk."""
@@ -214,7 +225,8 @@ class Speaker:
             instructions=options.get("instructions"),
             tuning=dict(options.get("tuning", {})),
         )
-        return SpeechStream(self._loop, self._open(utterance, voice, words=options.get("words", False)))
+        names, words = tuple(options.get("dictionaries", ())), options.get("words", False)
+        return SpeechStream(self._loop, self._open(utterance, voice, names, words=words))
 
     def save(self, text: str, path: str | Path, **options: Unpack[SayOptions]) -> Path:
         """Speak a text into a file, in the format that its ending names."""
@@ -260,10 +272,19 @@ class Speaker:
         await self._voices.close()
         await self._service.close()
 
-    async def _open(self, utterance: Utterance, voice: str | ReferenceVoice | None, *, words: bool) -> Session:
+    async def _open(
+        self, utterance: Utterance, voice: str | ReferenceVoice | None, dictionaries: tuple[str, ...], *, words: bool
+    ) -> Session:
         by_name = self._voices.resolver.by_name(SHARED_OWNER, self.model)
         markup = MarkupRequest(resolve_voice=by_name)
-        request = SpeechRequest(utterance, model=self.model, door="library", markup=markup, words=words)
+        request = SpeechRequest(
+            utterance,
+            model=self.model,
+            door="library",
+            markup=markup,
+            words=words,
+            dictionary_names=dictionaries,
+        )
         transcript = voice.transcript if isinstance(voice, ReferenceVoice) else None
         reference: VoiceReference = (
             InlineVoice(voice.recording) if isinstance(voice, ReferenceVoice) else RegisteredVoice(utterance.voice)
@@ -320,9 +341,10 @@ def _fetch(model: str, settings: Settings) -> None:
         pull(model, models_dir=settings.models_dir, folder=None, hub_url=settings.hub_url, progress=RichProgress())
 
 
-def _joined(chunks: Sequence[AudioChunk]) -> Speech:
+def _joined(chunks: Sequence[AudioChunk], text: str) -> Speech:
     return Speech(
         pcm=np.concatenate([chunk.pcm for chunk in chunks]),
         sample_rate=chunks[0].sample_rate,
         words=tuple(word for chunk in chunks for word in chunk.words),
+        text=text,
     )

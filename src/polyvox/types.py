@@ -252,7 +252,8 @@ class Utterance:
 class Voice:
     """A voice that an engine can speak with. `language` is a BCP 47 tag; `gender` is "female", "male" or "".
 
-    `reason` says what its language lacks on this machine and how to get it; empty where the voice can speak.
+    `reason` says what its language lacks on this machine and how to get it; empty where the voice can speak. `grade` is
+    how good its makers find it, such as B-.
     """
 
     id: str
@@ -261,6 +262,7 @@ class Voice:
     gender: str = ""
     description: str = ""
     reason: str = ""
+    grade: str = ""
 
 
 class Streaming(StrEnum):

@@ -140,6 +140,8 @@ async def test_the_description_covers_every_door():
             for mode in ("tts", "zero_shot", "cross_lingual", "instruct", "batch", "healthcheck")
         ),
         *("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"),
+        *(f"/v1/jobs{path}" for path in ("", "/{job_id}", "/{job_id}/events", "/{job_id}/files/{name}")),
+        *(f"/v1/jobs/{{job_id}}/{verb}" for verb in ("pause", "resume", "cancel")),
         "/v1/realtime/client_secrets",
         *("/tts/bytes", "/tts/sse", "/voices", "/voices/{voice_id}"),
         *(

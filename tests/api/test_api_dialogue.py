@@ -369,5 +369,10 @@ async def test_a_failure_in_a_later_turn_ends_the_events_with_an_error() -> None
 async def test_the_document_of_the_api_describes_it() -> None:
     async with called(tone_service()) as client:
         document = (await client.get("/openapi.json")).json()
-    assert set(document["components"]["schemas"]["TurnBody"]["properties"]) == {"voice", "text", "prompt_text"}
+    assert set(document["components"]["schemas"]["TurnBody"]["properties"]) == {
+        "voice",
+        "text",
+        "prompt_text",
+        "speaker",
+    }
     assert DIALOGUE in document["paths"]

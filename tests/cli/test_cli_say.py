@@ -164,3 +164,34 @@ def test_an_interrupted_say_leaves_no_file_and_says_so(scripted_server: Scripted
     assert process.returncode == 130
     assert said == "stopped: a.wav was not written.\n"
     assert list(tmp_path.iterdir()) == []
+
+
+# --- Captions ---
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("a.srt", "1\n00:00:00,000 --> 00:00:0"),
+        ("a.vtt", "WEBVTT\n"),
+        ("a.word.vtt", "Good <00:00:00."),
+        ("a.json", '"text": "Good morning, \\"all\\"!"'),
+    ],
+)
+def test_captions_are_written_beside_the_speech(engine: PlainToneEngine, name: str, holds: str) -> None:
+    result = say('Good morning, "all"!', "-o", "a.wav", "--captions", name)
+    assert result.exit_code == 0, result.stderr
+    assert holds in Path(name).read_text(encoding="utf-8")
+
+
+def test_the_captions_of_a_dialogue_name_its_voices(engine: PlainToneEngine) -> None:
+    result = say("--dialogue", "low: Is it?\nhigh: It is.", "-o", "a.wav", "--captions", "a.vtt")
+    assert result.exit_code == 0, result.stderr
+    assert "<v low>Is it?\n" in Path("a.vtt").read_text(encoding="utf-8")
+
+
+def test_a_file_that_is_no_caption_format_is_refused_before_anything_is_spoken(engine: PlainToneEngine) -> None:
+    result = say("Hello.", "-o", "a.wav", "--captions", "a.txt")
+    assert result.exit_code == 2
+    assert "let it end in .srt" in result.stderr
+    assert engine.heard == []

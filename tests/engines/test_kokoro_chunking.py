@@ -1,5 +1,6 @@
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,17 @@ def test_later_chunks_grow_but_not_past_the_maximum():
     assert lengths[0] <= 32 * 1.25
     assert all(later <= max(32, 2 * earlier) * 1.25 for earlier, later in pairwise(lengths))
     assert max(lengths) <= 200 * 1.25
+
+
+@pytest.mark.parametrize("words", range(8, 33, 2))
+def test_while_chunks_grow_none_waits_long_for_a_mark(words):
+    """On two cores Kokoro makes about 1.8 seconds of audio a second: a chunk must be ready when the one before ends."""
+    text = sentence((" ".join(["alpha"] * words) + ", ") * 40 + "end.")
+    policy = ChunkPolicy(first=32, growth=1.4, maximum=200)
+    lengths = [len(chunk.phonemes) for chunk in chunks(text, policy=policy)]
+    growing = list(takewhile(lambda pair: pair[0] * 1.4 < 200, pairwise(lengths)))
+    assert len(growing) >= 3
+    assert all(later <= max(32, (earlier + 1) * 1.4) * 1.4 for earlier, later in growing)
 
 
 def test_no_chunk_starts_with_a_mark_that_belongs_to_the_word_before():

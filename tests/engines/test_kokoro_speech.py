@@ -97,6 +97,12 @@ async def test_seams_have_no_click_no_gap_and_no_doubled_silence(paragraph):
         assert expected[0] <= silence <= expected[1], (before.text, silence)
 
 
+async def test_its_pace_is_known_before_anybody_is_heard(engine):
+    chunks = [chunk async for chunk in engine.speak(Utterance("It was a quiet day by the sea.", "af_heart"))]
+    measured = sum(chunk.duration for chunk in chunks) / sum(chunk.device_seconds for chunk in chunks)
+    assert 0.25 * measured < engine.pace < 4 * measured
+
+
 async def test_the_same_request_gives_the_same_audio_alone_and_beside_others(engine):
     text = PARAGRAPH[:88]
     alone = await speak(engine, text)

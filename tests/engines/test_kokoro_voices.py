@@ -23,6 +23,19 @@ def test_there_are_54_voices_in_nine_languages():
     assert {voice.language for voice in catalogue} == set(voices.LANGUAGES.values())
 
 
+def test_voices_have_the_grades_that_were_published_with_them():
+    grades = {voice.id: voice.grade for voice in voices.catalogue()}
+    assert (grades["af_heart"], grades["bf_emma"], grades["am_adam"]) == ("A", "B-", "F+")
+    assert {voice for voice, grade in grades.items() if not grade} == {
+        "ef_dora",
+        "em_alex",
+        "em_santa",
+        "pf_dora",
+        "pm_alex",
+        "pm_santa",
+    }
+
+
 def test_a_mix_is_the_weighted_mean_of_its_voices(styles):
     mixed = styles.style("af_heart(2)+bf_emma(1)")
     expected = (2 * styles.style("af_heart") + styles.style("bf_emma")) / 3

@@ -17,7 +17,7 @@ from helpers.serving import wait_for
 from helpers.trials import watched
 
 DESCRIPTORS = 1_024
-HEADER_SECONDS = 2.0
+HEADER_SECONDS = 1.0
 
 
 @pytest.fixture(scope="module", params=["uvicorn", "granian"])

@@ -22,6 +22,7 @@ from polyvox.cli.descriptors import raise_descriptor_limit
 from polyvox.cli.granian_server import EmbeddedGranian, http1_options
 from polyvox.cli.guarded_http import GuardedConfig
 from polyvox.cli.uvicorn_server import GuardedServer
+from polyvox.service.fitting import FittingService
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
@@ -42,10 +43,11 @@ def served(
     voices: VoiceService | None = None,
     doors: Sequence[Door] = DOORS,
     certificate: Certificate | None = None,
+    fitting: FittingService | None = None,
     **options: Any,
 ) -> Iterator[str]:
     """The base URL of a real server in a thread of its own; it starts and closes the service."""
-    app = create_app(service, voices, doors=doors)
+    app = create_app(service, voices, fitting, doors=doors)
     options = {"log_config": None, "timeout_graceful_shutdown": 2} | options
     server = GuardedServer(GuardedConfig(app, service, raise_descriptor_limit(), **options), certificate)
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)

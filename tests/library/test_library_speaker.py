@@ -173,3 +173,11 @@ def test_kokoro_is_understood(moonshine, models_dir: Path) -> None:
     assert np.abs(speech.pcm).max() <= 1.0
     heard = moonshine.transcribe(speech.pcm, speech.sample_rate).lower()
     assert "birch canoe" in heard
+
+
+def test_speech_has_captions_of_its_text(speaker: Speaker) -> None:
+    speech = speaker.say('One, "two"!')
+    assert 'One, "two"!' in speech.captions("srt")
+    assert speech.captions("vtt").startswith("WEBVTT\n")
+    with pytest.raises(InvalidRequestError, match="use one of srt, vtt, word_vtt, json"):
+        speech.captions("ass")

@@ -428,6 +428,13 @@ async def test_a_background_request_makes_way_between_its_chunks_and_live_ones_d
     assert is_granted(second)
 
 
+async def test_a_live_request_begins_beside_background_ones_that_nobody_hears(clock: Clock) -> None:
+    admission = Admission(8, 8, adaptive=True)
+    item = admission.enter(Job("m", "batch", chars=500, background=True, capacity=3.0))
+    await item.turn()
+    assert admission.may_start(admission.enter(Job("m", "anna", chars=500)))
+
+
 async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:
     admission = Admission(16, 4, max_share=1.0)
     items = [admission.enter(Job("m", "batch", background=True)) for _ in range(12)]

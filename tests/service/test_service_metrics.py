@@ -94,7 +94,9 @@ def test_failures_are_counted_by_their_code(metrics: Metrics, error: Exception, 
 
 def test_there_is_one_failure_label_per_error_class(metrics: Metrics) -> None:
     for error in STATUS:
-        metrics.failed(error("Something.", retry_after=1.0) if error is OverloadedError else error("Something."))
+        metrics.failed(
+            error("Something.", retry_after=1.0) if issubclass(error, OverloadedError) else error("Something.")
+        )
     assert len(re.findall(r"^polyvox_failures_total", metrics.render().decode(), re.M)) == len(STATUS)
 
 

@@ -96,3 +96,13 @@ def test_the_length_of_a_text_is_expected_from_recent_ones() -> None:
     pace.finished(0, 40.0)
     assert pace.expected_seconds(50) == pytest.approx(10.0)
     assert pace.expected_seconds(0) == pytest.approx(30.0)
+
+
+def test_a_capacity_that_the_engine_knows_limits_the_first_streams_and_follows_what_is_seen() -> None:
+    pace = Pace(32, capacity=SERIAL)
+    assert (pace.capacity, pace.limit) == (SERIAL, int(SERIAL / PLAYING) + 1)
+    assert pace.of_stream is None, "nobody is refused yet"
+    serial(pace, running=8, capacity=2 * SERIAL)
+    assert pace.capacity == pytest.approx(2 * SERIAL)
+    serial(pace, running=32, capacity=SERIAL / 2)
+    assert pace.capacity == pytest.approx(SERIAL / 2)

@@ -19,9 +19,11 @@ from training.wren.quantization import (  # noqa: E402
     quantize_linear,
     quantize_log,
 )
+from training.wren.refiner import RefinerConfig  # noqa: E402
 from training.wren.trainer import BatchShape, Trainer  # noqa: E402
 
-CONFIG = WrenConfig(width=16, blocks=2)
+CONFIG = WrenConfig(width=16, blocks=2, utterance_dim=6, refiner=RefinerConfig(width=8, blocks=1))
+PLAIN = WrenConfig(width=16, blocks=2)
 PROGRESS = Progress(steps=3, adversarial_steps=2, seconds=1.5)
 
 
@@ -29,15 +31,15 @@ def small_discriminators(band_sizes: tuple[int, ...]) -> Discriminators:
     return Discriminators((3,), (256,), band_sizes, period_channels=(4, 4), spectrogram_channels=4)
 
 
-def new_trainer() -> Trainer:
+def new_trainer(config: WrenConfig = CONFIG) -> Trainer:
     torch.manual_seed(0)
     discriminators = small_discriminators(band_sizes=(512,))
     pool = random_pool(torch.device("cpu"), utterances=4, frames=40)
-    return Trainer(Wren(CONFIG), discriminators, pool, BatchShape(2, 16))
+    return Trainer(Wren(config), discriminators, pool, BatchShape(2, 16))
 
 
-def trained() -> Trainer:
-    trainer = new_trainer()
+def trained(trainer: Trainer | None = None) -> Trainer:
+    trainer = trainer or new_trainer()
     for step in (trainer.spectral_step, trainer.adversarial_step, trainer.adversarial_step):
         step()
         trainer.update_ema(0.3)
@@ -125,6 +127,19 @@ def test_discriminators_that_a_checkpoint_lacks_start_anew(tmp_path) -> None:
     assert torch.allclose(stored, restored, atol=1e-3)
     second.adversarial_step()
     assert second.metrics.isfinite().all()
+
+
+def test_parts_that_a_checkpoint_lacks_start_anew(tmp_path) -> None:
+    first, second = trained(new_trainer(PLAIN)), new_trainer()
+    fresh = second.student.refiner.spectra_in.weight.clone()
+    Checkpoint.of(first, PROGRESS).write(tmp_path / "checkpoint")
+    assert Checkpoint.read(tmp_path / "checkpoint").restore(second) == PROGRESS
+    assert torch.equal(second.student.refiner.spectra_in.weight, fresh)
+    assert torch.allclose(second.student.head.weight, first.student.head.weight, atol=2e-3)
+    before = second.student.refiner.corrections.weight.clone()
+    second.adversarial_step()
+    assert second.metrics.isfinite().all()
+    assert not torch.equal(second.student.refiner.corrections.weight, before)
 
 
 def test_the_student_loads_for_inference(tmp_path) -> None:

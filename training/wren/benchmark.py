@@ -14,6 +14,7 @@ from torch import Tensor
 from training.wren.discriminators import Discriminators
 from training.wren.model import Wren, WrenConfig
 from training.wren.pool import random_pool
+from training.wren.refiner import RefinerConfig
 from training.wren.trainer import BatchShape, Step, Trainer, capture, compile_modules
 
 _TIMEOUT_SECONDS = 110
@@ -112,15 +113,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--batch", type=int, default=BatchShape().segments)
     parser.add_argument("--frames", type=int, default=BatchShape().frames)
     parser.add_argument("--width", type=int, default=WrenConfig().width)
+    parser.add_argument("--refiner-blocks", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--streams", type=int, default=0, help="CUDA streams that share out the discriminators")
     options = parser.parse_args(arguments)
     if options.only:
-        shape, config = BatchShape(options.batch, options.frames), WrenConfig(width=options.width)
+        shape = BatchShape(options.batch, options.frames)
+        refiner = RefinerConfig(blocks=options.refiner_blocks)
+        config = WrenConfig(width=options.width, utterance_dim=64, refiner=refiner)
         measured = measure(options.only, shape, config, options.seconds, options.streams, options.profile)
         print(json.dumps(measured), flush=True)
         return
-    passed = [f"--{name}={getattr(options, name)}" for name in ("batch", "frames", "width", "seconds", "streams")]
+    names = ("batch", "frames", "width", "refiner_blocks", "seconds", "streams")
+    passed = [f"--{name.replace('_', '-')}={getattr(options, name)}" for name in names]
     passed += [f"--profile={options.profile}"] if options.profile else []
     for mode in options.modes:
         print(json.dumps(_measure_in_process(mode, passed)), flush=True)

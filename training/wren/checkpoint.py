@@ -109,8 +109,8 @@ class Checkpoint:
 
     @torch.no_grad()
     def restore(self, trainer: Trainer) -> Progress:
-        """Load into a trainer of the same configuration; discriminators that are not stored stay as they are."""
-        ema = _float32(self.ema)
+        """Load into a trainer of the same configuration or one with more parts; what is not stored stays as it is."""
+        ema = trainer.ema.state_dict() | _float32(self.ema)
         trainer.ema.load_state_dict(ema)
         discriminators = trainer.discriminators.state_dict() | _float32(self.discriminators)
         trainer.discriminators.load_state_dict(discriminators)
@@ -119,7 +119,12 @@ class Checkpoint:
             return self.progress
         offset = self.optimizer.student_offset
         trainer.student.load_state_dict(
-            {name: tensor + dequantize_linear(offset[name], tensor) for name, tensor in ema.items()}
+            {
+                name: tensor + dequantize_linear(offset[name], tensor.cpu()).to(tensor.device)
+                if name in offset
+                else tensor
+                for name, tensor in ema.items()
+            }
         )
         _restore_moments(trainer.student, trainer.optimizer, self.optimizer.student)
         _restore_moments(trainer.discriminators, trainer.discriminator_optimizer, self.optimizer.discriminators)
@@ -138,7 +143,7 @@ def load_student(file: Path) -> Wren:
 def _metadata(file: Path) -> tuple[WrenConfig, Progress]:
     with safe_open(file, "pt") as opened:
         metadata = opened.metadata()
-    return WrenConfig(**json.loads(metadata["config"])), Progress(**json.loads(metadata["progress"]))
+    return WrenConfig.of(json.loads(metadata["config"])), Progress(**json.loads(metadata["progress"]))
 
 
 def _float16(weights: Mapping[str, Tensor]) -> Weights:

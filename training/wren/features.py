@@ -7,6 +7,7 @@ from torch import Tensor
 
 from training.wren.model import Wren
 from training.wren.source import phase_cycles
+from training.wren.utterance import spread_indices, utterance_frames
 
 TEXT_FRAME = 600
 """Samples per frame of text; pitch and energy have two values in it."""
@@ -24,6 +25,16 @@ class Features:
     style: Tensor
 
 
+def spread_frames(features: Features) -> Tensor:
+    """The `utterance_frames` [1, n, ...] of one utterance."""
+    frames = features.text.shape[-1]
+    count = torch.tensor([frames], device=features.text.device)
+    indices = spread_indices(count)[0]
+    text = features.text.float().T[indices]
+    pitch, energy = (curve.float().view(frames, 2)[indices] for curve in (features.pitch, features.energy))
+    return utterance_frames(text[None], pitch[None], energy[None], count)
+
+
 @torch.no_grad()
 def synthesize(student: Wren, features: Features) -> Tensor:
     """Decode one utterance with the student; noise comes from the device's global generator."""
@@ -36,5 +47,6 @@ def synthesize(student: Wren, features: Features) -> Tensor:
         features.style[None].float(),
         phase_cycles(pitch, student.config.hop),
         noise,
+        spread_frames(features) if student.config.utterance_dim else None,
     )
     return samples[0]

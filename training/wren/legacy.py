@@ -66,7 +66,7 @@ def read_legacy(folder: Path) -> Checkpoint:
     )
     config = {CONFIG_NAMES.get(name, name): size for name, size in student["config"].items()}
     progress = {_PROGRESS_NAMES.get(name, name): value for name, value in student["told"].items()}
-    return Checkpoint(WrenConfig(**config), Progress(**progress), ema, discriminators, state)
+    return Checkpoint(WrenConfig.of(config), Progress(**progress), ema, discriminators, state)
 
 
 def _renamed(entries: Mapping[str, Any]) -> dict[str, Any]:

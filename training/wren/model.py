@@ -3,19 +3,23 @@
 A ConvNeXt stack with FiLM conditioning on the style runs at 80 frames a second and predicts filters: a complex one for
 a pulse train at the given pitch, and zero-phase ones for noise, four per frame, so that a plosive can start within a
 frame. The pulse train has the phase of Kokoro's own harmonic source, so that the student can be regressed on complex
-spectra and not only on magnitudes.
+spectra and not only on magnitudes. A refiner may correct the samples behind that.
 
 No layer normalises over time and every receptive field is finite: a sample depends on `Wren.context_frames` frames on
-either side, and a chunk decoded with that much context equals the same chunk of the whole utterance.
+either side and on the utterance's `condition`, and a chunk decoded with both equals that chunk of the whole utterance.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from training.wren.blocks import Condition, ConvNeXtBlock
+from training.wren.refiner import Refiner, RefinerConfig
 from training.wren.source import (
     VOICED_ABOVE_HZ,
     band_interpolation,
@@ -24,6 +28,7 @@ from training.wren.source import (
     pulse_train,
     sample_phases,
 )
+from training.wren.utterance import UtteranceEncoder
 
 _REFERENCE_PITCH, _LOWEST_PITCH = 150.0, 20.0
 _ENERGY_SCALE = 5.0
@@ -50,6 +55,15 @@ class WrenConfig:
     noise_bands: int = 65
     modulation_harmonics: int = 2
     """Harmonics of the pitch by which the noise may be amplitude-modulated."""
+    utterance_dim: int = 0
+    """Size of what blocks are told of the whole utterance, 0 for nothing."""
+    refiner: RefinerConfig = field(default_factory=RefinerConfig)
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> "WrenConfig":
+        """The configuration that `dataclasses.asdict` made of one, or of one with fewer fields."""
+        values = dict(stored)
+        return cls(**values | {"refiner": RefinerConfig(**values.get("refiner", {}))})
 
     @property
     def bins(self) -> int:
@@ -62,7 +76,7 @@ class WrenConfig:
 
 
 class Wren(nn.Module):
-    """The student: `predict_filters` is the network, `decode` the signal processing behind it."""
+    """The student: `encode` and `project` predict filters, `decode` applies them, `refine` corrects the result."""
 
     band_weights: Tensor
 
@@ -74,7 +88,20 @@ class Wren(nn.Module):
         self.style_mlp = nn.Sequential(
             nn.Linear(config.style_dim, 256), nn.GELU(), nn.Linear(256, config.condition_dim), nn.GELU()
         )
-        self.blocks = nn.ModuleList(_ConvNeXtBlock(config) for _ in range(config.blocks))
+        self.utterance_encoder = (
+            UtteranceEncoder(config.text_dim, config.style_dim, config.utterance_dim) if config.utterance_dim else None
+        )
+        self.blocks = nn.ModuleList(
+            ConvNeXtBlock(
+                config.width, config.kernel_size, config.expansion, config.condition_dim, config.utterance_dim
+            )
+            for _ in range(config.blocks)
+        )
+        self.refiner = (
+            Refiner(config.refiner, config.hop, config.width, config.condition_dim, config.utterance_dim)
+            if config.refiner.blocks
+            else None
+        )
         self.head = nn.Linear(config.width, sum(config.outputs))
         with torch.no_grad():
             self.head.weight.mul_(0.3)
@@ -92,27 +119,50 @@ class Wren(nn.Module):
         """Half the receptive field in frames; even, since a frame of text is two frames long."""
         config = self.config
         frames = config.blocks * (config.kernel_size // 2) + 2 + math.ceil(config.fft / config.hop / 2)
+        frames += self.refiner.reach_frames if self.refiner else 0
         return frames + frames % 2
 
+    @property
+    def overlap_frames(self) -> int:
+        """Frames to decode on either side of a segment, so that every overlap-add within it is complete."""
+        return 2 * math.ceil(self.config.fft / self.config.hop / 2) + (self.refiner.reach_frames if self.refiner else 0)
+
     def forward(
-        self, text: Tensor, pitch: Tensor, energy: Tensor, style: Tensor, phase: Tensor, noise: Tensor
+        self,
+        text: Tensor,
+        pitch: Tensor,
+        energy: Tensor,
+        style: Tensor,
+        phase: Tensor,
+        noise: Tensor,
+        utterance: Tensor | None = None,
     ) -> Tensor:
         """Samples [batch, hop * frames].
 
         Takes text [batch, text_dim, frames / 2], pitch in hertz and energy [batch, frames], style [batch, style_dim],
-        the phase of the pitch in cycles [batch, frames] (see `source.phase_cycles`), and standard normal noise, as long
-        as the samples.
+        the phase of the pitch in cycles [batch, frames] (see `source.phase_cycles`), standard normal noise, as long as
+        the samples, and where `WrenConfig.utterance_dim` is not 0, the `utterance_frames` of the whole utterance.
         """
-        return self.decode(self.predict_filters(text, pitch, energy, style, phase), pitch, phase, noise)
+        condition = self.condition(style, utterance)
+        hidden = self.encode(text, pitch, energy, condition, phase)
+        return self.refine(self.decode(self.project(hidden), pitch, phase, noise), hidden, condition)
 
-    def predict_filters(
-        self, text: Tensor, pitch: Tensor, energy: Tensor, style: Tensor, phase: Tensor, mask: Tensor | None = None
-    ) -> Tensor:
-        """Filter parameters [batch, frames, sum of `WrenConfig.outputs`] for `decode`."""
-        return self.project(self.encode(text, pitch, energy, style, phase, mask))
+    def condition(self, style: Tensor, utterance: Tensor | None = None) -> Condition:
+        """What modulates every block of an utterance; pieces of one share it."""
+        if self.utterance_encoder is None:
+            return Condition(self.style_mlp(style)[:, None])
+        if utterance is None:
+            raise ValueError("This network needs frames of the whole utterance.")
+        return Condition(self.style_mlp(style)[:, None], self.utterance_encoder(utterance, style)[:, None])
 
     def encode(
-        self, text: Tensor, pitch: Tensor, energy: Tensor, style: Tensor, phase: Tensor, mask: Tensor | None = None
+        self,
+        text: Tensor,
+        pitch: Tensor,
+        energy: Tensor,
+        condition: Condition,
+        phase: Tensor,
+        mask: Tensor | None = None,
     ) -> Tensor:
         """Hidden states [batch, frames, width].
 
@@ -128,7 +178,6 @@ class Wren(nn.Module):
             curves = curves * mask.transpose(1, 2)
         hidden = self.text_conv(text).repeat_interleave(2, dim=2) + self.curve_conv(curves)
         hidden = hidden.transpose(1, 2)
-        condition = self.style_mlp(style)[:, None]
         for block in self.blocks:
             hidden = block(hidden, condition, mask)
         out: Tensor = hidden
@@ -155,26 +204,9 @@ class Wren(nn.Module):
             modulated, noise_filter, config.window // config.noise_frames, config.noise_fft
         )
 
-
-class _ConvNeXtBlock(nn.Module):
-    """Depthwise convolution, layer norm with FiLM, and an inverted bottleneck with layer scale."""
-
-    def __init__(self, config: WrenConfig) -> None:
-        super().__init__()
-        width, inner = config.width, config.expansion * config.width
-        self.depthwise = nn.Conv1d(width, width, config.kernel_size, padding=config.kernel_size // 2, groups=width)
-        self.film = nn.Linear(config.condition_dim, 2 * width)
-        self.expand = nn.Linear(width, inner)
-        self.contract = nn.Linear(inner, width)
-        self.layer_scale = nn.Parameter(torch.full((width,), 0.1))
-        nn.init.zeros_(self.film.weight)
-        nn.init.zeros_(self.film.bias)
-
-    def forward(self, hidden: Tensor, condition: Tensor, mask: Tensor | None) -> Tensor:
-        """[batch, frames, width] to the same, given condition [batch, 1, condition_dim]."""
-        visible = hidden if mask is None else hidden * mask
-        mixed = self.depthwise(visible.transpose(1, 2)).transpose(1, 2)
-        scale, shift = self.film(condition).chunk(2, dim=2)
-        normed = functional.layer_norm(mixed, mixed.shape[-1:]) * (1 + scale) + shift
-        out: Tensor = hidden + self.layer_scale * self.contract(functional.gelu(self.expand(normed)))
+    def refine(self, samples: Tensor, hidden: Tensor, condition: Condition, mask: Tensor | None = None) -> Tensor:
+        """Samples behind the refiner; the same ones without a refiner."""
+        if self.refiner is None:
+            return samples
+        out: Tensor = self.refiner(samples, hidden, condition, mask)
         return out

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from training.wren.features import GRAPH_GAIN, TEXT_FRAME, Features
 from training.wren.source import SAMPLE_RATE, phase_cycles
+from training.wren.utterance import spread_indices, utterance_frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +16,14 @@ class Batch:
     """Random segments of utterances, [batch, ...].
 
     Features extend `context` frames beyond the samples on either side, and are zero where `mask` [batch, frames, 1] is.
+    `utterance` is of the whole utterances, as `utterance_frames` gives it.
     """
 
     text: Tensor
     pitch: Tensor
     energy: Tensor
     style: Tensor
+    utterance: Tensor
     phase: Tensor
     mask: Tensor
     samples: Tensor
@@ -91,12 +94,14 @@ class SpeechPool:
         indices = indices.clamp(0, self.frames - 1)
         mask = inside.float()[:, :, None]
         doubled = mask.expand(-1, -1, 2).flatten(1)
+        spread = first[:, None] + spread_indices(count)
         centre = slice(around, around + length)
         return Batch(
             text=(self.text[indices] * mask.to(self.text.dtype)).float().transpose(1, 2),
             pitch=self.pitch[indices].flatten(1) * doubled,
             energy=self.energy[indices].flatten(1) * doubled,
             style=self.style[utterance],
+            utterance=utterance_frames(self.text[spread], self.pitch[spread], self.energy[spread], count),
             phase=self.phase[indices].flatten(1),
             mask=doubled[:, :, None],
             samples=(self.samples[indices[:, centre]].float() * mask[:, centre]).flatten(1),

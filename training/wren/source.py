@@ -61,10 +61,10 @@ def filter_frames(samples: Tensor, response: Tensor, window: int, fft: int) -> T
     hann = torch.hann_window(window, device=samples.device)
     filtered = torch.fft.irfft(torch.fft.rfft(frames * hann, fft) * response, fft)
     taps = (fft - window) // 2
-    return _overlap_add(filtered.roll(taps, dims=2), hop)[:, before + taps :][:, : samples.shape[1]]
+    return overlap_add(filtered.roll(taps, dims=2), hop)[:, before + taps :][:, : samples.shape[1]]
 
 
-def _overlap_add(frames: Tensor, hop: int) -> Tensor:
+def overlap_add(frames: Tensor, hop: int) -> Tensor:
     """Add frames [batch, n, size] at distances of `hop`."""
     batch, count, size = frames.shape
     pieces = -(-size // hop)

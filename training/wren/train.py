@@ -2,7 +2,8 @@
 
 The teacher synthesizes speech for `--pool-seconds`. A run from scratch then trains with the spectral loss alone for
 `--spectral-seconds`, and with discriminators for the rest. The learning rate is constant after a warm-up, and follows
-half a cosine over the last `--anneal-seconds`. The latest checkpoint is always in `RUN/checkpoint`.
+half a cosine over the last `--anneal-seconds`. The latest checkpoint is always in `RUN/checkpoint`. Parts of the
+network that the resumed checkpoint lacks start anew.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from training.wren.lines import PhonemeLines
 from training.wren.losses import SpectralLoss
 from training.wren.model import Wren, WrenConfig
 from training.wren.pool import SpeechPool
+from training.wren.refiner import RefinerConfig
 from training.wren.teacher import Request, Teacher, fill_pool
 from training.wren.trainer import BatchShape, Step, Trainer, capture, compile_modules
 from training.wren.voices import StyleTables
@@ -34,6 +36,7 @@ _STEPS_PER_SYNC = 25
 _STEPS_PER_EMA = 10
 _WARMUP_STEPS = 300
 _ADVERSARIAL_WARMUP_STEPS = 1200
+_SPECTRAL_SECONDS = 120.0
 _FINAL_LEARNING_RATE = 0.03
 """As a fraction of the base learning rate."""
 _HELD_OUT_SECONDS = 20.0
@@ -170,7 +173,9 @@ class Phase:
 def train(run: Run, trainer: Trainer) -> None:
     """Run all phases."""
     options = run.options
-    spectral_seconds = max(0.0, options.spectral_seconds - run.trained_seconds)
+    spectral_seconds = options.spectral_seconds
+    if spectral_seconds is None:
+        spectral_seconds = max(0.0, _SPECTRAL_SECONDS - run.trained_seconds)
     if options.mode == "compile":
         compile_modules(trainer)
     phases = [(trainer.adversarial_step, run.end, True)]
@@ -220,7 +225,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _trainer(options: argparse.Namespace, pool: SpeechPool) -> Trainer:
-    config = WrenConfig(width=options.width, blocks=options.blocks)
+    refiner = RefinerConfig(options.refiner_width, options.refiner_blocks)
+    config = WrenConfig(
+        width=options.width, blocks=options.blocks, utterance_dim=options.utterance_dim, refiner=refiner
+    )
     discriminators = Discriminators() if options.band_discriminators else Discriminators(band_sizes=())
     if pool.device.type == "cuda":
         discriminators.streams = [torch.cuda.Stream() for _ in range(options.streams)]  # type: ignore[no-untyped-call]
@@ -250,7 +258,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", type=Path, help="folder of this run")
     parser.add_argument("--seconds", type=float, default=1200, help="for everything")
     parser.add_argument("--pool-seconds", type=float, default=60, help="for synthesizing training speech")
-    parser.add_argument("--spectral-seconds", type=float, default=120)
+    parser.add_argument(
+        "--spectral-seconds",
+        type=float,
+        help="of this run without discriminators; of all runs together 120 if not given",
+    )
     parser.add_argument("--anneal-seconds", type=float, default=240)
     parser.add_argument("--checkpoint-seconds", type=float, default=120, help="between checkpoints")
     parser.add_argument("--ids-per-batch", type=int, default=6_000, help="phonemes in one batch of the teacher's")
@@ -267,6 +279,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--frames", type=int, default=BatchShape().frames, help="per segment, 80 to the second")
     parser.add_argument("--width", type=int, default=WrenConfig().width)
     parser.add_argument("--blocks", type=int, default=WrenConfig().blocks)
+    parser.add_argument("--refiner-blocks", type=int, default=4, help="0 for no refiner, as in the first three runs")
+    parser.add_argument("--refiner-width", type=int, default=RefinerConfig().width)
+    parser.add_argument("--utterance-dim", type=int, default=64, help="of what blocks are told of the whole utterance")
     parser.add_argument("--learning-rate", type=float, default=1e-3, help="in the spectral phase")
     parser.add_argument("--adversarial-learning-rate", type=float, default=3e-4)
     parser.add_argument("--discriminator-learning-rate", type=float, default=2e-4)

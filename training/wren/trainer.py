@@ -17,8 +17,6 @@ _WEIGHT_DECAY = 0.01
 _CLIP_RATIO = 3.0
 """Gradients are clipped to this many times the running mean of their norm."""
 _FEATURE_MATCHING_WEIGHT = 4.0
-_OVERLAP = 4
-"""Frames decoded on either side of a segment, so that every overlap-add within it is complete."""
 _CAPTURE_WARMUP_STEPS = 4
 
 Step = Callable[[], object]
@@ -143,15 +141,18 @@ class Trainer:
     def _decode(self, batch: Batch) -> Tensor:
         """The student's samples of a batch, zero in padding."""
         student, shape, hop = self.student, self.shape, self.student.config.hop
-        context = student.context_frames
+        context, overlap = student.context_frames, student.overlap_frames
         with self._autocast():
-            hidden = student.encode(batch.text, batch.pitch, batch.energy, batch.style, batch.phase, batch.mask)
-        span = slice(context - _OVERLAP, context + shape.frames + _OVERLAP)
-        noise = torch.randn(shape.segments, (shape.frames + 2 * _OVERLAP) * hop, device=self.device)
+            condition = student.condition(batch.style, batch.utterance)
+            hidden = student.encode(batch.text, batch.pitch, batch.energy, condition, batch.phase, batch.mask)
+        span = slice(context - overlap, context + shape.frames + overlap)
+        noise = torch.randn(shape.segments, (shape.frames + 2 * overlap) * hop, device=self.device)
         filters = student.project(hidden[:, span].float())
         samples = student.decode(filters, batch.pitch[:, span], batch.phase[:, span], noise)
+        with self._autocast():
+            samples = student.refine(samples, hidden[:, span], condition, batch.mask[:, span])
         mask = batch.mask[:, context : context + shape.frames].expand(-1, -1, hop).flatten(1)
-        return samples[:, _OVERLAP * hop : -_OVERLAP * hop] * mask
+        return samples[:, overlap * hop : -overlap * hop] * mask
 
     @torch.no_grad()
     def _balance(self, spectral: Tensor, adversarial: Tensor) -> Tensor:

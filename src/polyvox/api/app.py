@@ -29,6 +29,7 @@ from polyvox.api.socket_limit import SocketLimit
 from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.downloads import Downloads
 from polyvox.service.fitting import FittingService
+from polyvox.service.jobs.service import JobService
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
@@ -71,6 +72,7 @@ def create_app(
     app.state.service = service
     app.state.voices = VoiceService.for_service(service) if voices is None else voices
     app.state.fitting = FittingService(service.settings, app.state.voices) if fitting is None else fitting
+    app.state.jobs = JobService.for_service(service, app.state.voices)
     app.state.downloads = Downloads(service.settings)
     app.state.ephemeral_keys = EphemeralKeys()
     app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
@@ -121,6 +123,8 @@ def _install_middleware(
     """The one added last is passed first: CORS outermost, so that web pages can read refusals too."""
     settings = service.settings
     larger = [(path, largest_message(settings)) for door in doors for path in door.recordings]
+    book = settings.max_body_bytes + settings.max_manuscript_bytes
+    larger += [(path, book) for door in doors for path in door.manuscripts]
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
     app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)

@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from polyvox.api.batch_archive import Archive, MultipartArchive, ZipArchive
 from polyvox.api.body import off_the_loop
 from polyvox.api.client_writer import ClientWriter, ended_or_left
-from polyvox.api.clients import client_of
+from polyvox.api.clients import client_of, owner_of
 from polyvox.api.refusals import Refusal, Refusals
 from polyvox.api.schemas import RequestBody
 from polyvox.api.streaming import FieldNames, StreamAbortedError
@@ -115,6 +115,7 @@ class BatchResponse(Response):
                 service=self._service,
                 read=self._read,
                 client=f"{client_of(scope)} batch",
+                owner=owner_of(scope),
                 wording=_Wording(state.refusals, state.field_names[scope["path"]], scope["path"]),
                 archive=_archive(self._archive, Headers(scope=scope).get("accept", "")),
                 writer=ClientWriter(send, self._service.settings.stall_seconds),
@@ -146,6 +147,7 @@ class _Batch:
         service: SpeechService,
         read: ReadItem,
         client: str,
+        owner: str,
         wording: _Wording,
         archive: Archive,
         writer: ClientWriter,
@@ -154,6 +156,7 @@ class _Batch:
         self._settings = service.settings
         self._read = read
         self._client = client
+        self._owner = owner
         self._wording = wording
         self._archive = archive
         self._writer = writer
@@ -209,7 +212,9 @@ class _Batch:
 
     async def _attempt(self, index: int, item: BatchItem) -> dict[str, Any]:
         patience = self._settings.deadline_seconds / 2
-        request = replace(item.request, client=self._client, max_wait=patience, whole=True, background=True)
+        request = replace(
+            item.request, client=self._client, owner=self._owner, max_wait=patience, whole=True, background=True
+        )
         name, media_type = f"{index:03d}.{item.format}", item.format.media_type
         async with await self._service.open(request) as session:
             async with asyncio.timeout_at(self._ends):

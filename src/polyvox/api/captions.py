@@ -1,21 +1,25 @@
-"""Speech with word timings, as JSON in Kokoro-FastAPI's shape."""
+"""Captions of speech: files of them, and words with their times as JSON in Kokoro-FastAPI's shape."""
 
 import asyncio
 import base64
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from polyvox.api.events import chunk_info
 from polyvox.api.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
+from polyvox.api.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
-from polyvox.errors import PolyvoxError
+from polyvox.errors import InvalidRequestError, PolyvoxError
+from polyvox.service.caption_track import CaptionTrack
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session
+from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.text.captions import CAPTION_MEDIA_TYPES, CAPTION_SUFFIXES, CaptionFormat
 from polyvox.types import AudioChunk, TimingSource, WordTiming, least_exact
 
 _SLICE_BYTES = 786_432
@@ -94,6 +98,54 @@ class TimestampsFile:
 
     def error_tail(self, error: PolyvoxError) -> None:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionsOnly:
+    """A file of captions, without the audio."""
+
+    format: CaptionFormat
+    track: CaptionTrack
+    buffered = True
+
+    @property
+    def media_type(self) -> str:
+        return CAPTION_MEDIA_TYPES[self.format]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Content-Disposition": f"attachment; filename=speech.{CAPTION_SUFFIXES[self.format]}"}
+
+    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
+        async for chunk in session:
+            self.track.add(chunk)
+        yield (await session.executor.run(partial(self.track.written, self.format))).encode()
+
+    def error_tail(self, error: PolyvoxError) -> None:
+        return None
+
+
+def captions_response(
+    service: SpeechService, request: SpeechRequest, caption_format: CaptionFormat, track: CaptionTrack
+) -> SpeechResponse:
+    """The answer to a request for captions alone."""
+    body_format = CaptionsOnly(caption_format, track)
+    return SpeechResponse(service, replace(request, words=True), body_format, headers=body_format.headers)
+
+
+def check_captions_beside_events(captions: CaptionFormat | None) -> None:
+    """Refuse captions beside server-sent events, which say when each word is heard themselves."""
+    if captions is not None:
+        raise InvalidRequestError(
+            "Captions come beside audio, not beside events; leave stream_format out, or take the words of the events "
+            "with the header X-Polyvox-Chunks: 1.",
+            field="captions",
+        )
+
+
+def caption_types() -> dict[str, dict[str, Any]]:
+    """The media types of captions, for the description of an answer."""
+    return {media_type: {} for media_type in CAPTION_MEDIA_TYPES.values()}
 
 
 @dataclass(slots=True)

@@ -22,10 +22,10 @@ class ClientWriter:
         self._stall_seconds = stall_seconds
         self.started = False
 
-    async def start(self, headers: MutableHeaders) -> None:
-        """Begin an answer with status 200."""
+    async def start(self, headers: MutableHeaders, status: int = 200) -> None:
+        """Begin an answer."""
         self.started = True
-        await self._send({"type": "http.response.start", "status": 200, "headers": headers.raw})
+        await self._send({"type": "http.response.start", "status": status, "headers": headers.raw})
 
     async def write(self, data: bytes) -> None:
         """Send a part of the body; StalledError where the client does not take it."""

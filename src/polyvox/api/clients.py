@@ -21,7 +21,13 @@ _IPV6_NETWORK = 64  # what one household or machine is given
 def client_of(scope: Scope) -> str:
     """The client of an HTTP request or WebSocket."""
     address = scope.get("client")
-    return client_name(getattr(HTTPConnection(scope).state, "owner", SHARED_OWNER), address[0] if address else "")
+    return client_name(owner_of(scope), address[0] if address else "")
+
+
+def owner_of(scope: Scope) -> str:
+    """The owner of a request's key; everybody where the server has no keys."""
+    owner: str = getattr(HTTPConnection(scope).state, "owner", SHARED_OWNER)
+    return owner
 
 
 def grpc_client(owner: str, peer: str) -> str:

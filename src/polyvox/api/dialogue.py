@@ -10,13 +10,25 @@ from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict, FailFast, Field
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.captions import caption_types, captions_response, check_captions_beside_events
+from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
+from polyvox.api.downloads import CaptionSidecar, RecordedAudio
 from polyvox.api.events import SpeechEvents
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import AUDIO_FIELD_NAMES, AudioBody, Number, RequestBody, Text, VoiceName, VoiceReference
-from polyvox.api.streaming import BodyFormat, SpeechResponse, audio_body
+from polyvox.api.schemas import (
+    AUDIO_FIELD_NAMES,
+    CaptionFields,
+    ErrorBody,
+    Number,
+    RequestBody,
+    Text,
+    VoiceName,
+    VoiceReference,
+)
+from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
 from polyvox.audio.encode import AudioFormat
+from polyvox.service.caption_track import MAX_SPEAKER_NAME_CHARS, DialogueCaptionTrack, speaker_names
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn, turn_starts
 from polyvox.service.request_kind import RequestKind
@@ -26,11 +38,12 @@ from polyvox.types import AudioChunk
 router = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["speech"])
 
 _NAME = "dialogue"
-_DIALOGUE: dict[int | str, dict[str, Any]] = {
+DIALOGUE_ANSWER: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The audio, or events that carry it.",
-        "content": {audio.media_type: {} for audio in AudioFormat} | {"text/event-stream": {}},
-    }
+        "description": "The audio, events that carry it, or captions.",
+        "content": {audio.media_type: {} for audio in AudioFormat} | {"text/event-stream": {}} | caption_types(),
+    },
+    403: {"model": ErrorBody, "description": "Captions beside the audio, on a server without download links."},
 }
 
 
@@ -42,6 +55,9 @@ class TurnBody(RequestBody):
     prompt_text: Text | None = Field(
         None, description="Transcript of the recording that `voice` names or carries; once for each voice is enough."
     )
+    speaker: Text = Field(
+        "", max_length=MAX_SPEAKER_NAME_CHARS, description="Who speaks, for captions; the voice's name if absent."
+    )
 
     @property
     def turn(self) -> DialogueTurn:
@@ -49,7 +65,7 @@ class TurnBody(RequestBody):
         return DialogueTurn(voice, self.text, self.prompt_text)
 
 
-class DialogueBody(AudioBody):
+class DialogueBody(CaptionFields):
     """A dialogue, and how it is to be spoken and sent."""
 
     model_config = ConfigDict(
@@ -75,6 +91,12 @@ class DialogueBody(AudioBody):
         description="Silence between turns in seconds; if absent 0.3, or what a dialogue model chooses.",
     )
 
+    @property
+    def speakers(self) -> list[str]:
+        """Who speaks each turn, for captions."""
+        named = speaker_names([turn.turn for turn in self.turns])
+        return [turn.speaker or name for turn, name in zip(self.turns, named, strict=True)]
+
     def dialogue_request(self, resolve_kind: Callable[[], Awaitable[RequestKind]]) -> SpeechRequest:
         """The same as a request of the service; what `resolve_kind` gives holds the turns."""
         request = self.request_for("", _NAME, _NAME)
@@ -82,12 +104,13 @@ class DialogueBody(AudioBody):
         return replace(request, utterance=tuned, resolve_kind=resolve_kind)
 
 
-@router.post("/audio/dialogue", response_class=Response, responses=_DIALOGUE | SPEECH_ERRORS)
+@router.post("/audio/dialogue", response_class=Response, responses=DIALOGUE_ANSWER | SPEECH_ERRORS)
 async def create_dialogue(
     body: DialogueBody,
     service: Service,
     voices: Voices,
     owner: Owner,
+    downloads: DownloadStore,
     x_polyvox_chunks: Annotated[
         str,
         Header(
@@ -101,6 +124,8 @@ async def create_dialogue(
     A dialogue model speaks two voices together; with any other model, and with more voices, the turns are spoken one
     after the other. The audio streams while it is made, unless `stream` is false.
     """
+    captions_only, captions = body.captions_only, body.captions
+    body = body.without_captions()
     turns = [turn.turn for turn in body.turns]
     resolve_kind = partial(
         resolve_dialogue,
@@ -112,18 +137,26 @@ async def create_dialogue(
         model=body.model,
         speed=body.speed,
     )
-    chunks = body.stream_format == "sse" and x_polyvox_chunks == "1"
-    request = replace(body.dialogue_request(resolve_kind), words=chunks)
-    return SpeechResponse(service, request, _body_format(body, turns, chunks=chunks))
-
-
-def _body_format(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> BodyFormat:
+    request = replace(body.dialogue_request(resolve_kind), owner=owner)
+    track = DialogueCaptionTrack(turns, body.speakers)
+    if captions_only is not None:
+        return captions_response(service, request, captions_only, track)
     if body.stream_format == "sse":
-        chunk_extra = partial(_turns_of, starts=turn_starts(turns))
-        return SpeechEvents(
-            body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, chunk_extra=chunk_extra
-        )
-    return audio_body(body.audio_format, stream=body.stream)
+        check_captions_beside_events(captions)
+        events = _events(body, turns, chunks=x_polyvox_chunks == "1")
+        return SpeechResponse(service, replace(request, words=events.chunks), events)
+    audio = AudioStream(body.audio_format) if body.stream else AudioFile(body.audio_format)
+    if captions is None:
+        return SpeechResponse(service, request, audio)
+    recorded = RecordedAudio.captioned(audio, CaptionSidecar.begun(captions, track, downloads, owner))
+    return SpeechResponse(service, replace(request, words=True), recorded, headers=recorded.headers)
+
+
+def _events(body: DialogueBody, turns: Sequence[DialogueTurn], *, chunks: bool) -> SpeechEvents:
+    chunk_extra = partial(_turns_of, starts=turn_starts(turns))
+    return SpeechEvents(
+        body.audio_format, sum(len(turn.text) for turn in turns), chunks=chunks, chunk_extra=chunk_extra
+    )
 
 
 def _turns_of(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int]]:

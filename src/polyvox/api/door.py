@@ -38,6 +38,8 @@ class Door:
     """Names of a speech request's fields in errors, by path."""
     recordings: Sequence[str] = ()
     """Paths on which a body or message may hold a recording, and so may be larger."""
+    manuscripts: Sequence[str] = ()
+    """Paths on which a body may hold a whole book."""
     public: Sequence[str] = ()
     """Paths that need no key."""
     lists: Sequence[str] = ()

@@ -1,11 +1,25 @@
 """The dialects that this server answers in."""
 
-from polyvox.api import conversion, cosyvoice, dialogue, fitting, kokoro, openai, rayserve, streamable, voices, zipvoice
+from polyvox.api import (
+    conversion,
+    cosyvoice,
+    dialogue,
+    dictionaries,
+    fitting,
+    jobs,
+    kokoro,
+    openai,
+    rayserve,
+    streamable,
+    voices,
+    zipvoice,
+)
 from polyvox.api.cartesia import door as cartesia
 from polyvox.api.elevenlabs import door as elevenlabs
 from polyvox.api.mcp import door as mcp
 from polyvox.api.openai_realtime import door as openai_realtime
 from polyvox.api.realtime import door as realtime
+from polyvox.api.studio import door as studio
 
 # Fitting comes before the voices, one of whose paths would match its paths too.
 DOORS = (
@@ -16,6 +30,7 @@ DOORS = (
     kokoro.DOOR,
     fitting.DOOR,
     voices.DOOR,
+    dictionaries.DOOR,
     zipvoice.DOOR,
     streamable.DOOR,
     cosyvoice.DOOR,
@@ -24,4 +39,6 @@ DOORS = (
     realtime.DOOR,
     mcp.DOOR,
     elevenlabs.DOOR,
+    jobs.DOOR,
+    studio.DOOR,
 )

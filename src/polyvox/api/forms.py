@@ -1,6 +1,7 @@
 """Bodies that may be JSON or a form with a file."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl
 
@@ -25,12 +26,24 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
+class FormFile:
+    """A file of a form, and the name that the caller gives it."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a body, unchecked. In a form all of them are text, and there may be a file."""
+    """The fields of a body, unchecked. In a form all of them are text, and there may be files.
+
+    `file` is the content of the one that the route asks for first; `files` are all of them by their fields.
+    """
 
     values: object
     is_form: bool = False
     file: bytes | None = None
+    files: Mapping[str, FormFile] = field(default_factory=dict)
 
     def parsed(self, model: type[Model]) -> Model:
         """The fields as a model; in a form, numbers and booleans are parsed from text."""
@@ -44,8 +57,10 @@ class Fields:
             raise invalid_request(problems) from error
 
 
-async def read_fields(request: Request, file_field: str, *, urlencoded: bool = False) -> Fields:
-    """The fields of a JSON object, or of a form whose file, if any, has this name.
+async def read_fields(
+    request: Request, file_field: str, *, further_files: Sequence[str] = (), urlencoded: bool = False
+) -> Fields:
+    """The fields of a JSON object, or of a form whose file, if any, has this name; it may have `further_files`.
 
     With `urlencoded`, a form without a file may also be `application/x-www-form-urlencoded`, as curl sends it.
     """
@@ -58,28 +73,35 @@ async def read_fields(request: Request, file_field: str, *, urlencoded: bool = F
         raise InvalidRequestError("Send JSON as 'application/json', or a form as 'multipart/form-data' in UTF-8.")
     try:
         form = await _InMemory(
-            request.headers, request.stream(), max_files=1, max_fields=_MAX_FIELDS, max_part_size=_MAX_FIELD_BYTES
+            request.headers,
+            request.stream(),
+            max_files=1 + len(further_files),
+            max_fields=_MAX_FIELDS,
+            max_part_size=_MAX_FIELD_BYTES,
         ).parse()
     except MultiPartException as error:
         raise InvalidRequestError(f"The form cannot be read: {error.message.rstrip('.')}.") from error
     values: dict[str, Any] = {}
-    file: bytes | None = None
+    files: dict[str, FormFile] = {}
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
-            if name != file_field:
+            if name not in (file_field, *further_files):
                 raise InvalidRequestError(f"Send the file as the form's part '{file_field}'.", field=file_field)
-            file = await value.read()
+            if name in files:
+                raise InvalidRequestError(f"'{name}' is given more than once.", field=name)
+            files[name] = FormFile(value.filename or "", await value.read())
         elif value:
             _add_field(values, name, value)
-    return Fields(values, is_form=True, file=file)
+    file = files[file_field].data if file_field in files else None
+    return Fields(values, is_form=True, file=file, files=files)
 
 
-def json_or_form(model: type[BaseModel], file_field: str | None = None) -> dict[str, Any]:
+def json_or_form(model: type[BaseModel], *file_fields: str) -> dict[str, Any]:
     """The request body of a route that takes JSON or a form, for the OpenAPI pages."""
     schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
     schema.pop("$defs", None)
-    file = {} if file_field is None else {file_field: {"type": "string", "format": "binary"}}
-    form = schema | {"properties": schema["properties"] | file}
+    files = {name: {"type": "string", "format": "binary"} for name in file_fields}
+    form = schema | {"properties": schema["properties"] | files}
     content = {"application/json": {"schema": schema}, "multipart/form-data": {"schema": form}}
     return {"requestBody": {"required": True, "content": content}}
 

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from polyvox.api.body import JsonRoute
 from polyvox.api.captions import TimestampsFile
-from polyvox.api.dependencies import Owner, Service, Voices
-from polyvox.api.dialogue import DialogueBody, create_dialogue
+from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
+from polyvox.api.dialogue import DIALOGUE_ANSWER, DialogueBody, create_dialogue
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.schemas import CaptionedBody, Number, PhonemeSpeechBody, SpeechBody, Timestamps
 from polyvox.api.speech_requests import speech_request
@@ -34,11 +34,13 @@ class KokoroDialogueBody(DialogueBody):
     )
 
 
-@router.post("/dev/dialogue", response_class=Response, responses=SPEECH_ERRORS)
-async def dialogue(body: KokoroDialogueBody, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
+@router.post("/dev/dialogue", response_class=Response, responses=DIALOGUE_ANSWER | SPEECH_ERRORS)
+async def dialogue(
+    body: KokoroDialogueBody, service: Service, voices: Voices, owner: Owner, downloads: DownloadStore
+) -> SpeechResponse:
     """Speak a dialogue, as `/v1/audio/dialogue` does."""
     pause = body.pause if body.pause_between_turns is None else body.pause_between_turns
-    return await create_dialogue(body.model_copy(update={"pause": pause}), service, voices, owner)
+    return await create_dialogue(body.model_copy(update={"pause": pause}), service, voices, owner, downloads)
 
 
 @router.post("/dev/generate_from_phonemes", response_class=Response, responses=_AUDIO | SPEECH_ERRORS)

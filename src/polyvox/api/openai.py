@@ -8,15 +8,23 @@ from pydantic import ConfigDict
 
 from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
 from polyvox.api.body import JsonRoute
+from polyvox.api.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.downloads import DOWNLOAD_HEADER, TIMING_HEADER, RecordedAudio
+from polyvox.api.downloads import (
+    CAPTIONS_HEADER,
+    DOWNLOAD_HEADER,
+    TIMING_HEADER,
+    CaptionSidecar,
+    RecordedAudio,
+)
 from polyvox.api.events import SpeechEvents
 from polyvox.api.forms import Fields
 from polyvox.api.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
 from polyvox.api.speech_requests import speech_request, variant_of
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse, attachment
 from polyvox.audio.encode import AudioFormat
+from polyvox.service.caption_track import CaptionTrack
 from polyvox.service.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
@@ -42,9 +50,13 @@ SPEECH_ERRORS: dict[int | str, dict[str, Any]] = {
 }
 _SPEECH: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The audio, or events that carry it.",
-        "content": {audio.media_type: _BINARY for audio in AudioFormat} | {"text/event-stream": {}},
-    }
+        "description": "The audio, events that carry it, or captions.",
+        "content": {audio.media_type: _BINARY for audio in AudioFormat} | {"text/event-stream": {}} | caption_types(),
+    },
+    403: {
+        "model": ErrorBody,
+        "description": "A download link or captions beside the audio, where there are no links.",
+    },
 }
 
 
@@ -92,19 +104,29 @@ async def create_speech(
     The audio streams while it is made, unless `stream` is false. A stream that cannot go on is cut off; with
     `stream_format` sse an error event comes first.
     """
-    variant = variant_of(body, service.settings, adapters)
+    captions_only, captions = body.captions_only, body.captions
+    variant = variant_of(body.without_captions(), service.settings, adapters)
     body, body_format = variant.body, variant.body_format
+    request = variant.tune(await speech_request(body, variant.door or _NAME, service, voices, owner))
+    track = CaptionTrack(body.input, body.speaker_names)
+    if captions_only is not None:
+        return captions_response(service, request, captions_only, track)
     if body.stream_format == "sse":
-        body_format = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
-    request = await speech_request(body, variant.door or _NAME, service, voices, owner)
-    if isinstance(body_format, SpeechEvents):
-        request = replace(request, words=body_format.chunks)
+        check_captions_beside_events(captions)
+        events = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
+        return SpeechResponse(service, replace(request, words=events.chunks), events)
     headers = attachment(body_format, body.audio_format)
-    if body.return_download_link and isinstance(body_format, AudioStream | AudioFile):
-        request = replace(request, words=body.return_timing)
-        body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
+    if isinstance(body_format, AudioStream | AudioFile):
+        if body.return_download_link:
+            request = replace(request, words=body.return_timing)
+            body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
+        if captions is not None:
+            request = replace(request, words=True)
+            sidecar = CaptionSidecar.begun(captions, track, downloads, owner)
+            body_format = RecordedAudio.captioned(body_format, sidecar)
+    if isinstance(body_format, RecordedAudio):
         headers |= body_format.headers
-    return SpeechResponse(service, variant.tune(request), body_format, headers=headers)
+    return SpeechResponse(service, request, body_format, headers=headers)
 
 
 @router.post("/audio/speech/batch", tags=["speech"], response_class=Response, responses=BATCH_ANSWER | _BATCH_ERRORS)
@@ -199,6 +221,7 @@ def _voice(voice: Voice) -> dict[str, Any]:
         "language": voice.language,
         "gender": voice.gender,
         "description": voice.description,
+        "grade": voice.grade,
         "available": not voice.reason,
         "reason": voice.reason,
     }
@@ -214,5 +237,5 @@ DOOR = Door(
     field_names={"/v1/audio/speech": AUDIO_FIELD_NAMES, "/v1/audio/speech/batch": AUDIO_FIELD_NAMES},
     recordings=["/v1/audio/speech/batch"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
-    headers=(DOWNLOAD_HEADER, TIMING_HEADER),
+    headers=(DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
 )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -19,9 +19,11 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
+from polyvox.service.dictionaries import MAX_NAMED
 from polyvox.service.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech import SpeechRequest
+from polyvox.text.captions import CaptionFormat
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, CodeBlocks, NormalizationOptions, TimingSource, Utterance
 
 PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$"
@@ -190,6 +192,9 @@ class AudioBody(TokenFields, FlowFields):
         None, ge=8_000, le=48_000, description="Sample rate of the audio; the engine's own if absent."
     )
     loudness: Number | None = Field(None, ge=-50.0, le=-5.0, description="Target loudness in LUFS, such as -16.")
+    dictionaries: list[str] = Field(
+        [], max_length=MAX_NAMED, description="Pronunciation dictionaries of `/v1/dictionaries`, before default ones."
+    )
 
     @property
     def audio_format(self) -> AudioFormat:
@@ -215,7 +220,38 @@ class AudioBody(TokenFields, FlowFields):
             volume=self.volume_multiplier,
             loudness=self.loudness,
             door=door,
+            dictionary_names=tuple(self.dictionaries),
         )
+
+
+_CAPTION_FORMATS = ", ".join(CaptionFormat)
+
+
+class CaptionFields(AudioBody):
+    """Captions in place of the audio, or beside it."""
+
+    response_format: str = Field(
+        "mp3",
+        description=f"One of {', '.join(AudioFormat)}; captions alone, without audio: {_CAPTION_FORMATS}.",
+        examples=["mp3"],
+    )
+    captions: CaptionFormat | None = Field(
+        None,
+        description=f"Captions beside the audio, as {_CAPTION_FORMATS}: the header X-Captions names the file, which is "
+        "there once all is spoken, for a while.",
+    )
+
+    @property
+    def captions_only(self) -> CaptionFormat | None:
+        """The format where captions are asked for in place of the audio."""
+        name = self.response_format.strip().lower()
+        return CaptionFormat(name) if name in tuple(CaptionFormat) else None
+
+    def without_captions(self) -> Self:
+        """The same request for audio, where it is for captions alone: nobody hears it."""
+        if self.captions_only is None:
+            return self
+        return self.model_copy(update={"response_format": "pcm", "stream": False, "stream_format": "audio"})
 
 
 AUDIO_FIELD_NAMES: Mapping[str, str | None] = MappingProxyType({"language": "lang_code"})
@@ -248,7 +284,7 @@ def _short_aliases(aliases: dict[str, object]) -> dict[str, object]:
     return aliases
 
 
-class SpeechBody(AudioBody):
+class SpeechBody(CaptionFields):
     """A request for speech: a text and a voice."""
 
     model_config = ConfigDict(
@@ -317,6 +353,14 @@ class SpeechBody(AudioBody):
         return {
             name.strip().casefold(): VoiceAlias(one) if isinstance(one, str) else VoiceAlias(one.voice, one.rate)
             for name, one in given
+        }
+
+    @property
+    def speaker_names(self) -> dict[str, str]:
+        """What captions call the voices of a text with several: by their aliases."""
+        return {
+            alias.voice: name.strip()
+            for name, alias in zip(self.voice_aliases or {}, self.aliases.values(), strict=False)
         }
 
     def speech_request(self, door: str) -> SpeechRequest:

@@ -19,6 +19,12 @@ class SharedPaths:
     header: str
     paths: Sequence[str]
     prefix: str
+    value: str = ""
+    """What the header has to contain, where others send it too."""
+
+    def is_sent(self, headers: Headers) -> bool:
+        """Whether one of its clients sent these headers."""
+        return self.header in headers and self.value in headers[self.header]
 
 
 class PathSharing:
@@ -31,7 +37,7 @@ class PathSharing:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
             headers = Headers(scope=scope)
-            moved = next((each for each, paths in self._rows if each.header in headers and paths[scope["path"]]), None)
+            moved = next((each for each, paths in self._rows if paths[scope["path"]] and each.is_sent(headers)), None)
             if moved is not None:
                 raw = moved.prefix.encode() + (scope.get("raw_path") or scope["path"].encode())
                 scope = {**scope, "path": moved.prefix + scope["path"], "raw_path": raw}

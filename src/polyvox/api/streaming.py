@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Protocol
 
@@ -12,8 +13,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.cached_answers import AGE_HEADER, CACHE_HEADER, ETAG_HEADER, cache_headers, is_unchanged, wants_cached
 from polyvox.api.client_writer import ClientWriter, ended_or_left
-from polyvox.api.clients import client_of, max_wait_of
+from polyvox.api.clients import client_of, max_wait_of, owner_of
 from polyvox.api.errors import note_session
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
@@ -40,6 +42,9 @@ PUBLIC_HEADERS = (
     CHUNKS_HEADER,
     RETRY_HEADER,
     REQUEST_ID_HEADER,
+    CACHE_HEADER,
+    AGE_HEADER,
+    ETAG_HEADER,
 )
 """Headers of all doors that web pages of other origins may read."""
 
@@ -167,10 +172,21 @@ class SpeechResponse(Response):
     async def _speak(self, scope: Scope, send: Send) -> None:
         max_wait, given = max_wait_of(scope, self._service.settings.max_wait_seconds), Headers(scope=scope)
         caller_id, chunks = given_request_id(given.get(REQUEST_ID_HEADER)), given.get(CHUNKS_HEADER) == "1"
-        request = replace(self._asked(), client=client_of(scope), max_wait=max_wait, request_id=caller_id)
+        request = replace(
+            self._asked(),
+            client=client_of(scope),
+            owner=owner_of(scope),
+            max_wait=max_wait,
+            request_id=caller_id,
+            use_cache=wants_cached(given),
+        )
         async with await self._service.open(request) as session:
             note_session(scope, session.id)
             client = ClientWriter(send, self._service.settings.stall_seconds)
+            if is_unchanged(given, session, self._body_format):
+                await client.start(self._session_headers(session), HTTPStatus.NOT_MODIFIED)
+                await client.finish()
+                return
             try:
                 async with aclosing(_typed(self._body_format.parts(session), session.id)) as parts:
                     if self._body_format.buffered:
@@ -231,6 +247,7 @@ class SpeechResponse(Response):
                 CHANNELS_HEADER: str(session.channels),
             }
         )
+        headers.update(cache_headers(session, self._body_format))
         headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):
             headers.setdefault(BIT_DEPTH_HEADER, "16")

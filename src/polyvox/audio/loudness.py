@@ -98,7 +98,8 @@ class StreamLoudness:
 class LoudnessMeter:
     """Loudness of a stream that comes in blocks of 0.1 s, over windows of 0.4 s, gated; LUFS."""
 
-    def __init__(self, sample_rate: int, channels: int = 1) -> None:
+    def __init__(self, sample_rate: int, channels: int = 1, *, gate: float = _SPEECH_GATE) -> None:
+        self._gate = gate
         self.block = round(_BLOCK_SECONDS * check_rate(sample_rate))
         self._response = k_weighting(sample_rate, 2 * self.block)[:, None]
         self._previous = np.zeros((self.block, check_channels(channels)))
@@ -115,12 +116,12 @@ class LoudnessMeter:
         weighted = np.fft.irfft(spectrum, 2 * self.block, axis=0)[self.block :]
         self._previous = block.copy()
         energy = float(np.mean(weighted**2, axis=0).sum())
-        if not self._energies and _lufs(energy) <= _SPEECH_GATE:
+        if not self._energies and _lufs(energy) <= self._gate:
             return  # A window half full of the silence before the first word would call the voice too soft.
         self._energies.append(energy)
         if len(self._energies) == _BLOCKS_PER_WINDOW:
             mean = sum(self._energies) / _BLOCKS_PER_WINDOW
-            if _lufs(mean) > _SPEECH_GATE:
+            if _lufs(mean) > self._gate:
                 self._windows.append(mean)
 
     @property

@@ -50,7 +50,7 @@ class _HttpConnection:
             async with self._http.stream("POST", self._dialect.path, **self._dialect.fields(request)) as response:
                 if response.status_code != httpx.codes.OK:
                     raise _refusal(response, await async_error_head(response.aiter_bytes()))
-                media_type, sample_rate, channels, _ = audio_headers(response.headers)
+                media_type, sample_rate, channels, *_ = audio_headers(response.headers)
                 meter = meter_for(media_type, sample_rate, channels)
                 async for data in response.aiter_bytes():
                     yield meter.seconds(data)

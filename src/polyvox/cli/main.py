@@ -8,7 +8,21 @@ import typer
 from typer.core import TyperGroup
 
 from polyvox import __version__
-from polyvox.cli import bench, config, deploy, evaluate, languages, mcp, models, pull, say, serve, voices
+from polyvox.cli import (
+    bench,
+    book,
+    config,
+    deploy,
+    dictionary,
+    evaluate,
+    languages,
+    mcp,
+    models,
+    pull,
+    say,
+    serve,
+    voices,
+)
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
 
@@ -63,8 +77,10 @@ def root(
 
 app.command()(serve.serve)
 app.command()(say.say)
+app.command()(book.book)
 app.command("mcp")(mcp.serve_mcp)
 app.add_typer(voices.app, name="voices")
+app.add_typer(dictionary.app, name="dictionary")
 app.command()(languages.languages)
 app.add_typer(models.app, name="models")
 app.command()(pull.pull)

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from polyvox.cli.output import Output
     from polyvox.cli.speech import CommandSpeech
+    from polyvox.text.captions import CaptionFormat
     from polyvox.types import Pcm
 
 UNLIMITED_SECONDS = 7 * 24 * 3600.0
@@ -37,6 +38,17 @@ Dialogue = Annotated[
 ]
 Pause = Annotated[float | None, typer.Option(help="Seconds between the turns of a dialogue.")]
 Format = Annotated[str | None, typer.Option("--format", help="Audio format, if not by the file's ending.")]
+Captions = Annotated[
+    Path | None,
+    typer.Option(
+        "--captions",
+        help="Write captions too: .srt, .vtt or .json by the file's ending; .word.vtt lights up each word.",
+    ),
+]
+Dictionaries = Annotated[
+    list[str] | None,
+    typer.Option("--dictionary", help="Pronunciation dictionary to use, beside default ones; repeat for more."),
+]
 Server = Annotated[str | None, typer.Option(help="Speak through the server at this address.")]
 Key = Annotated[str | None, typer.Option(envvar="POLYVOX_API_KEY", help="Bearer key of that server.")]
 ModelsDir = Annotated[Path | None, typer.Option(help="Folder of installed models.")]
@@ -55,6 +67,8 @@ def say(
     dialogue: Dialogue = False,
     pause: Pause = None,
     audio_format: Format = None,
+    captions: Captions = None,
+    dictionary: Dictionaries = None,
     server: Server = None,
     api_key: Key = None,
     models_dir: ModelsDir = None,
@@ -81,13 +95,18 @@ def say(
     target = output_for(output, audio_format)
     check_options(dialogue=dialogue, voice=voice, pause=pause)
     turns = read_turns(words) if dialogue else ()
-    request = SayRequest(words, voice, model, language, speed, volume, turns, pause)
+    caption_format = None if captions is None else caption_format_of(captions)
+    names = tuple(dictionary or ())
+    shown = words if output is None and server is None and not dialogue and _is_watched() else None
+    request = SayRequest(
+        words, voice, model, language, speed, volume, turns, pause, caption_format, names, words=shown is not None
+    )
     if server is None:
         speech = local_speech(request, settings)
     else:
         speech = remote_speech(request, server_address(server, "server"), api_key)
     try:
-        asyncio.run(_speak(speech, target, len(words)))
+        asyncio.run(_speak(speech, target, len(words), captions, shown))
     except KeyboardInterrupt:
         print(target.when_interrupted, file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
@@ -117,6 +136,31 @@ def read_text(text: str | None, file: Path | None, max_chars: int) -> str:
     return words
 
 
+def caption_format_of(path: Path) -> "CaptionFormat":
+    """The format that a file's ending names."""
+    from polyvox.errors import InvalidRequestError
+    from polyvox.text.captions import CaptionFormat
+
+    ending = "".join(path.suffixes[-2:]).lower()
+    if ending.endswith(".word.vtt"):
+        return CaptionFormat.WORD_VTT
+    try:
+        return CaptionFormat(path.suffix.removeprefix(".").lower())
+    except ValueError:
+        message = f"{path} is no file of captions; let it end in .srt, .vtt, .word.vtt or .json."
+        raise InvalidRequestError(message, field="captions") from None
+
+
+def _is_watched() -> bool:
+    """Whether somebody looks at what is shown."""
+    return sys.stderr.isatty()
+
+
+def _show(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
 def _decoded(data: bytes, origin: str) -> str:
     from polyvox.errors import TextError
 
@@ -126,16 +170,25 @@ def _decoded(data: bytes, origin: str) -> str:
         raise TextError(f"{origin} is not UTF-8 text; save it as UTF-8.", field="text") from error
 
 
-async def _speak(source: "AbstractAsyncContextManager[CommandSpeech]", target: "Output", chars: int) -> None:
+async def _speak(
+    source: "AbstractAsyncContextManager[CommandSpeech]",
+    target: "Output",
+    chars: int,
+    captions: Path | None,
+    shown_text: str | None,
+) -> None:
+    """Speak into the output. `shown_text` is shown word by word while it is heard, in place of a progress bar."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from polyvox.cli.output import OutputAudio
+    from polyvox.cli.spoken_words import SpokenWords
     from polyvox.errors import PolyvoxError
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    shown = console.is_terminal and chars >= LONG_TEXT_CHARS
+    shown = console.is_terminal and chars >= LONG_TEXT_CHARS and shown_text is None
+    display = None if shown_text is None else SpokenWords(shown_text, _show)
     with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
         task = progress.add_task("Speaking", total=None)
         async with source as speech:
@@ -145,6 +198,8 @@ async def _speak(source: "AbstractAsyncContextManager[CommandSpeech]", target: "
             async def watched() -> "AsyncIterator[Pcm]":
                 seconds = 0.0
                 async for segment in speech.segments:
+                    if display is not None:
+                        display.add(segment.words, len(segment.pcm) / speech.sample_rate)
                     yield segment.pcm
                     seconds += len(segment.pcm) / speech.sample_rate
                     progress.update(task, description=f"{seconds:.0f} s of speech")
@@ -153,4 +208,8 @@ async def _speak(source: "AbstractAsyncContextManager[CommandSpeech]", target: "
                 if not seconds:
                     raise PolyvoxError("The speech holds no audio.")
 
-            await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched()))
+            async with nullcontext() if display is None else display.shown():
+                await target.consume(OutputAudio(speech.sample_rate, speech.channels, watched()))
+            if captions is not None:
+                written = await speech.captions()
+                await asyncio.to_thread(captions.write_text, written, encoding="utf-8", newline="\n")

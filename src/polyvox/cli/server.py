@@ -88,7 +88,7 @@ async def _serve(service: SpeechService, listener: socket.socket, certificate: C
     await service.start()
     try:
         service.registry.engine(None)
-        async with app.router.lifespan_context(app), _running(grpc, wyoming) as stop_others:
+        async with app.router.lifespan_context(app), _running(grpc, wyoming, app.state.jobs) as stop_others:
             with _grpc_watched(grpc, service, capacity):
                 await http.serve(lambda: print(f"{greeting} (Ctrl-C stops it).", flush=True), stop_others)
     finally:

@@ -1,6 +1,6 @@
 """Speech for a command: made in this process, or by a running server."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,27 +8,31 @@ from functools import partial
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
 from polyvox.cli.local_service import running_service
+from polyvox.cli.nearest_voice import offering_nearest
 from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
 from polyvox.errors import ApiError, InvalidRequestError
+from polyvox.service.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn
 from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.voices import VoiceService
-from polyvox.types import Pcm, Utterance
+from polyvox.text.captions import CaptionFormat
+from polyvox.types import Pcm, Utterance, WordTiming
 from polyvox.voices.records import SHARED_OWNER
 from polyvox.voices.references import RegisteredVoice, parse_reference
 
 READ_TIMEOUT = 120.0
-_BAD_REQUEST = 400
+_OK, _BAD_REQUEST = 200, 400
 
 
 @dataclass(frozen=True, slots=True)
 class SayRequest:
     """What to say, and how; None leaves the choice to the settings or to the server.
 
-    With `turns` it is a dialogue, and `pause` the seconds of silence between them.
+    With `turns` it is a dialogue, and `pause` the seconds of silence between them. `captions` are wanted in that
+    format; with `words`, segments have their words.
     """
 
     text: str
@@ -39,24 +43,35 @@ class SayRequest:
     volume: float = 1.0
     turns: tuple[DialogueTurn, ...] = ()
     pause: float | None = None
+    captions: CaptionFormat | None = None
+    dictionaries: tuple[str, ...] = ()
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechSegment:
-    """A stretch of speech, and how many characters of the text are spoken by its end, where that is known."""
+    """A stretch of speech, and how many characters of the text are spoken by its end, where that is known.
+
+    `words` are those that became known with it, timed from the first sample of the speech.
+    """
 
     pcm: Pcm
     spoken_chars: int | None = None
+    words: tuple[WordTiming, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CommandSpeech:
-    """Speech while it is made; `warnings` name what the engine could not do as asked."""
+    """Speech while it is made; `warnings` name what the engine could not do as asked.
+
+    `captions` gives the captions that were asked for, once all is spoken.
+    """
 
     sample_rate: int
     channels: int
     warnings: tuple[str, ...]
     segments: AsyncIterator[SpeechSegment]
+    captions: Callable[[], Awaitable[str]]
 
 
 @asynccontextmanager
@@ -69,14 +84,29 @@ async def local_speech(said: SayRequest, settings: Settings) -> AsyncIterator[Co
         speed=said.speed,
     )
     async with running_service(settings) as service, _voices_beside(service) as voices:
-        request = SpeechRequest(utterance, model=said.model, volume=said.volume, door="cli")
-        async with await service.open(_cast(request, said, voices, settings)) as session:
+        words = said.captions is not None or said.words
+        request = SpeechRequest(
+            utterance,
+            model=said.model,
+            volume=said.volume,
+            door="cli",
+            words=words,
+            dictionary_names=said.dictionaries,
+        )
+        track = DialogueCaptionTrack(said.turns, speaker_names(said.turns)) if said.turns else CaptionTrack(said.text)
+        with offering_nearest(service, said.model, said.voice):
+            opened = await service.open(_cast(request, said, voices, settings))
+        async with opened as session:
 
             async def segments() -> AsyncIterator[SpeechSegment]:
                 async for chunk in session:
-                    yield SpeechSegment(chunk.pcm, chunk.span.end if chunk.span else None)
+                    track.add(chunk)
+                    yield SpeechSegment(chunk.pcm, chunk.span.end if chunk.span else None, chunk.words)
 
-            yield CommandSpeech(session.sample_rate, session.channels, session.warnings, segments())
+            async def captions() -> str:
+                return track.written(said.captions or CaptionFormat.SRT)
+
+            yield CommandSpeech(session.sample_rate, session.channels, session.warnings, segments(), captions)
 
 
 def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settings: Settings) -> SpeechRequest:
@@ -109,7 +139,13 @@ async def remote_speech(said: SayRequest, url: str, api_key: str | None) -> Asyn
             _opened(said, client) as stream,
         ):
             warnings = (stream.warning,) if stream.warning else ()
-            yield CommandSpeech(stream.sample_rate, stream.channels, warnings, _segments(stream))
+
+            async def captions() -> str:
+                if not stream.captions:
+                    raise ApiError("This server makes no captions; it is of an earlier version.", status=_OK)
+                return (await client.download(stream.captions)).decode()
+
+            yield CommandSpeech(stream.sample_rate, stream.channels, warnings, _segments(stream), captions)
     except ApiError as error:
         if error.status == _BAD_REQUEST:
             raise InvalidRequestError(error.message, field=error.field) from error
@@ -123,6 +159,8 @@ def _opened(said: SayRequest, client: AsyncClient) -> AbstractAsyncContextManage
         "speed": said.speed,
         "language": said.language,
         "volume": said.volume,
+        "dictionaries": said.dictionaries,
+        "extra": {} if said.captions is None else {"captions": said.captions.value},
     }
     if not said.turns:
         return client.stream(said.text, said.voice, **options)

@@ -109,12 +109,30 @@ class SupportsWarning(Protocol):
 
 
 @runtime_checkable
+class SupportsFingerprint(Protocol):
+    """Tell models apart whose files the server does not know, so that their speech can be cached."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same weights and voices, and for nothing else."""
+
+
+@runtime_checkable
 class SupportsLocation(Protocol):
     """Tell where the engine runs."""
 
     @property
     def location(self) -> EngineLocation:
         """Of the networks as they were loaded; meaningful once the engine has started."""
+
+
+@runtime_checkable
+class SupportsPace(Protocol):
+    """Tell how much audio all streams share, where they take it from each other."""
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds of audio per second, measured while it started; None where streams are batched."""
 
 
 @runtime_checkable

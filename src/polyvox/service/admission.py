@@ -170,7 +170,7 @@ class Admission:
     def _ticket(self, job: Job) -> Ticket:
         lane = self._lanes.get(job.model)
         if lane is None:
-            lane = self._lanes[job.model] = Lane(Pace(self._max_active, adaptive=self._adaptive))
+            lane = self._lanes[job.model] = Lane(Pace(self._max_active, adaptive=self._adaptive, capacity=job.capacity))
         return Ticket(self, job, lane, next(self._numbers))
 
     def dispatch(self) -> None:

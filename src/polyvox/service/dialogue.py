@@ -22,6 +22,7 @@ from polyvox.service.dialogue_segments import (
     turn_segments,
 )
 from polyvox.service.joining import DialogueJoiner
+from polyvox.service.pronunciation import Pronunciation
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.script_reader import tag_rules
 from polyvox.service.text_limits import TextLimits
@@ -123,8 +124,21 @@ class SpeakDialogue:
     @property
     def max_audio_seconds(self) -> float:
         pauses = len(self.script.turns) * (PAUSE_SECONDS if self.script.pause is None else self.script.pause)
+        chars = max(self.chars, sum(len(turn.spoken_text) for turn in self.script.turns))
         marked = sum(markup.pause_seconds(turn.spoken_text) for turn in self.script.turns)
-        return max_speech_seconds(self.chars, self.speed) + pauses + marked
+        return max_speech_seconds(chars, self.speed) + pauses + marked
+
+    async def pronounced(self, pronunciation: Pronunciation, engine: Engine, utterance: Utterance) -> "SpeakDialogue":
+        """The same dialogue with what the dictionaries say."""
+        turns = []
+        for index, turn in enumerate(self.script.turns):
+            text = TrackedText.of(turn.text) if turn.spoken is None else turn.spoken
+            with turn_errors(index):
+                said = await pronunciation.rewrite(text, engine, utterance.language, turn.voice, self.warnings)
+            turns.append(turn if said is text else replace(turn, spoken=said))
+        if sum(len(turn.spoken_text) for turn in turns) > pronunciation.max_chars:
+            raise TextError("With what the dictionaries say the turns are too long; send fewer.", field="turns")
+        return replace(self, script=replace(self.script, turns=tuple(turns)))
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         for index, turn in enumerate(self.script.turns):
@@ -145,11 +159,11 @@ class SpeakDialogue:
         for segment, part in zip(segments, utterances, strict=True):
             if (silence := joiner.begin(self._pause(engine))) is not None:
                 yield silence
-            speech = engine.speak(part)
+            speech, source = engine.speak(part), segment.source_words(joiner.text)
             with turn_errors(segment.first_turn):
                 async with closing(speech):
                     async for chunk in speech:
-                        if (joined := joiner.append(chunk, segment)) is not None:
+                        if (joined := joiner.append(chunk, segment, source)) is not None:
                             yield joined
                 joiner.end()
         if (silence := joiner.flush()) is not None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from polyvox.service.source_words import SourceWords
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
 
@@ -68,6 +69,14 @@ class DialogueSegment:
         """Map a span of the segment's text to the text of the whole dialogue; empty where it covers no turn."""
         start = self._whole_position(span.start, at_end=False)
         return Span(start, max(start, self._whole_position(span.end, at_end=True)))
+
+    def source_words(self, whole: str) -> SourceWords | None:
+        """What makes words of rewritten turns those of the text `whole`; None where no turn is rewritten."""
+        if all(turn.source is None for turn in self.turn_spans):
+            return None
+        spans = [self.in_whole(Span(at, at + 1)) for at in range(len(self.text))]
+        tracked = TrackedText(self.text, tuple(span.start for span in spans), tuple(span.end for span in spans))
+        return SourceWords.of_text(tracked, whole)
 
     def _whole_position(self, position: int, *, at_end: bool) -> int:
         """Map a position; one between turns moves to the start of the next, or with `at_end` to the end of the last."""

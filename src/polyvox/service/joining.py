@@ -8,6 +8,7 @@ import numpy as np
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
 from polyvox.service.dialogue_segments import DialogueSegment
+from polyvox.service.source_words import SourceWords
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 
 SpanMap = Callable[[Span], Span]
@@ -47,8 +48,12 @@ class UtteranceJoiner:
         """Start the next utterance: its tokens, frames and times count from here."""
         self._utterance_start = self._now
 
-    def append(self, chunk: AudioChunk, span_map: SpanMap) -> AudioChunk:
-        """Renumber a chunk of the current utterance as one of the joined stream."""
+    def append(self, chunk: AudioChunk, span_map: SpanMap, source: SourceWords | None = None) -> AudioChunk:
+        """Renumber a chunk of the current utterance as one of the joined stream.
+
+        `source` makes the words of a rewritten text those of the caller's.
+        """
+        words = chunk.words if source is None else source.of(chunk.words)
         seconds = self._utterance_start.samples / chunk.sample_rate
         return self.append_joined(
             replace(
@@ -56,7 +61,7 @@ class UtteranceJoiner:
                 index=self.chunks,
                 start=self._now.samples,
                 span=None if chunk.span is None else span_map(chunk.span),
-                words=tuple(_shifted_word(word, seconds, span_map) for word in chunk.words),
+                words=tuple(_shifted_word(word, seconds, span_map) for word in words),
                 tokens=_shifted(chunk.tokens, self._utterance_start.tokens),
                 frames=_shifted(chunk.frames, self._utterance_start.frames),
             )
@@ -78,7 +83,7 @@ class DialogueJoiner:
 
     def __init__(self, engine: Engine, text: str) -> None:
         self._engine = engine
-        self._text = text
+        self.text = text
         self._held_samples = 0
         self._joiner = UtteranceJoiner()
 
@@ -99,16 +104,18 @@ class DialogueJoiner:
         joiner = self._joiner
         return joiner.append_joined(AudioChunk(pcm, can.sample_rate, index=joiner.chunks, start=joiner.samples))
 
-    def append(self, chunk: AudioChunk, segment: DialogueSegment) -> AudioChunk | None:
+    def append(
+        self, chunk: AudioChunk, segment: DialogueSegment, source: SourceWords | None = None
+    ) -> AudioChunk | None:
         """Renumber a chunk of the current segment; None where it is only silence, which is held back."""
         pcm = self._hold_silence(chunk.pcm)
         if not len(pcm) and not chunk.words:
             return None
-        joined = self._joiner.append(replace(chunk, pcm=pcm), segment.in_whole)
+        joined = self._joiner.append(replace(chunk, pcm=pcm), segment.in_whole, source)
         if len(segment.turn_spans) == 1:
             return joined
         span = joined.span
-        return replace(joined, text="" if span is None else self._text[span.start : span.end])
+        return replace(joined, text="" if span is None else self.text[span.start : span.end])
 
     def end(self) -> None:
         """Finish the current segment; `TextError` where it produced no audio."""

@@ -1,6 +1,6 @@
 """The server's metrics in Prometheus' text format; labels are few and never come from a caller's text."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -190,11 +190,50 @@ class Metrics:
             "polyvox_side_refused", "Such requests that found the queue full.", registry=registry
         )
 
+        self._slow_patterns = Counter(
+            "polyvox_slow_patterns",
+            "Regular expressions of dictionaries that were left out because they take too long.",
+            registry=registry,
+        )
         self._lost_records = Counter(
             "polyvox_chunk_log_lost",
             "Chunks that could not be written to `chunk_log`.",
             registry=registry,
         )
+
+        self._speech_cache = Counter(
+            "polyvox_speech_cache_events",
+            "What became of requests and entries of the cache of speech: hit, miss, stored, evicted and so on.",
+            ["event"],
+            registry=registry,
+        )
+        self._speech_cache_bytes = Gauge(
+            "polyvox_speech_cache_bytes", "Disk space of cached speech, as this process knows it.", registry=registry
+        )
+        self._jobs = Gauge("polyvox_jobs", "Jobs that are stored, by status.", ["status"], registry=registry)
+        self._job_sentences = Counter("polyvox_job_sentences", "Sentences of jobs spoken.", registry=registry)
+        self._ended_jobs = Counter(
+            "polyvox_ended_jobs", "Jobs that came to an end or a halt, by their status.", ["status"], registry=registry
+        )
+
+    def watch_speech_cache(self, used: Callable[[], float]) -> None:
+        """Read the size of the cache of speech from this function at every scrape."""
+        self._speech_cache_bytes.set_function(used)
+
+    def speech_cache(self, event: str) -> None:
+        """Count a hit or a miss in the cache of speech, or what became of an entry."""
+        self._speech_cache.labels(event).inc()
+
+    def job_counts(self, counts: Mapping[str, int]) -> None:
+        """Set how many jobs there are by status."""
+        for status, count in counts.items():
+            self._jobs.labels(status).set(count)
+
+    def job_sentences(self, count: int) -> None:
+        self._job_sentences.inc(max(0, count))
+
+    def job_ended(self, status: str) -> None:
+        self._ended_jobs.labels(status).inc()
 
     def watch_side(self, *, waiting: Callable[[], float], running: Callable[[], float]) -> None:
         """Read the gauges of side work from these functions at every scrape."""
@@ -207,6 +246,9 @@ class Metrics:
 
     def chunk_record_lost(self) -> None:
         self._lost_records.inc()
+
+    def slow_patterns(self, count: int) -> None:
+        self._slow_patterns.inc(count)
 
     def side_refused(self) -> None:
         self._side_refused.inc()

@@ -37,15 +37,16 @@ class Pace:
 
     The limit of streams is `most` until streams have been seen to fall behind playback because of each other; from then
     on it is as many as the engine was seen to keep playing together, and one more, which finds out when it can do more.
-    An engine that batches well is therefore never limited. Audio is in seconds; capacity is audio per second.
+    An engine that batches well is therefore never limited. One whose streams take the audio from each other may give
+    its `capacity` before anybody was heard. Audio is in seconds; capacity is audio per second.
     """
 
-    def __init__(self, most: int, *, adaptive: bool = True) -> None:
+    def __init__(self, most: int, *, adaptive: bool = True, capacity: float | None = None) -> None:
         self._most = most
         self._adaptive = adaptive
         self._chunks: deque[_Chunk] = deque(maxlen=_WINDOW)
         self._alone: float | None = None
-        self._capacity: float | None = None
+        self._capacity = capacity
         self._texts: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
 
     def chunk(self, audio: float, seconds: float, running: float) -> None:
@@ -65,7 +66,7 @@ class Pace:
 
     @property
     def capacity(self) -> float | None:
-        """Seconds of audio per second for all streams; None until streams were seen to slow each other down."""
+        """Seconds of audio per second for all streams; None while streams were not seen to slow each other down."""
         return self._capacity if self._adaptive else None
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, SupportsLocation, SupportsStyle, SupportsWarning
+from polyvox.engines.base import Engine, SupportsLocation, SupportsPace, SupportsStyle, SupportsWarning
 from polyvox.errors import ConflictError, InvalidRequestError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
 from polyvox.service.model_loader import SHUTTING_DOWN, Absence, EngineFactory, Hold, ModelEvents, ModelLoader
@@ -209,6 +209,11 @@ class Registry:
         """Where a model runs; None where its engine does not tell."""
         engine = self.engine(model)
         return engine.location if isinstance(engine, SupportsLocation) else None
+
+    def pace(self, model: str | None = None) -> float | None:
+        """Audio per second that all streams of a model share; None where it is not known, or not shared."""
+        engine = self.engine(model)
+        return engine.pace if isinstance(engine, SupportsPace) else None
 
     def voices(self, model: str | None = None) -> Sequence[Voice]:
         """The voices of one model."""

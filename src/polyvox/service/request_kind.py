@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from polyvox.audio.pcm import silence
 from polyvox.engines.base import Engine
+from polyvox.service.pronunciation import Pronunciation
 from polyvox.text.markup import pause_seconds
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Utterance
@@ -40,6 +41,14 @@ class CollectsWarnings(Protocol):
 
     @property
     def warnings(self) -> Warnings: ...
+
+
+@runtime_checkable
+class TakesPronunciation(Protocol):
+    """A kind that has texts of its own, to which the request's dictionaries apply."""
+
+    async def pronounced(self, pronunciation: Pronunciation, engine: Engine, utterance: Utterance) -> RequestKind:
+        """The same with what the dictionaries say."""
 
 
 # A spoken character rarely takes half a second.

@@ -11,6 +11,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.request_kind import max_speech_seconds
+from polyvox.service.source_words import SourceWords
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.text.markup import pause_seconds
 from polyvox.text.script import Bookmark, Passage, Script, Silence, Style
@@ -46,7 +47,8 @@ class SpeakScript:
     def max_audio_seconds(self) -> float:
         slowest = min((passage.style.rate for passage in self.script.passages), default=1.0) * self.speed
         silence = self.script.silence_seconds + pause_seconds(self.script.text)
-        return max_speech_seconds(len(self.script.raw), max(slowest, SPEED_RANGE.lowest)) + silence
+        chars = max(len(self.script.raw), len(self.script.text))
+        return max_speech_seconds(chars, max(slowest, SPEED_RANGE.lowest)) + silence
 
     def check(self, engine: Engine, utterance: Utterance) -> None:
         passages = self.script.passages
@@ -68,7 +70,7 @@ class SpeakScript:
                     yield silence
             elif part.speakable:
                 spoken = self._utterance(engine, utterance, part, index, prepared)
-                stream.begin(part, last=index == last)
+                stream.begin(part, SourceWords.of_text(part.text, self.script.raw), last=index == last)
                 passage = self._speak_passage(engine, spoken, part, stream)
                 async with closing(passage):
                     async for chunk in passage:
@@ -172,11 +174,13 @@ class _Stream:
         self._joiner = UtteranceJoiner()
         self._marks: list[MarkTiming] = []
         self._inside: list[tuple[int, str]] = []
+        self._source: SourceWords | None = None
         self._held = self._zeros(0)
         self._gap: float | None = None
 
-    def begin(self, passage: Passage, *, last: bool) -> None:
+    def begin(self, passage: Passage, source: SourceWords, *, last: bool) -> None:
         """Start a passage; the silence behind the last one is the engine's own."""
+        self._source = source
         self._joiner.begin()
         self._gap = None if last else _gap_seconds(passage)
         self._inside = list(passage.marks)
@@ -190,7 +194,7 @@ class _Stream:
             chunk, self._held = replace(chunk, pcm=pcm[:end]), pcm[end:]
             if not end and not chunk.words:
                 return None
-        joined = self._joiner.append(chunk, passage.in_whole)
+        joined = self._joiner.append(chunk, passage.in_whole, self._source)
         for word in joined.words:
             while self._inside and self._inside[0][0] <= word.span.start:
                 self._marks.append(MarkTiming(self._inside.pop(0)[1], word.start))

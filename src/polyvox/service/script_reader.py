@@ -9,13 +9,14 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import InvalidRequestError, MarkupError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.pronunciation import Pronunciation
 from polyvox.service.request_kind import RequestKind
 from polyvox.service.script import SpeakScript
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.text import inline_tags, ssml
 from polyvox.text.inline_tags import TagRules
-from polyvox.text.script import Passage, Script, Style
+from polyvox.text.script import Part, Passage, Script, Style
 from polyvox.text.ssml import SsmlRules
 from polyvox.text.warnings import IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Utterance
@@ -74,13 +75,23 @@ class ScriptReader:
         self._limits = limits
         self._executor = executor
 
-    async def kind(self, utterance: Utterance, markup: MarkupRequest, warnings: Warnings) -> RequestKind | None:
-        """The kind that speaks the text as its markup says; None where it is spoken just as it is."""
+    async def kind(
+        self,
+        utterance: Utterance,
+        markup: MarkupRequest,
+        warnings: Warnings,
+        pronunciation: Pronunciation | None = None,
+    ) -> RequestKind | None:
+        """The kind that speaks the text as its markup and dictionaries say; None where it is spoken just as it is."""
         script = await self._script(utterance.text, markup, warnings)
-        if script.plain:
+        if script.plain and pronunciation is None:
             return None
         self._limits.check_pauses(script.silence_seconds, "input")
         script, resolved = await self._cast(script, utterance, markup, warnings)
+        if pronunciation is not None:
+            script = await self._pronounced(script, utterance, pronunciation, warnings)
+            if script.plain:
+                return None
         return SpeakScript(script, resolved, utterance.speed, self._executor)
 
     async def _script(self, text: str, markup: MarkupRequest, warnings: Warnings) -> Script:
@@ -103,6 +114,23 @@ class ScriptReader:
                 return script
         voice_tags = self._settings.allow_voice_tags if markup.voice_tags is None else markup.voice_tags
         return inline_tags.parse(text, tag_rules(self._engine, voice_tags=voice_tags), warnings, markup.rate)
+
+    async def _pronounced(
+        self, script: Script, utterance: Utterance, pronunciation: Pronunciation, warnings: Warnings
+    ) -> Script:
+        """The script with what the dictionaries say."""
+        parts: list[Part] = []
+        for part in script.parts:
+            if isinstance(part, Passage):
+                language, voice = part.style.language or utterance.language, part.style.voice or utterance.voice
+                text = await pronunciation.rewrite(part.text, self._engine, language, voice, warnings)
+                parts.append(replace(part, text=text))
+            else:
+                parts.append(part)
+        found = replace(script, parts=tuple(parts))
+        if len(found.text) > len(script.text):
+            self._limits.check(found.text, utterance.speed if utterance.speed in SPEED_RANGE else 1.0)
+        return found
 
     async def _cast(
         self, script: Script, utterance: Utterance, markup: MarkupRequest, warnings: Warnings

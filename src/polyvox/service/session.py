@@ -19,6 +19,8 @@ from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.delivery import closing
 from polyvox.service.metrics import Metrics
 from polyvox.service.output_budget import OutputReservation
+from polyvox.service.slotless import SlotlessTicket
+from polyvox.service.speech_cache import CacheUse
 from polyvox.service.ticket import Ticket
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk
@@ -63,7 +65,7 @@ class SessionPlan:
     """What a session will do, fixed before it starts.
 
     `chars` is the length of the text so far: one that arrives grows. `overhead` is how many chunks take longer than the
-    engine's pace explains: the first, where a voice is prepared.
+    engine's pace explains: the first, where a voice is prepared. `cache` is None for speech that is not cached.
     """
 
     id: str
@@ -83,6 +85,12 @@ class SessionPlan:
     overhead: int = 0
     request_id: str | None = None
     seed: int | None = None
+    cache: CacheUse | None = None
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether no model is asked."""
+        return self.cache is not None and self.cache.hit
 
     @property
     def log_fields(self) -> Mapping[str, object]:
@@ -125,7 +133,7 @@ class Session:
     def __init__(
         self,
         plan: SessionPlan,
-        ticket: Ticket,
+        ticket: Ticket | SlotlessTicket,
         metrics: Metrics,
         executor: DeviceExecutor,
         output: OutputReservation,
@@ -178,6 +186,11 @@ class Session:
     def warnings(self) -> tuple[str, ...]:
         """All so far; a text that is still arriving may add to them."""
         return self._plan.warnings.sentences
+
+    @property
+    def cache(self) -> CacheUse | None:
+        """How it has to do with the cache of speech; None for speech that is not cached."""
+        return self._plan.cache
 
     @property
     def max_audio_seconds(self) -> float:
@@ -312,8 +325,10 @@ class Session:
         if progress.first_audio_seconds is None:
             self._state = self._state.moved_to(SessionState.SPEAKING)
             progress.first_audio_seconds = self._working_time() - progress.opened
-            self._metrics.first_audio(self.model, progress.first_audio_seconds)
-        self._metrics.chunk(self.model, chunk)
+            if not self._plan.from_cache:
+                self._metrics.first_audio(self.model, progress.first_audio_seconds)
+        if not self._plan.from_cache:  # no audio was made
+            self._metrics.chunk(self.model, chunk)
         self.chunks.add(chunk)
         if self._chunk_log is not None:
             self._chunk_log.add(self._plan.log_fields, chunk)
@@ -348,7 +363,7 @@ class Session:
 
     def _report(self, error: PolyvoxError | None) -> None:
         progress = self._progress
-        factor = progress.real_time_factor
+        factor = None if self._plan.from_cache else progress.real_time_factor
         if self._state is SessionState.FAILED and error is not None:
             self._metrics.failed(error)
         self._metrics.ended(self.model, self._state, self._now() - progress.opened, factor)
@@ -361,6 +376,7 @@ class Session:
             voice=self._plan.voice,
             chars=self._plan.chars(),
             chunks=progress.chunks,
+            cache=None if self._plan.cache is None else "hit" if self._plan.cache.hit else "miss",
             audio_seconds=round(progress.audio_seconds, 3),
             ttfa_ms=None if progress.first_audio_seconds is None else round(progress.first_audio_seconds * 1000, 1),
             rtf=None if factor is None else round(factor, 4),

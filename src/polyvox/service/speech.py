@@ -14,7 +14,6 @@ import structlog
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsMixing, SupportsPhonemes
 from polyvox.errors import (
-    EngineError,
     InvalidRequestError,
     MarkupError,
     OverloadedError,
@@ -27,18 +26,32 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
 from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.chunk_log import ChunkLog
-from polyvox.service.delivery import Delivery, closing
+from polyvox.service.delivery import Delivery
+from polyvox.service.dictionaries import Dictionaries
 from polyvox.service.metrics import Metrics
+from polyvox.service.model_fingerprint import ModelFingerprints
 from polyvox.service.model_loader import Hold
 from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
+from polyvox.service.pronunciation import Pronunciation
 from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.registry import Registry
-from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText
+from polyvox.service.request_checks import (
+    adapted,
+    check_numbers,
+    check_with,
+    delivery_of,
+    speak_with_voice,
+    with_code_blocks,
+)
+from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText, TakesPronunciation
 from polyvox.service.rotated_file import RotatedFile
-from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules, tag_rules
+from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.side_work import SideWork
+from polyvox.service.slotless import SlotlessTicket
+from polyvox.service.speech_cache import CacheUse, SpeechCache, SpeechKey
+from polyvox.service.speech_key import speech_key
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job
@@ -46,10 +59,10 @@ from polyvox.service.timed_engine import timed_engine
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.word_timer import WordTimer
 from polyvox.text import ssml
-from polyvox.text.inline_tags import cleaned
-from polyvox.text.tracked import TrackedText
+from polyvox.text.dictionary import Dictionary
 from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
+from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -71,7 +84,11 @@ class SpeechRequest:
     leaves it to the server. A `whole` answer is sent when all of it is spoken. `request_id` is the caller's own id.
     Nobody waits for the first words of a `background` request, such as an item of a batch; it has its own memory for
     whole answers.
+    Dictionaries say how words are pronounced: those in `dictionaries`, those of `dictionary_names`, and the default
+    ones of `owner`.
     `markup` says which markup of the text is obeyed. With `words` an engine that has no word timings is given them.
+    `owner` is also whose cached speech may answer it, and for whom it is cached; None for nobody's. Without `use_cache`
+    it is spoken in any case.
     """
 
     utterance: Utterance
@@ -91,6 +108,10 @@ class SpeechRequest:
     request_id: str | None = None
     background: bool = False
     words: bool = False
+    owner: str | None = None
+    use_cache: bool = True
+    dictionary_names: tuple[str, ...] = ()
+    dictionaries: tuple[Dictionary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +163,9 @@ class SpeechService:
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
+        self.dictionaries = Dictionaries(settings, metrics.slow_patterns)
+        self.cache = SpeechCache(settings, metrics)
+        self._fingerprints = ModelFingerprints(settings)
         self._chunk_log: ChunkLog | None = None
         self._sessions: set[Session] = set()
         self._refusal = "The server is starting; try again in a moment."
@@ -174,8 +198,10 @@ class SpeechService:
         for session in self._sessions:
             log.error("session does not end", session=session.id, engine=session.engine)
         await self.registry.close()
+        await self.dictionaries.close()
         await asyncio.to_thread(self._executor.close)
         await asyncio.to_thread(self._timing_executor.close)
+        await self.cache.close()
         if self._chunk_log is not None:
             await asyncio.to_thread(self._chunk_log.close)
             self._chunk_log = None
@@ -227,31 +253,41 @@ class SpeechService:
 
     async def _checked_output(self, request: SpeechRequest) -> SpeechOutput:
         model, warnings = self.registry.resolve(request.model), Warnings()
-        _check_numbers(request)
+        check_numbers(request)
         with await self._hold(model) as held:
             engine, utterance = held.engine, replace(request.utterance, text=_ANY_TEXT)
             if not utterance.voice:
                 utterance = replace(utterance, voice=self.registry.default_voice(model))
             voice = None if request.resolve_voice is None else await request.resolve_voice()
-            utterance = _adapted(utterance, engine, warnings)
+            utterance = adapted(utterance, engine, warnings)
             if voice is None:
-                _check_with(engine, utterance, SpeakText(_ANY_TEXT, utterance.speed), "")
+                check_with(engine, utterance, SpeakText(_ANY_TEXT, utterance.speed), "")
             elif not voice.native:
                 self.registry.check_cloning(engine)
-            form = _delivery(request, engine)
+            form = delivery_of(request, engine)
         return SpeechOutput(model, form.sample_rate, form.channels, warnings.sentences)
 
     async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str) -> Session:
         if request.resolve_kind is not None:
             request = replace(request, kind=await request.resolve_kind())
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
+        pronunciation = await self._pronunciation(request)
         if request.kind is None:
-            request = await self._read_markup(request, model, warnings)
+            request = await self._read_markup(request, model, warnings, pronunciation)
+        elif pronunciation is not None and isinstance(request.kind, TakesPronunciation):
+            kind = await request.kind.pronounced(pronunciation, self._engine(model), request.utterance)
+            request = replace(request, kind=kind)
         if not request.utterance.voice:
             default = replace(request.utterance, voice=self.registry.default_voice(model))
             request = replace(request, utterance=default)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
-        return self._open(request, model, voice, session_id, warnings)
+        return await self._open(request, model, voice, session_id, warnings)
+
+    async def _pronunciation(self, request: SpeechRequest) -> Pronunciation | None:
+        """The request's dictionaries; None where it has none."""
+        store, owner = self.dictionaries, request.owner or SHARED_OWNER
+        lexicon = await store.lexicon(request.dictionary_names, owner, request.dictionaries)
+        return None if lexicon is None else Pronunciation(store, lexicon, owner, self.settings.max_input_chars)
 
     async def phonemize(
         self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer]
@@ -289,38 +325,48 @@ class SpeechService:
                 raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
             return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
-    async def _read_markup(self, request: SpeechRequest, model: str, warnings: Warnings) -> SpeechRequest:
-        """The request with the kind that its text's markup asks for, if it has any."""
+    async def _read_markup(
+        self, request: SpeechRequest, model: str, warnings: Warnings, pronunciation: Pronunciation | None
+    ) -> SpeechRequest:
+        """The request with the kind that its text's markup and its dictionaries ask for, if there are any."""
         engine = self._engine(model)
         reader = ScriptReader(engine, self.settings, self._limits, self._executor)
-        kind = await reader.kind(request.utterance, request.markup, warnings)
+        kind = await reader.kind(request.utterance, request.markup, warnings, pronunciation)
         return request if kind is None else replace(request, kind=kind)
 
-    def _open(
+    async def _open(
         self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str, warnings: Warnings
     ) -> Session:
-        _check_numbers(request)
+        check_numbers(request)
         engine = self._engine(model)
         choice = CodeBlocks(self.settings.code_blocks)
-        utterance = _adapted(_with_code_blocks(request.utterance, choice), engine, warnings)
+        utterance = adapted(with_code_blocks(request.utterance, choice), engine, warnings)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
-            _check_with(engine, utterance, kind, session_id)
+            check_with(engine, utterance, kind, session_id)
         else:
             if not voice.native:
                 self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=voice.label)
-        delivery = _delivery(request, engine)
-        speaking = (
-            self._timed(engine, patient=request.whole or isinstance(kind, SpeakText)) if request.words else engine
-        )
+        delivery = delivery_of(request, engine)
+        patient = request.whole or isinstance(kind, SpeakText)
+        speaking = self._timed(engine, patient=patient) if request.words else engine
+        timing = "" if speaking is engine else f"timed {patient}"
+        key = await self._speech_key(request, model, utterance, kind, voice, delivery, timing)
+        cached = None if key is None else await self.cache.find(key)
+        if cached is not None:
+            for sentence in cached.warnings:
+                warnings.add(sentence)
 
         def source() -> AsyncIterator[AudioChunk]:
+            if cached is not None:
+                return cached.chunks(self._executor)
             if voice is None:
                 speech = kind.synthesize(speaking, utterance)
             else:
-                speech = _with_voice(speaking, utterance, kind, voice, session_id)
-            return delivery.process(speech, self._executor)
+                speech = speak_with_voice(speaking, utterance, kind, voice, session_id)
+            made = delivery.process(speech, self._executor)
+            return made if key is None else self.cache.record(key, made, warnings)
 
         plan = SessionPlan(
             id=session_id,
@@ -340,10 +386,11 @@ class SpeechService:
             overhead=0 if voice is None else 1,
             request_id=request.request_id,
             seed=utterance.seed,
+            cache=None if key is None else CacheUse(key, None if cached is None else cached.age),
         )
         budget = self._background_output if request.background else self._output
         output = budget.reservation(self.settings.stall_seconds / 2)
-        ticket = self._admission.enter(self._job(request, kind, model))
+        ticket = SlotlessTicket() if cached is not None else self._admission.enter(self._job(request, kind, model))
         session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
@@ -365,6 +412,34 @@ class SpeechService:
             max_wait=self.settings.max_wait_seconds if request.max_wait is None else request.max_wait,
             paced=not isinstance(kind, SpeakStream | SpeakSilence),
             background=request.background,
+            capacity=self.registry.pace(model),
+        )
+
+    async def _speech_key(
+        self,
+        request: SpeechRequest,
+        model: str,
+        utterance: Utterance,
+        kind: RequestKind,
+        voice: ResolvedVoice | None,
+        delivery: Delivery,
+        timing: str,
+    ) -> SpeechKey | None:
+        """What the request's speech is cached by; None where it is not cached."""
+        if not self.cache.enabled or request.owner is None or not request.use_cache:
+            return None
+        engine = self._engine(model)
+        return speech_key(
+            owner=request.owner,
+            settings=self.settings,
+            engine=engine,
+            fingerprint=await self._fingerprints.of(model, engine),
+            utterance=utterance,
+            kind=kind,
+            voice=voice,
+            delivery=delivery,
+            timing=timing,
+            request=request,
         )
 
     async def _hold(self, model: str | None) -> Hold:
@@ -381,7 +456,8 @@ class SpeechService:
 
     def _settle(self, session: Session) -> None:
         self._sessions.discard(session)
-        self._pace.observe(session.model, session.audio_seconds, session.busy_seconds)
+        if session.cache is None or not session.cache.hit:
+            self._pace.observe(session.model, session.audio_seconds, session.busy_seconds)
 
     def _check_text(self, request: SpeechRequest, model: str) -> None:
         """Refuse a text beyond the limits, and one whose whole answer cannot be ready in time."""
@@ -416,85 +492,6 @@ def _chunk_log(settings: Settings, metrics: Metrics) -> ChunkLog | None:
     return ChunkLog(file, metrics.chunk_record_lost)
 
 
-def _with_code_blocks(utterance: Utterance, choice: CodeBlocks) -> Utterance:
-    """The utterance with the server's choice where the caller made none."""
-    options = utterance.normalization
-    if options.code_blocks is not None:
-        return utterance
-    return replace(utterance, normalization=replace(options, code_blocks=choice))
-
-
 def _side_threads() -> int:
     """Few: what they compute is worth less than speech."""
     return 2 if (os.cpu_count() or 1) >= 8 else 1
-
-
-def _check_numbers(request: SpeechRequest) -> None:
-    utterance = request.utterance
-    if utterance.speed not in SPEED_RANGE:
-        raise InvalidRequestError(
-            f"speed must lie between {SPEED_RANGE.lowest:g} and {SPEED_RANGE.highest:g}, not {utterance.speed:g}.",
-            field="speed",
-        )
-    if not 0.0 < request.volume <= 4.0:
-        raise InvalidRequestError(f"volume must be above 0 and at most 4, not {request.volume:g}.", field="volume")
-    if request.sample_rate is not None and not 8_000 <= request.sample_rate <= 48_000:
-        raise InvalidRequestError(
-            f"sample_rate must lie between 8000 and 48000 Hz, not {request.sample_rate}.", field="sample_rate"
-        )
-    if request.loudness is not None and not -50.0 <= request.loudness <= -5.0:
-        raise InvalidRequestError(
-            f"loudness must lie between -50 and -5 LUFS, not {request.loudness:g}.", field="loudness"
-        )
-    if request.deadline is not None and not request.deadline > 0:
-        raise InvalidRequestError(f"deadline must be above 0 seconds, not {request.deadline:g}.", field="deadline")
-
-
-def _check_with(engine: Engine, utterance: Utterance, kind: RequestKind, session_id: str) -> None:
-    """Run the engine's own check; an unexpected exception becomes an EngineError."""
-    try:
-        kind.check(engine, utterance)
-    except PolyvoxError:
-        raise
-    except Exception as error:
-        log.exception("engine failed", session=session_id, engine=engine.name)
-        raise EngineError(
-            f"The engine {engine.name!r} failed; the server's log has the cause under {session_id}."
-        ) from error
-
-
-async def _with_voice(
-    engine: Engine, utterance: Utterance, kind: RequestKind, voice: ResolvedVoice, session_id: str
-) -> AsyncIterator[AudioChunk]:
-    """Prepare the voice, then synthesize with it."""
-    prepared = replace(utterance, prepared=await voice.prepare(engine))
-    _check_with(engine, prepared, kind, session_id)
-    speech = kind.synthesize(engine, prepared)
-    async with closing(speech):
-        async for chunk in speech:
-            yield chunk
-
-
-def _adapted(utterance: Utterance, engine: Engine, warnings: Warnings) -> Utterance:
-    """The utterance without what the engine does not support, each with a warning."""
-    if utterance.instructions and not engine.capabilities.instructions:
-        warnings.add(f"The model {engine.name!r} cannot follow instructions; they were ignored.")
-        utterance = replace(utterance, instructions=None)
-    if utterance.instructions:
-        words = cleaned(TrackedText.of(utterance.instructions), tag_rules(engine), warnings)
-        utterance = replace(utterance, instructions=words.text)
-    if not engine.capabilities.native_speed:
-        utterance = replace(utterance, speed=1.0)
-    return utterance
-
-
-def _delivery(request: SpeechRequest, engine: Engine) -> Delivery:
-    can = engine.capabilities
-    return Delivery(
-        source_rate=can.sample_rate,
-        sample_rate=request.sample_rate or can.sample_rate,
-        channels=can.channels,
-        tempo=1.0 if can.native_speed else request.utterance.speed,
-        loudness=request.loudness,
-        volume=request.volume,
-    )

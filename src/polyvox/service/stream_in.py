@@ -8,10 +8,13 @@ from functools import partial
 
 from polyvox.engines.base import Engine, SupportsStreamingText
 from polyvox.errors import SilentTextError, TextError
+from polyvox.service.arriving_pronunciation import ArrivingPronunciation
 from polyvox.service.delivery import closing
 from polyvox.service.joining import UtteranceJoiner
+from polyvox.service.pronunciation import Pronunciation
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.script_reader import tag_rules
+from polyvox.service.source_words import SourceWords
 from polyvox.text.assembler import StreamSegment, TextAssembler
 from polyvox.text.inline_tags import cleaned
 from polyvox.text.script import Passage
@@ -48,6 +51,7 @@ class SpeakStream:
         """Told when the engine has nothing to do because text is missing, and when it goes on."""
         self._chars = 0
         self.warnings = Warnings()
+        self._pronunciation: Pronunciation | None = None
 
     @property
     def chars(self) -> int:
@@ -60,16 +64,30 @@ class SpeakStream:
     def check(self, engine: Engine, utterance: Utterance) -> None:
         engine.check(replace(utterance, text=_PLACEHOLDER_TEXT))
 
+    async def pronounced(self, pronunciation: Pronunciation, engine: Engine, utterance: Utterance) -> "SpeakStream":
+        """The same kind: its text is read as it comes."""
+        self._pronunciation = pronunciation
+        return self
+
     async def synthesize(self, engine: Engine, utterance: Utterance) -> AsyncGenerator[AudioChunk]:
         async with aclosing(self._counted()) as pieces, aclosing(self._segments(pieces)) as segments:
             speech = (
-                engine.speak_stream(utterance, self._watched(engine, pieces))
+                self._along(engine, engine, utterance, self._watched(engine, pieces))
                 if isinstance(engine, SupportsStreamingText)
-                else _by_segment(engine, utterance, segments, self.warnings)
+                else _by_segment(engine, utterance, segments, self.warnings, self._pronunciation)
             )
             async with closing(speech):
                 async for chunk in speech:
                     yield chunk
+
+    def _along(
+        self, speaking: SupportsStreamingText, engine: Engine, utterance: Utterance, pieces: AsyncGenerator[str]
+    ) -> AsyncIterator[AudioChunk]:
+        """What an engine says while it is given the text."""
+        if self._pronunciation is None:
+            return speaking.speak_stream(utterance, pieces)
+        arriving = ArrivingPronunciation(self._pronunciation, engine, utterance, self.warnings)
+        return _in_raw(speaking.speak_stream(utterance, arriving.rewritten(pieces)), arriving)
 
     async def _watched(self, engine: Engine, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
         """The pieces for an engine that reads their markup itself; its warnings are those of the whole."""
@@ -142,21 +160,35 @@ class SpeakStream:
         return piece
 
 
+async def _in_raw(speech: AsyncIterator[AudioChunk], arriving: ArrivingPronunciation) -> AsyncGenerator[AudioChunk]:
+    async with closing(speech):
+        async for chunk in speech:
+            yield arriving.in_raw(chunk)
+
+
 async def _by_segment(
-    engine: Engine, utterance: Utterance, segments: AsyncGenerator[StreamSegment], warnings: Warnings
+    engine: Engine,
+    utterance: Utterance,
+    segments: AsyncGenerator[StreamSegment],
+    warnings: Warnings,
+    pronunciation: Pronunciation | None,
 ) -> AsyncGenerator[AudioChunk]:
     """Speak each segment after the one before, as one utterance."""
     joiner, rules = UtteranceJoiner(), tag_rules(engine)
     async for part in segments:
-        passage = Passage(cleaned(TrackedText.of(part.text), rules, warnings))
+        text = cleaned(TrackedText.of(part.text), rules, warnings)
+        if pronunciation is not None:
+            text = await pronunciation.rewrite(text, engine, utterance.language, utterance.voice, warnings)
+        passage = Passage(text)
         if not passage.speakable:
             continue
+        source = SourceWords.of_text(text, part.text)
         sentence = replace(utterance, text=passage.text.text)
         joiner.begin()
         with suppress(SilentTextError):
             async with aclosing(_spoken(engine, sentence)) as speech:
                 async for chunk in speech:
-                    yield joiner.append(chunk, partial(_in_whole, passage, part))
+                    yield joiner.append(chunk, partial(_in_whole, passage, part), source)
 
 
 async def _spoken(engine: Engine, sentence: Utterance) -> AsyncGenerator[AudioChunk]:

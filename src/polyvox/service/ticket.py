@@ -34,7 +34,8 @@ class Job:
 
     `client` is its key or its address. `chars` is the length of its text, 0 where that is not known. `paced` is false
     where the time between chunks is not the engine's alone, as for a text that is still arriving or a silence. Nobody
-    listens to a `background` job while it is spoken: live ones go first.
+    listens to a `background` job while it is spoken: live ones go first. `capacity` is the audio per second that all
+    streams of the model share, where the model knows it before any was heard.
     """
 
     model: str = ""
@@ -43,6 +44,7 @@ class Job:
     max_wait: float = math.inf
     paced: bool = True
     background: bool = False
+    capacity: float | None = None
 
 
 class TicketState(Enum):
@@ -223,8 +225,9 @@ class Ticket:
 
     @property
     def is_heard(self) -> bool:
-        """Whether its listener waits for more."""
-        return self.job.paced and self.state in (TicketState.ACTIVE, TicketState.NAPPING, TicketState.PAUSED)
+        """Whether its listener waits for more; nobody listens to a background request."""
+        at_work = self.state in (TicketState.ACTIVE, TicketState.NAPPING, TicketState.PAUSED)
+        return at_work and self.job.paced and not self.job.background
 
     @property
     def audio_left(self) -> float:

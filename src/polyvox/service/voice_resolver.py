@@ -19,7 +19,7 @@ from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.fitted import FittedStyle, fitted_style
 from polyvox.voices.mixing import MixTerm, parse_mix
 from polyvox.voices.names import is_voice_id, transcript_text
-from polyvox.voices.recordings import prompt_digest
+from polyvox.voices.recordings import digest_of, prompt_digest
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
 
@@ -30,11 +30,17 @@ class ResolvedVoice:
 
     `prepare` is called once the request is admitted, with the engine that will speak; it gives None for a voice of the
     engine's own, by the name `label`. A `native` voice is one of those or a fitted one: the engine need not clone.
+
+    `content` identifies what the voice sounds like; empty where that is not known before it is prepared. `recordings`
+    are the digests of the recordings that it was made of. A voice that is not everybody's is `private`.
     """
 
     label: str
     prepare: Callable[[Engine], Awaitable[PreparedVoice | None]]
     native: bool = False
+    content: str = ""
+    recordings: tuple[str, ...] = ()
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,8 @@ class VoiceResolver:
                 raise InvalidRequestError(f"The model {engine.name!r} does not take a voice's tokens.", field="model")
             return engine.voice_from_codes(codes, text)
 
-        return ResolvedVoice("codes", prepare)
+        content = f"codes {digest_of(repr(list(codes)).encode())} {digest_of(text.encode())}"
+        return ResolvedVoice("codes", prepare, content=content, private=True)
 
     async def _registered(self, name: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice | None:
         # Without the store: a broken one must not silence an engine's own voices.
@@ -139,7 +146,15 @@ class VoiceResolver:
         if isinstance(engine, SupportsStyle) and (style := fitted_style(record.report)) and style.model == engine.name:
             return self._styled([_FittedShare(1.0, record, style)], ())
         self._registry.check_cloning(engine, registered=True)
-        return ResolvedVoice(record.id, lambda engine: self._prepare_registered(record, text, engine))
+        transcript = text or record.transcript
+        known = bool(transcript) or record.transcription is not Transcription.PENDING
+        return ResolvedVoice(
+            record.id,
+            lambda engine: self._prepare_registered(record, text, engine),
+            content=f"recording {prompt_digest(record.audio_digest, transcript)}" if known else "",
+            recordings=(record.audio_digest,),
+            private=record.owner != SHARED_OWNER,
+        )
 
     async def _unregistered(self, name: str, owner: str, engine: Engine) -> ResolvedVoice | None:
         """A mix with fitted voices, a further name of a voice, or a built-in voice of another engine."""
@@ -147,7 +162,8 @@ class VoiceResolver:
             raise UnknownVoiceError("There is no voice of this id; GET /v1/voices lists yours.", field="voice")
         if (target := self._settings.aliases.get(name, name)) != name:
             resolved = await self._registered(target, owner, engine, None)
-            return ResolvedVoice(target, _own_voice, native=True) if resolved is None else resolved
+            own = ResolvedVoice(target, _own_voice, native=True, content=f"own {target}")
+            return own if resolved is None else resolved
         if isinstance(engine, SupportsStyle):
             return await self._mixed(name, owner, engine)
         if not engine.capabilities.cloning:
@@ -218,7 +234,15 @@ class VoiceResolver:
                 await self._store.run(partial(voices.touch, one.record))
             return engine.voice_from_style(parts, offset, fitted[0].record.language)
 
-        return ResolvedVoice("+".join(one.record.id for one in fitted), prepare, native=True)
+        style = digest_of(repr(parts).encode() + offset.tobytes() + fitted[0].record.language.encode())
+        return ResolvedVoice(
+            "+".join(one.record.id for one in fitted),
+            prepare,
+            native=True,
+            content=f"style {style}",
+            recordings=tuple(one.record.audio_digest for one in fitted),
+            private=any(one.record.owner != SHARED_OWNER for one in fitted),
+        )
 
     async def _pair(self, names: str, owner: str, engine: Engine, text: str | None) -> ResolvedVoice:
         """Two registered voices, the first for `[S1]` and the second for `[S2]`."""
@@ -242,7 +266,13 @@ class VoiceResolver:
             speakers = [await voice.prepare(engine) for voice in both]
             return engine.dialogue_voice(*(speaker for speaker in speakers if speaker is not None))
 
-        return ResolvedVoice(f"{first.label}+{second.label}", prepare)
+        return ResolvedVoice(
+            f"{first.label}+{second.label}",
+            prepare,
+            content=f"{first.content} and {second.content}" if first.content and second.content else "",
+            recordings=first.recordings + second.recordings,
+            private=first.private or second.private,
+        )
 
     async def _prepare_taken(
         self, reference: InlineVoice | UrlVoice, text: str | None, engine: Engine, owner: str

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -17,6 +17,7 @@ from polyvox.service.preset_prompts import PresetPrompts
 from polyvox.service.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
+from polyvox.service.speech_key import voice_tag
 from polyvox.service.transcriber import ASR_BUNDLE, Transcriber
 from polyvox.service.voice_resolver import VoiceResolver
 from polyvox.service.voice_store import AsyncVoiceStore, visible_to
@@ -86,6 +87,8 @@ class VoiceService:
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_forgotten = 0
         self._resumed = False
+        self.forget_speech: Callable[[str], Awaitable[object]] = _nothing_cached
+        """Deletes cached speech in the voice of a recording, by its digest."""
         self.presets = PresetPrompts(settings, registry, Catalog.installed())
         self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets)
 
@@ -104,7 +107,9 @@ class VoiceService:
         )
         store = AsyncVoiceStore(settings.data_dir / "voices")
         speech.metrics.watch_voice_store(lambda: store.state.available)
-        return cls(settings, speech.registry, prompts, store)
+        voices = cls(settings, speech.registry, prompts, store)
+        voices.forget_speech = lambda recording: speech.cache.forget(voice_tag(recording))
+        return voices
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -183,6 +188,8 @@ class VoiceService:
             warnings += (_NO_TRANSCRIPT,)
         limit = self._settings.max_voices
         added = await self._store.run(partial(voices.add, registration, replacing=replacing, limit=limit))
+        if added.replaced is not None:
+            await self.forget_speech(added.replaced.record.audio_digest)
         if added.replaced is not None and not added.replaced.shared:
             await self._prompts.forget(added.replaced.record.audio_digest, owner)
         if state is Transcription.PENDING:
@@ -248,6 +255,7 @@ class VoiceService:
         removed = await self._store.run(partial(voices.remove, record.id))
         if removed is None:
             raise NotFoundError("The voice was deleted meanwhile.", field="id")
+        await self.forget_speech(record.audio_digest)
         if removed.shared:
             return Deleted(record, audio=False, cached=0, prepared=0)
         forgotten = await self._prompts.forget(record.audio_digest, owner)
@@ -273,6 +281,7 @@ class VoiceService:
             self._last_forgotten, gone = await self._store.run(partial(voices.forgotten, self._last_forgotten))
             for audio_digest, owner in gone:
                 await self._prompts.forget(audio_digest, owner)
+                await self.forget_speech(audio_digest)
             await self._store.run(voices.hold_reserve)
 
     async def _transcript_for(
@@ -321,8 +330,9 @@ class VoiceService:
 
     def _forget_before(self) -> float:
         """The time before which no process can still hold anything of a deleted voice."""
-        ages = (self._settings.recording_cache_seconds, self._settings.prepared_cache_seconds)
-        return time.time() - max(*ages, self._settings.prepared_disk_seconds) - 2 * _TIDY_SECONDS
+        in_memory = (self._settings.recording_cache_seconds, self._settings.prepared_cache_seconds)
+        on_disk = (self._settings.prepared_disk_seconds, self._settings.speech_cache_seconds)
+        return time.time() - max(*in_memory, *on_disk) - 2 * _TIDY_SECONDS
 
     async def _tidy_forever(self) -> None:
         while True:
@@ -387,3 +397,7 @@ def _similar_voices(store: VoiceStore, new: Registration, audio_digest: str) -> 
     if not nearest or scores[nearest] < SAME_SPEAKER:
         return ()
     return (f"It sounds like your voice {nearest!r} (similarity {scores[nearest]:.2f}).",)
+
+
+async def _nothing_cached(_: str) -> None:
+    """There is no cache of speech."""

@@ -11,6 +11,10 @@ SPOKEN: Final = "spoken-as-words"
 """Bracketed words that are no tag of the model; they are spoken without their brackets."""
 IGNORED: Final = "ignored-markup"
 """Markup that is known, with a value that cannot be followed."""
+UNPRONOUNCED: Final = "phonemes-not-used"
+"""Entries of a dictionary whose phonemes the model cannot take; their words are spoken as usual."""
+SLOW: Final = "slow-patterns"
+"""Regular expressions of a dictionary that take too long, and were left out."""
 
 MAX_ITEMS: Final = 8
 MAX_ITEM_CHARS: Final = 40

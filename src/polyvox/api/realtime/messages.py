@@ -10,6 +10,7 @@ from polyvox.api.errors import invalid_request
 from polyvox.api.schemas import PRINTABLE, RequestBody, SpeechBody, Text
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
+from polyvox.service.dictionaries import MAX_NAMED
 from polyvox.service.speech_context import ContextOptions
 from polyvox.types import SPEED_RANGE
 
@@ -55,6 +56,7 @@ class Start(ContextMessage):
     loudness: float | None = Field(None, ge=-50.0, le=-5.0, allow_inf_nan=False)
     seed: int | None = Field(None, ge=0, lt=2**63)
     instructions: Text | None = None
+    dictionaries: list[str] = Field([], max_length=MAX_NAMED)
     word_timings: bool = False
     binary: bool = False
     max_delay_ms: int | None = Field(None, ge=0, le=30_000)

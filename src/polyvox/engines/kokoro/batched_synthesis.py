@@ -37,6 +37,7 @@ class BatchedSynthesis:
     """
 
     lookahead = _LOOKAHEAD
+    workers = None
 
     def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
         self._device = DeviceExecutor("kokoro", 1)

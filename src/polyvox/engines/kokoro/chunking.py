@@ -11,8 +11,9 @@ from polyvox.text.spoken import Pause, Sentence, SpokenWord
 from polyvox.types import ChunkPolicy, Span
 
 # A split is sought from SHORTEST to LONGEST times the target size; where no punctuation mark stands there, a later
-# chunk may run on to PATIENCE times its size before it is split between two plain words.
-SHORTEST, LONGEST, PATIENCE = 0.6, 1.25, 2.0
+# chunk may run on to PATIENCE times its size before it is split between two plain words. While chunks still grow, the
+# listener has little ahead: waiting longer for a mark is heard as a gap.
+SHORTEST, LONGEST, GROWING_PATIENCE, PATIENCE = 0.6, 1.25, 1.4, 2.0
 
 
 class Break(IntEnum):
@@ -163,14 +164,19 @@ def split_chunks(
     """Split a stream of sentences into chunks, reading only as far as the next split needs."""
     lookahead = _Lookahead(_candidates(sentences))
     previous: int | None = None
-    while lookahead.read(limit := min(MAX_PHONEMES, int(policy.size(previous) * PATIENCE))):
-        taken = lookahead.take(_best_split(lookahead.words, policy.size(previous), limit, hasty=previous is None))
+    while lookahead.read(limit := _limit(size := policy.size(previous), policy)):
+        taken = lookahead.take(_best_split(lookahead.words, size, limit, hasty=previous is None))
         if taken:
             previous = sum(candidate.length for candidate in taken)
         ends = (taken[-1].after if taken else None) or Break.WORD
         words = tuple(candidate.word for candidate in taken)
         breaks = tuple(candidate.heard for candidate in taken)
         yield PhonemeChunk(words, ends, lookahead.take_pause(), breaks, pauses)
+
+
+def _limit(size: int, policy: ChunkPolicy) -> int:
+    patience = PATIENCE if size >= policy.maximum else GROWING_PATIENCE
+    return min(MAX_PHONEMES, int(size * patience))
 
 
 def _best_split(candidates: deque[_Candidate], size: int, limit: int, *, hasty: bool) -> int:

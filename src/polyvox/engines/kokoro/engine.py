@@ -44,6 +44,10 @@ from polyvox.voices.mixing import MixTerm
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+_WARM_UP = Utterance("I am ready to speak.", "af_heart")
+"""Long enough to tell the pace: of a single word much is silence that is cut off."""
+_SHORTEST_SECONDS = 1e-3
+
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
@@ -71,6 +75,7 @@ class KokoroEngine:
         self.location = EngineLocation()
         self.warning = ""
         """Why the engine does not run as its settings ask, such as a GPU that failed; languages that lack packages."""
+        self.pace: float | None = None
 
     name = "kokoro"
     voices: Sequence[Voice] = catalogue()
@@ -99,8 +104,10 @@ class KokoroEngine:
     async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
         """Start with a network and voices that are loaded already."""
         self._loaded = _Loaded(voices, synthesis)
-        async for _ in self.speak(Utterance("Ready.", "af_heart")):
-            continue
+        chunks = [chunk async for chunk in self.speak(_WARM_UP)]
+        if synthesis.workers is not None:
+            seconds = sum(chunk.device_seconds for chunk in chunks)
+            self.pace = synthesis.workers * sum(chunk.duration for chunk in chunks) / max(seconds, _SHORTEST_SECONDS)
 
     async def close(self) -> None:
         if self._loaded is not None:

@@ -45,7 +45,7 @@ class KokoroSettings(SettingsSection):
         32, ge=10, le=510, description="Target length of the first chunk: short, so that audio starts soon."
     )
     chunk_growth: float = Field(
-        2.0, ge=1.0, le=10.0, description="How many times longer each chunk may be than the one before."
+        1.4, ge=1.0, le=10.0, description="How many times longer each chunk may be than the one before."
     )
     max_chunk_phonemes: int = Field(200, ge=20, le=510, description="Longest chunk, in phonemes.")
     voice_levels: Literal["even", "raw"] = Field(

@@ -31,6 +31,10 @@ class KokoroSynthesis(Protocol):
     def lookahead(self) -> int:
         """How many chunks of one utterance may be in flight at once."""
 
+    @property
+    def workers(self) -> int | None:
+        """How many chunks are computed side by side, each for itself; None where they are batched."""
+
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         """The next request of an utterance, made off the event loop; None at its end."""
 
@@ -57,6 +61,7 @@ class SerialSynthesis:
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
         # A lone worker would begin a chunk of another stream before the next one of an urgent stream is asked for.
         self.lookahead = 2 if workers == 1 else 1
+        self.workers = workers
         self._device = DeviceExecutor("kokoro", workers)
         self._express_device = DeviceExecutor("kokoro-express", 1)
         self._preemption = Preemption(workers)

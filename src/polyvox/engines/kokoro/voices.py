@@ -50,6 +50,22 @@ _NAMES = {
     "zf": "xiaobei xiaoni xiaoxiao xiaoyi",
     "zm": "yunjian yunxi yunxia yunyang",
 }
+# As published with the model; the Spanish and Portuguese voices have none.
+_GRADED = {
+    "A": "af_heart",
+    "A-": "af_bella",
+    "B-": "af_nicole bf_emma ff_siwis",
+    "C+": "af_aoede af_kore af_sarah am_fenrir am_michael am_puck jf_alpha",
+    "C": "af_alloy af_nova bf_isabella bm_fable bm_george hf_alpha hf_beta hm_omega hm_psi if_sara im_nicola "
+    "jf_gongitsune jf_tebukuro",
+    "C-": "af_sky jf_nezumi jm_kumo",
+    "D+": "bm_lewis",
+    "D": "af_jessica af_river am_echo am_eric am_liam am_onyx bf_alice bf_lily bm_daniel zf_xiaobei zf_xiaoni "
+    "zf_xiaoxiao zf_xiaoyi zm_yunjian zm_yunxi zm_yunxia zm_yunyang",
+    "D-": "am_santa",
+    "F+": "am_adam",
+}
+_GRADES = {voice: grade for grade, voices in _GRADED.items() for voice in voices.split()}
 # OpenAI's voice names, for mixes and for the library; the server's setting `openai_voices` goes before.
 _ALIASES = dict(alias.split("=", 1) for alias in OPENAI_VOICES)
 
@@ -57,9 +73,10 @@ _ALIASES = dict(alias.split("=", 1) for alias in OPENAI_VOICES)
 def catalogue() -> tuple[Voice, ...]:
     """All 54 voices; a name's first letter is its language, the second its gender."""
     return tuple(
-        Voice(f"{prefix}_{name}", name.capitalize(), LANGUAGES[prefix[0]], _GENDERS[prefix[1]])
+        Voice(voice, name.capitalize(), LANGUAGES[prefix[0]], _GENDERS[prefix[1]], grade=_GRADES.get(voice, ""))
         for prefix, names in _NAMES.items()
         for name in names.split()
+        for voice in (f"{prefix}_{name}",)
     )
 
 

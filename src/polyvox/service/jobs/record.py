@@ -1,0 +1,138 @@
+"""A job: what was asked for, how far it is, and what came of it."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from polyvox.errors import PolyvoxError, status_of
+
+
+class JobStatus(StrEnum):
+    """The status of a job. Those that begin with a dot are not shown to anybody."""
+
+    CREATING = ".creating"
+    QUEUED = "queued"
+    RUNNING = "running"
+    BINDING = "binding"
+    PAUSED = "paused"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    DELETED = ".deleted"
+
+    @property
+    def hidden(self) -> bool:
+        return self.value.startswith(".")
+
+
+ACTIVE = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.BINDING)
+"""What a runner works on, or will. All others are at rest."""
+FINAL = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
+"""What the webhook is told of."""
+RESUMABLE = (JobStatus.PAUSED, JobStatus.FAILED)
+CANCELLABLE = (*ACTIVE, *RESUMABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class JobError:
+    """Why a job does not go on."""
+
+    code: str
+    message: str
+
+    @classmethod
+    def of(cls, error: PolyvoxError) -> "JobError":
+        return cls(status_of(error).code, error.message)
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """How far a job is; `chapter` counts from 1."""
+
+    sentences_done: int = 0
+    sentences: int = 0
+    chapter: int = 1
+    chapters: int = 1
+    seconds_spoken: float = 0.0
+    percent: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobFile:
+    """A finished file; `kind` is `book`, `chapter` or `captions`, `digest` the SHA-256 of its content."""
+
+    name: str
+    media_type: str
+    bytes: int
+    kind: str
+    chapter: int | None
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutput:
+    """What is made of a job's speech, by the names of formats; `chapters` is the format of single chapters, if any."""
+
+    books: tuple[str, ...] = ("m4b",)
+    chapters: str | None = None
+    captions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """One job as it is stored.
+
+    `keep_seconds` is how long it is kept once it is at rest, `expires` when that will be over. `untold` says that its
+    webhook has still to be told of its end.
+    """
+
+    id: str
+    owner: str
+    title: str
+    created: float
+    keep_seconds: float
+    output: JobOutput
+    webhook: str | None = None
+    status: JobStatus = JobStatus.CREATING
+    updated: float = 0.0
+    expires: float | None = None
+    progress: JobProgress = field(default_factory=JobProgress)
+    error: JobError | None = None
+    files: tuple[JobFile, ...] = ()
+    untold: bool = False
+
+    def file(self, name: str) -> JobFile | None:
+        return next((file for file in self.files if file.name == name), None)
+
+    def public(self) -> dict[str, Any]:
+        """As the owner sees it."""
+        progress, error = self.progress, self.error
+        return {
+            "id": self.id,
+            "object": "job",
+            "status": self.status,
+            "created": int(self.created),
+            "updated": int(self.updated),
+            "title": self.title,
+            "progress": {
+                "sentences_done": progress.sentences_done,
+                "sentences": progress.sentences,
+                "chapter": progress.chapter,
+                "chapters": progress.chapters,
+                "seconds_spoken": round(progress.seconds_spoken, 3),
+                "percent": round(progress.percent, 1),
+            },
+            "error": None if error is None else {"code": error.code, "message": error.message},
+            "files": [self._public_file(file) for file in self.files],
+            "expires": None if self.expires is None else int(self.expires),
+        }
+
+    def _public_file(self, file: JobFile) -> dict[str, Any]:
+        return {
+            "name": file.name,
+            "media_type": file.media_type,
+            "bytes": file.bytes,
+            "kind": file.kind,
+            "chapter": file.chapter,
+            "url": f"/v1/jobs/{self.id}/files/{file.name}",
+        }

@@ -1,0 +1,29 @@
+"""The ticket of a session that needs no model, and so neither waits for a slot nor holds one."""
+
+from collections.abc import Callable
+
+
+class SlotlessTicket:
+    """Does for a session what a `Ticket` does, without any admission."""
+
+    def __init__(self) -> None:
+        self.on_drop: Callable[[], None] = lambda: None
+
+    async def granted(self) -> None:
+        """Nothing is waited for."""
+
+    async def turn(self) -> None:
+        """Nobody else needs what this session reads."""
+
+    def produced(self, audio: float, seconds: float | None) -> None:
+        """It says nothing about the model's pace."""
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def read(self) -> None: ...
+
+    def finish(self) -> None: ...
+
+    def release(self) -> None: ...

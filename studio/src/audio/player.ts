@@ -1,0 +1,24 @@
+/** What plays audio while it still arrives. */
+import { MediaPlayer } from './media_player';
+import { PcmPlayer } from './pcm_player';
+
+export interface Player {
+  /** The format that it takes. */
+  readonly format: 'mp3' | 'pcm';
+  /** Seconds from the start of the audio to what is heard now. */
+  readonly time: number;
+  readonly paused: boolean;
+  readonly ended: boolean;
+  append(data: Uint8Array): void;
+  /** Nothing more will be appended. */
+  finish(): void;
+  play(): void;
+  pause(): void;
+  seek(seconds: number): void;
+  close(): void;
+}
+
+/** A player of this browser; `onChange` is called when it begins, pauses, waits or ends. */
+export function createPlayer(onChange: () => void): Player {
+  return MediaPlayer.isSupported() ? new MediaPlayer(onChange) : new PcmPlayer(onChange);
+}

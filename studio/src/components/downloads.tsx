@@ -1,0 +1,45 @@
+/** Save what is spoken: audio in any format, captions. */
+import { useState } from 'preact/hooks';
+import { messageOf, saveFile } from '../api/client';
+import { AUDIO_FORMATS, CAPTION_FORMATS, speechFile } from '../api/speech';
+import type { Speech } from '../audio/speech';
+import { useStore } from '../store';
+import { Button, Select } from './controls';
+import { toast } from './toasts';
+
+const AUDIO = AUDIO_FORMATS.map((format) => ({ value: format, label: format.toUpperCase(), suffix: format }));
+const FILES = [...AUDIO, ...CAPTION_FORMATS];
+
+export function Downloads({ speech }: { speech: Speech }) {
+  const { request } = useStore(speech.state);
+  const [format, setFormat] = useState<string>('mp3');
+  const [busy, setBusy] = useState(false);
+  const save = async () => {
+    if (!request) return;
+    setBusy(true);
+    try {
+      const file = (format === 'mp3' && speech.file) || (await speechFile(request, format));
+      saveFile(file, `speech.${FILES.find(({ value }) => value === format)!.suffix}`);
+    } catch (error) {
+      toast(messageOf(error), 'bad');
+    }
+    setBusy(false);
+  };
+  return (
+    <div class="row tight downloads">
+      <Select
+        label="Save as"
+        hideLabel
+        value={format}
+        groups={[
+          { label: 'Audio', options: AUDIO },
+          { label: 'Captions', options: [...CAPTION_FORMATS] },
+        ]}
+        onChange={setFormat}
+      />
+      <Button icon="download" busy={busy} disabled={!request} onClick={save}>
+        Download
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useChosenModel, useVoices, type Model } from '../api/lists';
+import type { SpeechRequest } from '../api/speech';
+import { outlineOf, type Outline } from '../audio/peaks';
+import { Speech, type Status } from '../audio/speech';
+import { Button, Slider, TextField } from '../components/controls';
+import { Downloads } from '../components/downloads';
+import { Card, Failure, Notice, Page } from '../components/layout';
+import { Transcript } from '../components/transcript';
+import { ModelPicker, VoicePicker } from '../components/voice_picker';
+import { Waveform } from '../components/waveform';
+import { setPreferences, usePreferences } from '../preferences';
+import { useRoute } from '../router';
+import { useStore } from '../store';
+
+const SAMPLE = 'The tide is out, and the boats lie on the sand. In an hour the water will lift them, one after another, without a sound.';
+const SAYINGS: Record<Status, string> = {
+  idle: '',
+  starting: 'Starting…',
+  playing: 'Speaking',
+  paused: 'Paused',
+  ended: 'Finished',
+  failed: '',
+};
+
+export function SpeakPage() {
+  const { text, voices, speed } = usePreferences();
+  const { models, chosen, model, error } = useChosenModel();
+  const { parameters } = useRoute();
+  const speech = useMemo(() => new Speech(), []);
+  useEffect(() => () => speech.stop(), [speech]);
+  useEffect(() => {
+    const [asked, named] = [parameters.get('voice'), parameters.get('model')];
+    if (asked && named) setPreferences({ model: named, voices: { ...voices, [named]: asked } });
+  }, []);
+  const voice = voices[model] ?? '';
+  const input = text || SAMPLE;
+  const speak = () => void speech.start({ input, model, voice, speed, ...seedFor(chosen) });
+  return (
+    <Page title="Speak" lead="Type a text and hear it at once.">
+      <Failure error={error} />
+      <Card class="composer">
+        <div class="writing" onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && speak()}>
+          <TextField label="Text" hideLabel rows={6} value={text} placeholder={SAMPLE} onInput={(next) => setPreferences({ text: next })} />
+        </div>
+        <div class="options">
+          <ModelPicker models={models} model={model} onModel={(next) => setPreferences({ model: next })} />
+          <VoicePicker model={model} voice={voice} onVoice={(next) => setPreferences({ voices: { ...voices, [model]: next } })} />
+          <Slider label="Speed" min={0.5} max={2} step={0.05} value={speed} text={`${speed.toFixed(2)}×`} onInput={(next) => setPreferences({ speed: next })} />
+        </div>
+        <Controls speech={speech} request={{ input, model, voice, speed }} onSpeak={speak} />
+      </Card>
+      <Listening speech={speech} />
+    </Page>
+  );
+}
+
+/** A model that samples gets a number, so that a download is the speech that was heard. */
+function seedFor(model: Model | null): { seed?: number } {
+  return model?.capabilities?.stochastic ? { seed: Math.floor(Math.random() * 2 ** 31) } : {};
+}
+
+function Controls({ speech, request, onSpeak }: { speech: Speech; request: SpeechRequest; onSpeak: () => void }) {
+  const { status, request: spoken } = useStore(speech.state);
+  const isOn = status === 'playing' || status === 'paused' || status === 'starting';
+  const isSame = spoken !== null && (['input', 'model', 'voice', 'speed'] as const).every((name) => spoken[name] === request[name]);
+  return (
+    <div class="row">
+      <Button kind="primary" icon="play" filled aria-keyshortcuts="Control+Enter" onClick={onSpeak}>
+        {isSame || !isOn ? 'Speak' : 'Speak the change'}
+      </Button>
+      {isOn && (
+        <>
+          <Button icon={status === 'paused' ? 'play' : 'pause'} disabled={status === 'starting'} onClick={() => speech.toggle()}>
+            {status === 'paused' ? 'Go on' : 'Pause'}
+          </Button>
+          <Button icon="stop" onClick={() => speech.stop()}>
+            Stop
+          </Button>
+        </>
+      )}
+      <span class="soft" role="status">
+        {SAYINGS[status]}
+      </span>
+      <kbd class="hint">Ctrl + Enter speaks</kbd>
+    </div>
+  );
+}
+
+/** What is spoken: its words, its waveform, its files. */
+function Listening({ speech }: { speech: Speech }) {
+  const { status, request, isComplete, warning, error } = useStore(speech.state);
+  const [outline, setOutline] = useState<Outline | null>(null);
+  const voices = useVoices(request?.model ?? '');
+  useEffect(() => {
+    setOutline(null);
+    const { file } = speech;
+    if (file) outlineOf(file).then(setOutline, () => setOutline(null)); // a sound that cannot be drawn can still be heard
+  }, [isComplete, speech]);
+  if (status === 'idle') return null;
+  const language = voices.value?.find(({ id }) => id === request?.voice)?.language;
+  return (
+    <>
+      <Failure error={error} />
+      {warning && <Notice kind="warn">{warning}</Notice>}
+      <Card title="Listen">
+        <Transcript speech={speech} {...(language ? { lang: language } : {})} />
+        {outline ? <Waveform outline={outline} speech={speech} /> : <div class="waveform empty-wave" aria-hidden="true" />}
+        <div class="row spread">
+          <p class="hint">Click a word to hear from there.</p>
+          <Downloads speech={speech} />
+        </div>
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+/** Voices of the user's own: add, fit, hear, change and delete them. */
+import { useRef, useState } from 'preact/hooks';
+import { useLoaded, useModels } from '../api/lists';
+import { usePolling } from '../api/polling';
+import { Empty, Failure, Loading, Page } from '../components/layout';
+import { AddVoice } from './voices/add';
+import { listFits, listVoices } from './voices/calls';
+import { FitCard } from './voices/fit_card';
+import type { Fit } from './voices/types';
+import { VoiceCard } from './voices/voice_card';
+
+const FIT_POLL_MS = 1000;
+const SHOWN_SECONDS = 3600;
+
+export function VoicesPage() {
+  const models = useModels();
+  const voices = useLoaded(listVoices, []);
+  const fits = useFits(voices.reload);
+  const list = useRef<HTMLHeadingElement>(null);
+  const deleted = () => {
+    list.current?.focus();
+    voices.reload();
+  };
+  const cloningModel = models.value?.find((model) => model.available && model.capabilities?.cloning);
+  return (
+    <Page title="My voices" lead="Make a voice of a short recording, and speak with it everywhere.">
+      <AddVoice cloning={models.value && cloningModel !== undefined} onAdded={voices.reload} onFit={fits.reload} />
+      {fits.list.length > 0 && (
+        <section class="stack" aria-labelledby="fits">
+          <h2 id="fits">Fits</h2>
+          <ul class="cards">
+            {fits.list.map((fit) => (
+              <FitCard key={fit.id} fit={fit} onChanged={fits.reload} />
+            ))}
+          </ul>
+        </section>
+      )}
+      <section class="stack" aria-labelledby="registered">
+        <h2 id="registered" ref={list} tabIndex={-1}>
+          Registered voices
+        </h2>
+        <Failure error={voices.error} />
+        {!voices.value && !voices.error && <Loading what="your voices" />}
+        {voices.value?.length === 0 && <Empty icon="voices">There are none yet. Add the first one above.</Empty>}
+        <ul class="stack">
+          {voices.value?.map((voice) => (
+            <VoiceCard
+              key={voice.id}
+              voice={voice}
+              cloningModel={cloningModel?.id ?? ''}
+              onChanged={voices.reload}
+              onDeleted={deleted}
+              onFit={fits.reload}
+            />
+          ))}
+        </ul>
+      </section>
+    </Page>
+  );
+}
+
+/** The user's fits, asked for as long as one is not over; `onDone` when one has become a voice. */
+function useFits(onDone: () => void): { list: Fit[]; reload: () => void } {
+  const [list, setList] = useState<Fit[] | null>(null);
+  const [watching, setWatching] = useState(true);
+  const poll = async (signal: AbortSignal) => {
+    const latest = await listFits(signal).catch(() => null);
+    if (!latest) return; // the list of voices shows the same error
+    const isDone = (fit: Fit) => fit.status === 'done';
+    const known = (list ?? latest).filter(isDone).map((fit) => fit.id);
+    setList(latest);
+    setWatching(latest.some((fit) => fit.status === 'queued' || fit.status === 'running'));
+    if (latest.some((fit) => isDone(fit) && !known.includes(fit.id))) onDone();
+  };
+  usePolling(poll, FIT_POLL_MS, watching);
+  return { list: (list ?? []).filter(isRecent), reload: () => setWatching(true) };
+}
+
+/** Fits that are over are shown for a while; their voices stay. */
+function isRecent({ status, created }: Fit): boolean {
+  return status === 'queued' || status === 'running' || Date.now() / 1000 - created < SHOWN_SECONDS;
+}

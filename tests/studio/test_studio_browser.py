@@ -1,0 +1,316 @@
+"""The Studio in a real browser, against a real server."""
+
+import json
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from helpers.fakes import tone_service
+from helpers.serving import served
+from helpers.studio_browser import PHONE, axe_violations, launched, studio_page
+from helpers.studio_engine import StudioEngine
+from polyvox.cli.local_service import build_service
+from polyvox.engines.catalog import Catalog
+from polyvox.installation import load_settings
+
+pytestmark = pytest.mark.slow
+
+TEXT = "one two three four five six"
+PASSAGE = (
+    "The tide is out, and the boats lie on the sand. "
+    "In an hour the water will lift them, one after another, without a sound."
+)
+CHUNK_SECONDS = 0.5
+PATIENT = 120_000
+"""Milliseconds that a real model may take on a machine that is busy."""
+PAGES = ("speak", "gallery", "mix", "compare", "voices", "dialogue", "dictionary", "jobs", "live", "settings")
+LISTENER = """
+window.heard = {words: [], sound: null, media: null};
+const play = HTMLMediaElement.prototype.play;
+HTMLMediaElement.prototype.play = function () {
+  window.heard.media = this;
+  if (!known.has(this)) listen(this);
+  return play.call(this);
+};
+const known = new WeakSet();
+function listen(media) {
+  known.add(media);
+  const context = new AudioContext();
+  const analyser = context.createAnalyser();
+  const samples = new Float32Array(analyser.fftSize);
+  context.createMediaElementSource(media).connect(analyser).connect(context.destination);
+  const poll = setInterval(() => {
+    analyser.getFloatTimeDomainData(samples);
+    if (!samples.some((sample) => Math.abs(sample) > 0.02)) return;
+    window.heard.sound = {at: performance.now(), time: media.currentTime};
+    clearInterval(poll);
+  }, 10);
+}
+const plainFetch = window.fetch;
+window.fetch = async (...request) => {
+  const response = await plainFetch(...request);
+  if (response.url.endsWith('captioned_speech')) {
+    response.clone().text().then((lines) => Object.assign(heard, {lines, ended: performance.now()}), () => undefined);
+  }
+  return response;
+};
+new MutationObserver((changes) => {
+  for (const {target} of changes) {
+    if (target.classList?.contains('heard')) {
+      window.heard.words.push({word: Number(target.dataset.word), time: window.heard.media.currentTime});
+    }
+  }
+}).observe(document, {subtree: true, attributes: true, attributeFilter: ['class']});
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return StudioEngine(chunks=6, chunk_seconds=CHUNK_SECONDS, delay=0.2)
+
+
+@pytest.fixture(scope="module")
+def url(engine):
+    with served(tone_service(engine)) as url:
+        yield url
+
+
+def type_and_speak(page, text: str) -> None:
+    page.get_by_label("Text", exact=True).fill(text)
+    page.get_by_role("button", name="Speak", exact=True).click()
+
+
+def assert_heard_early_and_marked_in_time(page) -> None:
+    """Sound came before the stream ended, and each word was marked within 150 ms of its time."""
+    page.get_by_text("Finished").wait_for(timeout=PATIENT)
+    heard = page.evaluate("({...heard, media: null})")
+    words = [word for line in heard["lines"].splitlines() for word in json.loads(line)["timestamps"]]
+    assert heard["sound"]["at"] < heard["ended"]
+    assert abs(heard["sound"]["time"] - words[0]["start_time"]) < 0.15
+    late = {each["word"]: round(each["time"] - words[each["word"]]["start_time"], 3) for each in heard["words"]}
+    assert sorted(late) == list(range(len(words))), (late, words)
+    assert all(-0.01 <= seconds < 0.15 for seconds in late.values()), late
+
+
+def test_speech_is_heard_before_it_ends_and_each_word_is_marked_in_time(browser, url):
+    with studio_page(browser, url, script=LISTENER) as page:
+        type_and_speak(page, TEXT)
+        assert_heard_early_and_marked_in_time(page)
+
+
+def test_kokoro_is_heard_before_it_ends_and_each_word_is_marked_in_time(browser, models_dir, tmp_path):
+    settings = load_settings(models=["kokoro"], models_dir=models_dir, data_dir=tmp_path)
+    text = "The tide is out, and the boats lie on the sand. In an hour, the water will lift them again."
+    with served(build_service(settings, Catalog.installed().factories)) as url:
+        with studio_page(browser, url, script=LISTENER) as page:
+            type_and_speak(page, text)
+            assert_heard_early_and_marked_in_time(page)
+        if folder := os.environ.get("STUDIO_PICTURES"):
+            take_pictures(browser, url, Path(folder))
+
+
+def take_pictures(browser, url: str, folder: Path) -> None:
+    """The pictures of docs/studio.md."""
+    with studio_page(browser, url) as page:
+        type_and_speak(page, PASSAGE)
+        page.locator(".word.heard", has_text="water").wait_for(timeout=PATIENT)
+        page.screenshot(path=folder / "studio-speak.png")
+        page.get_by_role("link", name="Gallery").click()
+        page.get_by_role("button", name="Play Heart").click()
+        page.locator(".voice-card canvas").first.wait_for(timeout=PATIENT)
+        page.screenshot(path=folder / "studio-gallery.png")
+    with studio_page(browser, url, PHONE, color_scheme="dark", has_touch=True, is_mobile=True) as page:
+        type_and_speak(page, PASSAGE)
+        page.locator(".word.heard", has_text="water").wait_for(timeout=PATIENT)
+        page.screenshot(path=folder / "studio-phone.png", full_page=True)
+
+
+def test_a_click_on_a_word_plays_from_there_also_after_the_end(browser, url):
+    with studio_page(browser, url, script=LISTENER) as page:
+        type_and_speak(page, TEXT)
+        page.get_by_text("Finished").wait_for()
+        page.evaluate("heard.words = []")
+        page.get_by_role("button", name="four", exact=True).click()
+        page.get_by_text("Finished").wait_for()
+        assert [each["word"] for each in page.evaluate("heard.words")] == [3, 4, 5]
+
+
+def test_pause_goes_on_where_it_was_and_stop_ends_the_stream(browser, url, engine):
+    with studio_page(browser, url, script=LISTENER) as page:
+        type_and_speak(page, TEXT)
+        page.locator(".word.heard").wait_for()
+        page.get_by_role("button", name="Pause").click()
+        at = page.evaluate("heard.media.currentTime")
+        page.get_by_role("button", name="Go on").click()
+        page.wait_for_function("(at) => heard.media.currentTime > at", arg=at)
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("Listen", exact=True).nth(1).wait_for(state="detached")
+    assert engine.speaking == 0
+
+
+def test_downloads_are_what_was_heard_in_any_format(browser, url):
+    with studio_page(browser, url) as page:
+        type_and_speak(page, TEXT)
+        page.get_by_text("Finished").wait_for()
+        for name, begin in {"mp3": (b"\xff", b"ID3"), "wav": (b"RIFF",), "flac": (b"fLaC",)}.items():
+            page.get_by_label("Save as").select_option(name)
+            with page.expect_download() as download:
+                page.get_by_role("button", name="Download").click()
+            assert download.value.suggested_filename == f"speech.{name}"
+            assert Path(download.value.path()).read_bytes().startswith(begin)
+
+
+def test_a_stream_that_breaks_off_and_a_refusal_are_said(browser):
+    service = tone_service(StudioEngine(fail_at=2, delay=0.1))
+    with served(service) as url:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(url)
+        type_and_speak(page, TEXT)
+        page.get_by_role("alert").get_by_text("The server broke the answer off").wait_for()
+        type_and_speak(page, "\x01")
+        page.get_by_role("alert").get_by_text("control character").wait_for()
+        context.close()
+
+
+def test_a_browser_without_mp3_in_mediasource_hears_pcm(browser, url):
+    script = "MediaSource.isTypeSupported = () => false;"
+    with studio_page(browser, url, script=script) as page:
+        page.get_by_label("Text", exact=True).fill(TEXT)
+        with page.expect_request("**/dev/captioned_speech") as asked:
+            page.get_by_role("button", name="Speak", exact=True).click()
+        page.locator(".word.heard", has_text="three").wait_for()
+        page.get_by_role("button", name="two", exact=True).click()
+        page.locator(".word.heard", has_text="two").wait_for()
+        page.get_by_text("Finished").wait_for()
+    assert asked.value.post_data_json["response_format"] == "pcm"
+
+
+def test_the_gallery_filters_stars_and_previews(browser, url):
+    with studio_page(browser, f"{url}/#/gallery") as page:
+        page.get_by_text("2 of 2 voices").wait_for()
+        page.get_by_label("Gender").select_option("female")
+        assert page.locator(".voice-card h2").all_inner_texts() == ["High"]
+        assert page.get_by_text("Grade B-").is_visible()
+        page.get_by_role("button", name="Make High a favourite").click()
+        page.get_by_label("Gender").select_option("")
+        page.get_by_label("Favourites only").check()
+        assert page.locator(".voice-card h2").all_inner_texts() == ["High"]
+        page.get_by_role("button", name="Play High").click()
+        page.locator(".voice-card canvas").first.wait_for()
+        page.get_by_role("link", name="Speak with High").click()
+        assert page.get_by_label("Voice").input_value() == "high"
+
+
+def test_a_mix_is_made_heard_kept_and_spoken_with(browser, url, engine):
+    with studio_page(browser, f"{url}/web#/mix") as page:
+        page.get_by_label("Share of voice 1").fill("6")
+        page.get_by_label("Share of voice 2").fill("2")
+        assert page.get_by_text("low(6)+high(2)").is_visible()
+        assert page.get_by_text("75 %").is_visible()
+        page.get_by_role("button", name="Hear the mix").click()
+        page.locator(".word.heard").wait_for()
+        page.get_by_label("Name of the mix").fill("Dusk")
+        page.get_by_role("button", name="Keep the mix").click()
+        page.get_by_role("link", name="Speak with Dusk").click()
+        assert page.get_by_label("Voice").input_value() == "low(6)+high(2)"
+        page.reload()
+        assert page.get_by_label("Voice").locator("option", has_text="Dusk").count() == 1
+    assert "low(6)+high(2)" in engine.spoken
+
+
+def test_two_voices_speak_the_same_text_and_the_second_goes_on_at_the_firsts_word(browser, url, engine):
+    with studio_page(browser, f"{url}/#/compare", script=LISTENER) as page:
+        page.get_by_label("Text", exact=True).fill(TEXT)
+        page.get_by_label("Voice").nth(1).select_option("high")
+        a, b = page.locator(".pair .card").all()
+        for card, name in ((b, "B"), (a, "A")):
+            page.get_by_role("button", name=f"Play {name}").click()
+            card.locator(".word.heard", has_text="four").wait_for()
+        page.evaluate("heard.words = []")
+        page.get_by_role("button", name="Play B").click()
+        page.wait_for_function("() => heard.words.length > 0")
+        assert page.evaluate("heard.words[0].word") in (3, 4)
+    assert engine.spoken[-2:] == ["high", "low"]
+
+
+def test_a_key_is_asked_for_kept_in_the_browser_and_sent(browser):
+    service = tone_service(StudioEngine(), api_keys=["secret"])
+    with served(service) as url:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(url)
+        page.get_by_role("link", name="Enter it in Settings").first.click()
+        page.get_by_label("Key", exact=True).fill("secret")
+        page.get_by_role("button", name="Keep the key").click()
+        page.get_by_label("Voice").locator("option", has_text="High").wait_for(state="attached")
+        assert page.evaluate("sessionStorage['polyvox.key']") == "secret"
+        assert page.evaluate("localStorage['polyvox.key']") is None
+        page.get_by_role("button", name="Forget the key").click()
+        page.get_by_role("link", name="Enter it in Settings").first.wait_for()
+        context.close()
+
+
+def test_the_theme_is_the_systems_unless_another_is_chosen(browser, url):
+    background = "getComputedStyle(document.body).backgroundColor"
+    with studio_page(browser, f"{url}/#/settings", color_scheme="dark") as page:
+        dark = page.evaluate(background)
+        page.get_by_role("radio", name="Light").check()
+        light = page.evaluate(background)
+        page.reload()
+        assert page.evaluate(background) == light != dark
+
+
+def test_everything_can_be_done_by_keyboard(browser, url):
+    with studio_page(browser, url, script=LISTENER) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the page"
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        page.keyboard.type(TEXT)
+        page.keyboard.press("Control+Enter")
+        page.get_by_text("Finished").wait_for()
+        word = "document.activeElement.dataset.word"
+        while page.evaluate(word) is None:
+            page.keyboard.press("Tab")
+        for _ in range(4):
+            page.keyboard.press("ArrowRight")
+        page.evaluate("heard.words = []")
+        page.keyboard.press("Enter")
+        page.get_by_text("Finished").wait_for()
+        assert [each["word"] for each in page.evaluate("heard.words")] == [4, 5]
+
+
+@pytest.mark.parametrize(("size", "theme"), [((1180, 820), "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+def test_every_page_passes_axe_and_fits(browser, url, size, theme):
+    with studio_page(browser, url, size, color_scheme=theme) as page:
+        for name in PAGES:
+            page.evaluate("(name) => { location.hash = `#/${name}` }", name)
+            page.wait_for_load_state("networkidle")
+            assert axe_violations(page) == [], name
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+def test_on_a_phone_the_menu_opens_and_leads_on(browser, url):
+    with studio_page(browser, url, PHONE, has_touch=True) as page:
+        assert not page.get_by_role("link", name="Gallery").is_visible()
+        page.get_by_role("button", name="Menu").tap()
+        page.get_by_role("link", name="Gallery").tap()
+        page.get_by_role("heading", level=1, name="Gallery").wait_for()
+        assert not page.get_by_role("navigation").is_visible()
+
+
+def test_headings_of_a_page_do_not_skip_a_level(browser, url):
+    with studio_page(browser, f"{url}/#/gallery") as page:
+        page.locator(".voice-card").first.wait_for()
+        levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3')].map(({tagName}) => Number(tagName[1]))")
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
