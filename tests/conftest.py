@@ -1,3 +1,4 @@
+import gc
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -52,6 +53,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.clients)
         if item.path.relative_to(tests).parts[0] in ALONE:
             item.add_marker(pytest.mark.alone)
+    # The longest files first: no worker is left with one of them when the others have nothing more to do.
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection_finish() -> None:
+    """Let collections of garbage pass over all that was imported and collected: each would walk through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -127,10 +127,10 @@ async def test_speech_is_at_least_as_long_as_the_text_asks_for(tmp_path, version
 
 async def test_segments_follow_each_other_with_seeds_of_their_own(tmp_path):
     async with Running(tmp_path, 3) as running:
-        chunks = await running.said(running.utterance("all. " * 20))
+        chunks = await running.said(running.utterance("all. " * 34))
     starts = [chunk for chunk in chunks if chunk.text]
     assert len(starts) > 1
-    assert "".join(chunk.text for chunk in starts).replace(" ", "") == "all." * 20
+    assert "".join(chunk.text for chunk in starts).replace(" ", "") == "all." * 34
     assert chunks[-1].end == sum(len(chunk.pcm) for chunk in chunks)
 
 

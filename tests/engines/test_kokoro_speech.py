@@ -104,10 +104,10 @@ async def test_its_pace_is_known_before_anybody_is_heard(engine):
 
 
 async def test_the_same_request_gives_the_same_audio_alone_and_beside_others(engine):
-    text = PARAGRAPH[:130]
+    text = PARAGRAPH[:88]
     alone = await speak(engine, text)
     beside, *_ = await asyncio.gather(
-        speak(engine, text), *(speak(engine, f"Another voice, number {n}.", "am_adam") for n in range(2))
+        speak(engine, text), *(speak(engine, f"Number {n}.", "am_adam") for n in range(2))
     )
     assert len(alone) > 1
     assert [(chunk.start, chunk.end, chunk.text) for chunk in beside] == [

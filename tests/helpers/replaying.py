@@ -7,8 +7,8 @@ class Poisoned:
     """Replays work as CUDA graphs do, and can fill with NaN whatever a graph must not rely on.
 
     The first work of a key is captured: every later call runs it, and not the one passed in, on the same input tensors,
-    into which the new inputs are copied, and writes its result to the same output tensor. `poison` fills outputs and
-    the static `buffers` with NaN.
+    into which the new inputs are copied, and writes its result to the same output tensor. A call spoils the results of
+    all other keys, since graphs share their memory. `poison` fills outputs and the static `buffers` with NaN.
     """
 
     def __init__(self):
@@ -29,11 +29,19 @@ class Poisoned:
             assert old.shape == new.shape
             old.copy_(new)
         self.calls.append(key)
-        made.copy_(work(*held))
+        result = work(*held)
+        for other, (_, _, spoilt) in self._recorded.items():
+            if other != key:
+                _spoil(spoilt)
+        made.copy_(result)
         return made
 
     @torch.inference_mode()
     def poison(self):
         """Fill outputs and buffers with NaN, as other work between two replays might."""
         for each in (*self.buffers, *(made for _, _, made in self._recorded.values())):
-            each.fill_(float("nan"))
+            _spoil(each)
+
+
+def _spoil(tensor):
+    tensor.fill_(float("nan") if tensor.is_floating_point() else torch.iinfo(tensor.dtype).max)

@@ -134,10 +134,10 @@ FLOAT16_NOISE = 1e-4 if platform.machine() in ("x86_64", "AMD64") else 4e-4
 def test_sixteen_bits_are_enough_within_the_decoder(dtype, noise_share):
     exact, narrow = copy.deepcopy(tiny()).float(), copy.deepcopy(tiny()).float()
     narrow.cast(torch.float32, dtype)
-    prosodies = exact.predict_prosody(INPUTS)
+    prosodies = exact.predict_prosody(INPUTS[:3])
     noise = [noise_of(prosody) for prosody in prosodies]
     for ours, theirs in zip(
-        narrow.decode(narrow.predict_prosody(INPUTS), noise), exact.decode(prosodies, noise), strict=True
+        narrow.decode(narrow.predict_prosody(INPUTS[:3]), noise), exact.decode(prosodies, noise), strict=True
     ):
         assert ours.dtype == torch.float32
         assert (ours - theirs).square().mean() < noise_share * theirs.square().mean()

@@ -128,7 +128,7 @@ async def test_sequences_of_all_kinds_are_those_of_the_plain_runtime(monkeypatch
     )
     draw = sampling_kernels.sample
     monkeypatch.setattr(lm_scheduler, "fused_sampling", lambda size, device: verified_sampling(size, device, draw))
-    async with runtime(replay=at_once, slots=3, prefill_rows=8) as (lm, _):
+    async with runtime(replay=at_once, slots=3, capacity=64, prefill_rows=8) as (lm, _):
         fused = await asyncio.gather(*(spoken(lm, Prompt(prompt), rule, until) for prompt, rule, until in cases))
     assert fused == plain
 

@@ -189,7 +189,7 @@ class LmRunner:
             return upload(PrefillTable.pack(of, rows, width, self._cache.spare), self._device)
 
         work = partial(self._prefill_and_sample, extent=extent, sampling=sampling)
-        return replay(("prefill", *shape, sampling), work, (table(chunks),), (table(()),))
+        return replay(("prefill", *shape, sampling), work, (table(chunks),), (table(()),)).clone()
 
     def _prefill_and_sample(self, packed: Tensor, *, extent: int, sampling: SamplingPlan) -> Tensor:
         table = PrefillTable(packed)

@@ -28,10 +28,10 @@ class _Captured:
 
 
 class CudaGraphs:
-    """One graph for each key, captured when the key first comes. A result is valid until its key is replayed.
+    """One graph for each key, captured when the key first comes. A result is valid until any key is replayed.
 
-    All graphs share one memory pool. Only one thread may use an instance; another thread may use another instance
-    beside it.
+    All graphs share one memory pool: a result may lie where a graph that was captured earlier computes. Only one thread
+    may use an instance; another thread may use another instance beside it.
     """
 
     _WARM_UP_RUNS = 2
