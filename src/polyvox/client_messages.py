@@ -292,8 +292,8 @@ def readiness(response: httpx.Response) -> ServerReadiness:
 
 
 def _voice(found: Mapping[str, Any]) -> Voice:
-    known = (found[name] for name in ("id", "title", "language", "gender", "description"))
-    return Voice(*known, found.get("reason", ""), found.get("grade", ""))  # of later servers
+    reason, grade = found.get("reason", ""), found.get("grade", "")  # of later servers
+    return Voice(found["id"], found["title"], found["language"], found["gender"], found["description"], reason, grade)
 
 
 def _model(found: Mapping[str, Any]) -> ServerModel:
