@@ -310,8 +310,9 @@ async def test_pages_of_other_origins_cannot_register_or_clear(tmp_path):
         assert (await client.post("/v1/voices/cache/clear", headers={"Origin": "http://door"})).status_code == 200
         allowed = {"Origin": "https://page.example"}
         assert (await client.post("/v1/voices", headers=allowed, **form)).status_code == 201
-        preflight = allowed | {"Access-Control-Request-Method": "DELETE"}
-        assert (await client.options(f"/v1/voices/{NO_VOICE}", headers=preflight)).status_code == 200
+        for method, path in (("DELETE", f"/v1/voices/{NO_VOICE}"), ("PUT", "/v1/dictionaries/names")):
+            preflight = allowed | {"Access-Control-Request-Method": method}
+            assert (await client.options(path, headers=preflight)).status_code == 200
 
 
 async def test_a_recording_without_its_text_is_heard(studio, client):

@@ -41,8 +41,8 @@ def score_speaker(scorers: Scorers, speaker: str, recordings: Sequence[Recording
     """Score one speaker's recordings."""
     pairs = []
     for recording in recordings:
-        text = recording.text if recording.language in _ENGLISH else None
-        pairs.append([scorers.score(pcm, SAMPLE_RATE, text) for pcm in (recording.teacher, recording.student)])
+        forms = (recording.text,) if recording.language in _ENGLISH else None
+        pairs.append([scorers.score(pcm, SAMPLE_RATE, forms) for pcm in (recording.teacher, recording.student)])
     mos = [[score.distillmos for score in pair if score.distillmos is not None] for pair in pairs]
     embeddings = [[score.embedding for score in pair if score.embedding is not None] for pair in pairs]
     teacher_mos, student_mos = (round(float(mean), 3) for mean in np.mean(mos, axis=0))

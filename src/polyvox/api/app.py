@@ -144,7 +144,7 @@ def _install_middleware(
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["*"],
             expose_headers=(*PUBLIC_HEADERS, *(header for door in doors for header in door.headers)),
         )
