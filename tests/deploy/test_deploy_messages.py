@@ -10,8 +10,8 @@ from polyvox.errors import STATUS, EngineError, OverloadedError, PolyvoxError, T
 
 @pytest.mark.parametrize("kind", STATUS)
 def test_every_error_keeps_its_class(kind):
-    if kind is OverloadedError:
-        raised = OverloadedError("Later.", retry_after=7.5)
+    if issubclass(kind, OverloadedError):
+        raised = kind("Later.", retry_after=7.5)
     else:
         raised = kind("This will not do.", field="input")
     arrived = pickle.loads(pickle.dumps(ErrorMessage.of(raised))).error()

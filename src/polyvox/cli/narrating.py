@@ -115,6 +115,7 @@ class _Display:
             completed=progress.percent,
             description=_chapter(self._narration, progress),
             pace=pace(self._first, progress, time.monotonic() - self._began),
+            refresh=True,
         )
 
     def bound(self, share: float) -> None:

@@ -30,8 +30,8 @@ class ErrorMessage:
     def error(self) -> PolyvoxError:
         """The error as it was raised; EngineError where this release does not know its class."""
         kind = _ERRORS.get(self.kind, EngineError)
-        if kind is OverloadedError:
-            return OverloadedError(self.message, retry_after=self.retry_after)
+        if issubclass(kind, OverloadedError):
+            return kind(self.message, retry_after=self.retry_after)
         return kind(self.message, field=self.field)
 
 
