@@ -13,6 +13,7 @@ from training.wren.discriminators import Discriminators  # noqa: E402
 from training.wren.features import Features, synthesize  # noqa: E402
 from training.wren.model import Wren, WrenConfig  # noqa: E402
 from training.wren.pool import random_pool  # noqa: E402
+from training.wren.refiner import RefinerConfig  # noqa: E402
 from training.wren.trainer import BatchShape, Trainer  # noqa: E402
 
 FOLDER = Path(training.wren.__file__).parent / "checkpoint"
@@ -20,8 +21,8 @@ MEGABYTE = 1_000_000
 
 
 def test_the_files_stay_small() -> None:
-    assert (FOLDER / "wren.safetensors").stat().st_size < 16 * MEGABYTE
-    assert sum(file.stat().st_size for file in FOLDER.iterdir()) <= 19.5 * MEGABYTE
+    assert (FOLDER / "wren.safetensors").stat().st_size < 22 * MEGABYTE
+    assert sum(file.stat().st_size for file in FOLDER.iterdir()) <= 26 * MEGABYTE
 
 
 def test_the_student_decodes_finite_samples_within_full_scale() -> None:
@@ -36,9 +37,10 @@ def test_the_student_decodes_finite_samples_within_full_scale() -> None:
 
 def test_the_checkpoint_fits_the_default_networks() -> None:
     checkpoint = Checkpoint.read(FOLDER)
-    assert checkpoint.config == WrenConfig()
+    config = WrenConfig(utterance_dim=64, refiner=RefinerConfig(256, 4))
+    assert checkpoint.config == config
     assert checkpoint.optimizer is None
-    trainer = Trainer(Wren(WrenConfig()), Discriminators(), random_pool(torch.device("cpu"), 2, 60), BatchShape(1, 8))
+    trainer = Trainer(Wren(config), Discriminators(), random_pool(torch.device("cpu"), 2, 60), BatchShape(1, 8))
     assert set(checkpoint.discriminators) == set(trainer.discriminators.state_dict())
     assert checkpoint.restore(trainer) == checkpoint.progress
     assert torch.equal(trainer.student.head.bias, checkpoint.ema["head.bias"].float())
