@@ -9,7 +9,7 @@ import pytest
 
 from helpers.fakes import tone_service
 from helpers.serving import served
-from helpers.studio_browser import PHONE, axe_violations, launched, studio_page
+from helpers.studio_browser import PHONE, axe_violations, expect, launched, studio_page
 from helpers.studio_engine import StudioEngine
 from polyvox.cli.local_service import build_service
 from polyvox.engines.catalog import Catalog
@@ -18,6 +18,7 @@ from polyvox.installation import load_settings
 pytestmark = pytest.mark.slow
 
 TEXT = "one two three four five six"
+LAST_WORD_HEARD = "() => heard.words.some((each) => each.word === 5)"
 PASSAGE = (
     "The tide is out, and the boats lie on the sand. "
     "In an hour the water will lift them, one after another, without a sound."
@@ -146,7 +147,7 @@ def test_a_click_on_a_word_plays_from_there_also_after_the_end(browser, url):
         page.get_by_text("Finished").wait_for()
         page.evaluate("heard.words = []")
         page.get_by_role("button", name="four", exact=True).click()
-        page.get_by_text("Finished").wait_for()
+        page.wait_for_function(LAST_WORD_HEARD)
         assert [each["word"] for each in page.evaluate("heard.words")] == [3, 4, 5]
 
 
@@ -205,32 +206,32 @@ def test_the_gallery_filters_stars_and_previews(browser, url):
     with studio_page(browser, f"{url}/#/gallery") as page:
         page.get_by_text("2 of 2 voices").wait_for()
         page.get_by_label("Gender").select_option("female")
-        assert page.locator(".voice-card h2").all_inner_texts() == ["High"]
-        assert page.get_by_text("Grade B-").is_visible()
+        expect(page.locator(".voice-card h2")).to_have_text(["High"])
+        expect(page.get_by_text("Grade B-")).to_be_visible()
         page.get_by_role("button", name="Make High a favourite").click()
         page.get_by_label("Gender").select_option("")
         page.get_by_label("Favourites only").check()
-        assert page.locator(".voice-card h2").all_inner_texts() == ["High"]
+        expect(page.locator(".voice-card h2")).to_have_text(["High"])
         page.get_by_role("button", name="Play High").click()
         page.locator(".voice-card canvas").first.wait_for()
         page.get_by_role("link", name="Speak with High").click()
-        assert page.get_by_label("Voice").input_value() == "high"
+        expect(page.get_by_label("Voice")).to_have_value("high")
 
 
 def test_a_mix_is_made_heard_kept_and_spoken_with(browser, url, engine):
     with studio_page(browser, f"{url}/web#/mix") as page:
         page.get_by_label("Share of voice 1").fill("6")
         page.get_by_label("Share of voice 2").fill("2")
-        assert page.get_by_text("low(6)+high(2)").is_visible()
-        assert page.get_by_text("75 %").is_visible()
+        expect(page.get_by_text("low(6)+high(2)")).to_be_visible()
+        expect(page.get_by_text("75 %")).to_be_visible()
         page.get_by_role("button", name="Hear the mix").click()
         page.locator(".word.heard").wait_for()
         page.get_by_label("Name of the mix").fill("Dusk")
         page.get_by_role("button", name="Keep the mix").click()
         page.get_by_role("link", name="Speak with Dusk").click()
-        assert page.get_by_label("Voice").input_value() == "low(6)+high(2)"
+        expect(page.get_by_label("Voice")).to_have_value("low(6)+high(2)")
         page.reload()
-        assert page.get_by_label("Voice").locator("option", has_text="Dusk").count() == 1
+        expect(page.get_by_label("Voice").locator("option", has_text="Dusk")).to_have_count(1)
     assert "low(6)+high(2)" in engine.spoken
 
 
@@ -273,6 +274,7 @@ def test_the_theme_is_the_systems_unless_another_is_chosen(browser, url):
         page.get_by_role("radio", name="Light").check()
         light = page.evaluate(background)
         page.reload()
+        page.get_by_role("radio", name="Light").wait_for()
         assert page.evaluate(background) == light != dark
 
 
@@ -292,7 +294,7 @@ def test_everything_can_be_done_by_keyboard(browser, url):
             page.keyboard.press("ArrowRight")
         page.evaluate("heard.words = []")
         page.keyboard.press("Enter")
-        page.get_by_text("Finished").wait_for()
+        page.wait_for_function(LAST_WORD_HEARD)
         assert [each["word"] for each in page.evaluate("heard.words")] == [4, 5]
 
 
@@ -308,11 +310,11 @@ def test_every_page_passes_axe_and_fits(browser, url, size, theme):
 
 def test_on_a_phone_the_menu_opens_and_leads_on(browser, url):
     with studio_page(browser, url, PHONE, has_touch=True) as page:
-        assert not page.get_by_role("link", name="Gallery").is_visible()
+        expect(page.get_by_role("link", name="Gallery")).to_be_hidden()
         page.get_by_role("button", name="Menu").tap()
         page.get_by_role("link", name="Gallery").tap()
         page.get_by_role("heading", level=1, name="Gallery").wait_for()
-        assert not page.get_by_role("navigation").is_visible()
+        expect(page.get_by_role("navigation")).to_be_hidden()
 
 
 def test_headings_of_a_page_do_not_skip_a_level(browser, url):

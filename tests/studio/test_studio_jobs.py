@@ -94,7 +94,7 @@ def test_a_book_is_paused_goes_on_and_is_cancelled(browser, server):
         write_book(page, "Slow", "One sentence here. " * 40)
         page.get_by_role("button", name="Make the book").click()
         expect(card(page, "Slow")).to_contain_text(re.compile(r"[1-9] of \d+ sentences"))
-        assert card(page, "Slow").get_by_role("progressbar").count() == 1
+        expect(card(page, "Slow").get_by_role("progressbar")).to_have_count(1)
         page.get_by_role("button", name="Pause Slow").click()
         expect(card(page, "Slow").get_by_text("Paused", exact=True)).to_be_visible()
         page.get_by_role("button", name="Go on with Slow").click()
