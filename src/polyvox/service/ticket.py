@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEAD_SECONDS = 10.0
 """Audio ahead of playback with which a stream makes way for those who wait."""
 
-LONGEST_START_WAIT = 20.0
+LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
 _START_POLL_SECONDS = 0.05
 
