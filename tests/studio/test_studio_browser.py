@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -151,9 +152,10 @@ def test_a_click_on_a_word_plays_from_there_also_after_the_end(browser, url):
         assert [each["word"] for each in page.evaluate("heard.words")] == [3, 4, 5]
 
 
-def test_pause_goes_on_where_it_was_and_stop_ends_the_stream(browser, url, engine):
+def test_pause_goes_on_where_it_was_and_stop_ends_the_stream(browser, url, engine, monkeypatch):
+    monkeypatch.setattr(engine, "chunks", 60)  # so long that it is not over before it is paused
     with studio_page(browser, url, script=LISTENER) as page:
-        type_and_speak(page, TEXT)
+        type_and_speak(page, " ".join([TEXT] * 10))
         page.locator(".word.heard").wait_for()
         page.get_by_role("button", name="Pause").click()
         at = page.evaluate("heard.media.currentTime")
@@ -161,6 +163,9 @@ def test_pause_goes_on_where_it_was_and_stop_ends_the_stream(browser, url, engin
         page.wait_for_function("(at) => heard.media.currentTime > at", arg=at)
         page.get_by_role("button", name="Stop").click()
         page.get_by_text("Listen", exact=True).nth(1).wait_for(state="detached")
+        deadline = time.monotonic() + 20
+        while engine.speaking and time.monotonic() < deadline:
+            time.sleep(0.05)
     assert engine.speaking == 0
 
 
