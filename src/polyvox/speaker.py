@@ -333,12 +333,13 @@ def _closed() -> EngineError:
 
 def _fetch(model: str, settings: Settings) -> None:
     """Install a model that this release knows where to find, with a progress bar."""
-    if model not in {manifest.name for manifest in manifests()}:
+    bundle = Catalog.installed().bundle_of(model)
+    if bundle not in {manifest.name for manifest in manifests()}:
         return
     try:
-        open_bundle(model, settings.models_dir)
+        open_bundle(bundle, settings.models_dir)
     except BundleError:
-        pull(model, models_dir=settings.models_dir, folder=None, hub_url=settings.hub_url, progress=RichProgress())
+        pull(bundle, models_dir=settings.models_dir, folder=None, hub_url=settings.hub_url, progress=RichProgress())
 
 
 def _joined(chunks: Sequence[AudioChunk], text: str) -> Speech:

@@ -22,6 +22,8 @@ from polyvox.engines.kokoro.native_loading import (  # noqa: E402
 from polyvox.engines.kokoro.norms import use_kernel  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput  # noqa: E402
 from polyvox.engines.kokoro.settings import KokoroSettings  # noqa: E402
+from polyvox.engines.kokoro.wren import loading as wren_loading  # noqa: E402
+from polyvox.engines.kokoro.wren.model import WrenModel  # noqa: E402
 from polyvox.errors import BundleError, UnavailableError  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
 from polyvox.models.kokoro.adain import AdaIN  # noqa: E402
@@ -102,6 +104,16 @@ def test_a_gpu_that_pytorch_cannot_use_is_worth_a_warning_only_where_it_was_aske
     network = loaded(kokoro_device="cuda")
     assert network.runs_on == CPU_ONLY
     assert network.warning.startswith("PyTorch finds no GPU, so Kokoro runs on ONNX Runtime")
+
+
+def test_wren_runs_on_onnx_runtime_whatever_the_machine_has(machine, monkeypatch):
+    machine()
+    monkeypatch.setattr(wren_loading, "load_wren", lambda path, threads: WrenModel(None, None))
+    network = loaded(kokoro_decoder="wren")
+    assert (network.runs_on, network.device, network.warning) == (f"Wren on {CPU_ONLY}", "cpu", "")
+    for settings in ({"kokoro_executor": "native"}, {"kokoro_device": "cuda"}):
+        assert "choose the decoder 'full'" in loaded(kokoro_decoder="wren", **settings).warning
+    assert loaded(kokoro_decoder="full").runs_on == "PyTorch on cuda in float16"
 
 
 def test_native_runs_on_the_cpu_where_there_is_nothing_better(machine):

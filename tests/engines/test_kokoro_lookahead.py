@@ -29,7 +29,7 @@ class GatedSynthesis:
         if not held:
             self.gate.set()
 
-    async def synthesize(self, request, due):
+    async def pieces(self, request, due):
         self.asked.append((request.input.ids[0], due))
         try:
             await self.gate.wait()
@@ -38,7 +38,7 @@ class GatedSynthesis:
             raise
         if request.input.ids[0] == BROKEN:
             raise EngineError("The device failed.")
-        return SynthesisResult(RenderedChunk(np.zeros(24_000, np.float32), 0, ()), 0.0)
+        yield SynthesisResult(RenderedChunk(np.zeros(24_000, np.float32), 0, ()), 0.0)
 
     async def close(self):
         pass

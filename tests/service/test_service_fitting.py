@@ -253,6 +253,16 @@ async def test_a_fitted_voice_is_spoken_by_the_model_it_was_fitted_for(styled):
     np.testing.assert_allclose(offset, OFFSET)
 
 
+async def test_a_fitted_voice_is_spoken_by_a_model_that_shares_its_styles(styled, monkeypatch):
+    monkeypatch.setattr(StyledEngine, "name", "other")
+    styled.engine.style_model = "tone"
+    assert (await cast(styled, "anna"))[0] == {"low": 1.0}
+    assert (await cast(styled, "anna(3)+high(1)"))[0] == {"low": 0.75, "high": 0.25}
+    styled.engine.style_model = "another"
+    with pytest.raises(InvalidRequestError, match="cannot clone"):
+        await cast(styled, "anna")
+
+
 async def test_a_fitted_voice_takes_part_in_mixes(styled):
     mix, offset, _ = await cast(styled, "anna(3)+high(1)")
     assert mix == {"low": 0.75, "high": 0.25}

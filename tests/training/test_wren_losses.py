@@ -6,9 +6,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from polyvox.models.kokoro.wren_source import SAMPLE_RATE  # noqa: E402
 from training.wren.discriminators import SpectrogramDiscriminator  # noqa: E402
 from training.wren.losses import SpectralLoss, perceptual_weights, relative_l1  # noqa: E402
-from training.wren.source import SAMPLE_RATE  # noqa: E402
 
 SAMPLES = 4096
 

@@ -4,12 +4,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from polyvox.models.kokoro.wren import Wren, WrenConfig  # noqa: E402
+from polyvox.models.kokoro.wren_refiner import RefinerConfig  # noqa: E402
+from polyvox.models.kokoro.wren_source import phase_cycles  # noqa: E402
+from polyvox.models.kokoro.wren_utterance import SPREAD_FRAMES, spread_indices  # noqa: E402
 from training.wren.features import Features, spread_frames  # noqa: E402
-from training.wren.model import Wren, WrenConfig  # noqa: E402
 from training.wren.pool import SpeechPool  # noqa: E402
-from training.wren.refiner import RefinerConfig  # noqa: E402
-from training.wren.source import phase_cycles  # noqa: E402
-from training.wren.utterance import SPREAD_FRAMES, spread_indices  # noqa: E402
 
 PLAIN = WrenConfig(width=16, blocks=2)
 CONFIG = WrenConfig(width=16, blocks=2, utterance_dim=6, refiner=RefinerConfig(width=8, blocks=2))

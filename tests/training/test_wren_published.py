@@ -8,12 +8,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 import training.wren  # noqa: E402
+from polyvox.models.kokoro.wren import Wren, WrenConfig  # noqa: E402
+from polyvox.models.kokoro.wren_refiner import RefinerConfig  # noqa: E402
 from training.wren.checkpoint import Checkpoint, load_student  # noqa: E402
 from training.wren.discriminators import Discriminators  # noqa: E402
 from training.wren.features import Features, synthesize  # noqa: E402
-from training.wren.model import Wren, WrenConfig  # noqa: E402
 from training.wren.pool import random_pool  # noqa: E402
-from training.wren.refiner import RefinerConfig  # noqa: E402
 from training.wren.trainer import BatchShape, Trainer  # noqa: E402
 
 FOLDER = Path(training.wren.__file__).parent / "checkpoint"

@@ -8,10 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
+from polyvox.models.kokoro.wren import Wren, WrenConfig  # noqa: E402
+from polyvox.models.kokoro.wren_refiner import RefinerConfig  # noqa: E402
 from training.wren.checkpoint import OPTIMIZER, Checkpoint, Progress, load_student  # noqa: E402
 from training.wren.discriminators import Discriminators  # noqa: E402
 from training.wren.legacy import CONFIG_NAMES, MODULE_NAMES, read_legacy  # noqa: E402
-from training.wren.model import Wren, WrenConfig  # noqa: E402
 from training.wren.pool import random_pool  # noqa: E402
 from training.wren.quantization import (  # noqa: E402
     dequantize_linear,
@@ -19,7 +20,6 @@ from training.wren.quantization import (  # noqa: E402
     quantize_linear,
     quantize_log,
 )
-from training.wren.refiner import RefinerConfig  # noqa: E402
 from training.wren.trainer import BatchShape, Trainer  # noqa: E402
 
 CONFIG = WrenConfig(width=16, blocks=2, utterance_dim=6, refiner=RefinerConfig(width=8, blocks=1))

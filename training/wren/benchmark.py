@@ -11,10 +11,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from polyvox.models.kokoro.wren import Wren, WrenConfig
+from polyvox.models.kokoro.wren_refiner import RefinerConfig
 from training.wren.discriminators import Discriminators
-from training.wren.model import Wren, WrenConfig
 from training.wren.pool import random_pool
-from training.wren.refiner import RefinerConfig
 from training.wren.trainer import BatchShape, Step, Trainer, capture, compile_modules
 
 _TIMEOUT_SECONDS = 110

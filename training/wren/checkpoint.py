@@ -17,7 +17,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from training.wren.model import Wren, WrenConfig
+from polyvox.models.kokoro.wren import Wren, WrenConfig
 from training.wren.quantization import (
     Quantized,
     dequantize_linear,

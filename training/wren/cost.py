@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from polyvox.models.kokoro.wren_source import SAMPLE_RATE
 from polyvox.runtime.executors.ort import OrtGraph
 from training.wren.checkpoint import load_student
 from training.wren.features import synthesize
 from training.wren.held_out import read_sentences
-from training.wren.source import SAMPLE_RATE
 from training.wren.teacher import Request, Teacher
 from training.wren.voices import StyleTables
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from polyvox.models.kokoro.wren_source import SAMPLE_RATE
 from training.wren.losses import DiscriminatorOutputs, compress, stft
-from training.wren.source import SAMPLE_RATE
 
 _LEAKY_SLOPE = 0.1
 _BAND_HZ = (1_000, 5_000)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from training.wren.model import Wren
-from training.wren.source import phase_cycles
-from training.wren.utterance import spread_indices, utterance_frames
+from polyvox.models.kokoro.wren import Wren
+from polyvox.models.kokoro.wren_source import phase_cycles
+from polyvox.models.kokoro.wren_utterance import spread_indices, utterance_frames
 
 TEXT_FRAME = 600
 """Samples per frame of text; pitch and energy have two values in it."""

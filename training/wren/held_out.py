@@ -2,18 +2,17 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
 
+from polyvox.models.kokoro.wren import Wren
 from training.wren.checkpoint import load_student
 from training.wren.features import GRAPH_GAIN, synthesize
-from training.wren.model import Wren
 from training.wren.teacher import Request, Teacher
 from training.wren.voices import StyleTables
 
@@ -74,16 +73,27 @@ def sentences_of(sentences: Sequence[Sentence], speaker: str, index: int, count:
 def write_archive(
     teacher: Teacher, student: Wren, voices: StyleTables, sentences: Sequence[Sentence], file: Path, count: int = 3
 ) -> None:
-    """Synthesize every speaker's sentences by both and write them as 16-bit samples."""
+    """Synthesize every speaker's sentences by both and write them."""
+
+    def recorded() -> Iterator[Recording]:
+        for index, (speaker, weights) in enumerate(SPEAKERS.items()):
+            for sentence in sentences_of(sentences, speaker, index, count):
+                request = Request(sentence.ids, voices.style(weights, len(sentence.ids)))
+                (example,) = teacher.synthesize([request])
+                samples = example.samples * GRAPH_GAIN, synthesize(student, example.features)
+                pair = (each.float().cpu().numpy() for each in samples)
+                yield Recording(speaker, sentence.language, sentence.text, *pair)
+
+    save_recordings(recorded(), file)
+
+
+def save_recordings(recordings: Iterable[Recording], file: Path) -> None:
+    """Write recordings as 16-bit samples."""
     arrays: dict[str, npt.NDArray[np.int16]] = {}
     rows: list[dict[str, str]] = []
-    for index, (speaker, weights) in enumerate(SPEAKERS.items()):
-        for sentence in sentences_of(sentences, speaker, index, count):
-            request = Request(sentence.ids, voices.style(weights, len(sentence.ids)))
-            (example,) = teacher.synthesize([request])
-            arrays[f"{len(rows)}.teacher"] = _int16(example.samples * GRAPH_GAIN)
-            arrays[f"{len(rows)}.student"] = _int16(synthesize(student, example.features))
-            rows.append({"speaker": speaker, "language": sentence.language, "text": sentence.text})
+    for row in recordings:
+        arrays[f"{len(rows)}.teacher"], arrays[f"{len(rows)}.student"] = _int16(row.teacher), _int16(row.student)
+        rows.append({"speaker": row.speaker, "language": row.language, "text": row.text})
     index_bytes = np.frombuffer(json.dumps(rows).encode(), dtype=np.uint8)
     np.savez_compressed(file, listed=index_bytes, **arrays)  # type: ignore[arg-type]
 
@@ -98,10 +108,8 @@ def read_archive(file: Path) -> Iterator[Recording]:
             yield Recording(row["speaker"], row["language"], row["text"], teacher, student)
 
 
-def _int16(samples: Tensor) -> npt.NDArray[np.int16]:
-    rounded = (samples.float().nan_to_num(0.0).clamp(-1, 1) * 32_767).round().to(torch.int16)
-    array: npt.NDArray[np.int16] = rounded.cpu().numpy()
-    return array
+def _int16(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
+    return np.round(np.clip(np.nan_to_num(samples), -1, 1) * 32_767).astype(np.int16)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from polyvox.models.kokoro.wren import WrenConfig
 from training.wren.checkpoint import Checkpoint, Moments, OptimizerState, Progress
-from training.wren.model import WrenConfig
 
 CONFIG_NAMES = {
     "kernel": "kernel_size",

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.wren.source import SAMPLE_RATE
+from polyvox.models.kokoro.wren_source import SAMPLE_RATE
 
 _LOG_FLOOR, _LOG_MEL_FLOOR = 5e-4, 1e-3
 _RELATIVE_FLOOR = 1e-3

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from polyvox.models.kokoro.wren_source import SAMPLE_RATE, phase_cycles
+from polyvox.models.kokoro.wren_utterance import spread_indices, utterance_frames
 from training.wren.features import GRAPH_GAIN, TEXT_FRAME, Features
-from training.wren.source import SAMPLE_RATE, phase_cycles
-from training.wren.utterance import spread_indices, utterance_frames
 
 
 @dataclass(frozen=True, slots=True)

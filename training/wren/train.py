@@ -19,14 +19,14 @@ from types import FrameType
 import torch
 from torch import Tensor
 
+from polyvox.models.kokoro.wren import Wren, WrenConfig
+from polyvox.models.kokoro.wren_refiner import RefinerConfig
 from training.wren.checkpoint import Checkpoint, Progress
 from training.wren.discriminators import Discriminators
 from training.wren.held_out import read_sentences, write_archive
 from training.wren.lines import PhonemeLines
 from training.wren.losses import SpectralLoss
-from training.wren.model import Wren, WrenConfig
 from training.wren.pool import SpeechPool
-from training.wren.refiner import RefinerConfig
 from training.wren.teacher import Request, Teacher, fill_pool
 from training.wren.trainer import BatchShape, Step, Trainer, capture, compile_modules
 from training.wren.voices import StyleTables

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from polyvox.models.kokoro.wren import Wren
 from training.wren.discriminators import Discriminators
 from training.wren.losses import SpectralLoss, discriminator_loss, generator_losses
-from training.wren.model import Wren
 from training.wren.pool import Batch, SpeechPool
 
 _BETAS = (0.8, 0.99)

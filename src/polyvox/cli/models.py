@@ -103,7 +103,7 @@ def _folder_of(name: str, models_dir: Path | None) -> Path:
     if name not in catalog.factories:
         return Path(name)
     locate = catalog.spec(name).tools.locate
-    return (locate and locate(name, settings)) or settings.models_dir / name
+    return (locate and locate(name, settings)) or settings.models_dir / catalog.bundle_of(name)
 
 
 def _spec_of(folder: Path) -> "EngineSpec":

@@ -27,6 +27,7 @@ def pull(
     from polyvox.bundles.pinning import unpinned_notice
     from polyvox.bundles.progress import RichProgress
     from polyvox.bundles.pull import pull as pull_bundle
+    from polyvox.engines.catalog import Catalog
     from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 
@@ -36,13 +37,13 @@ def pull(
     level = "debug" if context.find_root().params["debug"] else "warning"
     settings = load_settings(models_dir=models_dir, log_level=level, log_format="console")
     configure_logging(settings)
-    wanted = manifest_named(name)
+    wanted = manifest_named(Catalog.installed().bundle_of(name))
     for manifest in (*map(manifest_named, wanted.needs), wanted):
         if notice := unpinned_notice(manifest):
             print(notice)
     elsewhere = hub == "modelscope"
     bundle = pull_bundle(
-        name,
+        wanted.name,
         models_dir=settings.models_dir,
         folder=folder,
         hub_url=settings.modelscope_url if elsewhere else settings.hub_url,

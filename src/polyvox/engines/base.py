@@ -68,6 +68,15 @@ class SupportsStyle(Protocol):
 
 
 @runtime_checkable
+class SharesStyles(Protocol):
+    """Speak with styles that were fitted for another model."""
+
+    @property
+    def style_model(self) -> str:
+        """The name of that model."""
+
+
+@runtime_checkable
 class SupportsCodes(Protocol):
     """Take a voice as codec tokens, without its recording."""
 

@@ -64,13 +64,17 @@ class Catalog:
             raise UnknownModelError(f"There is no model {model[:80]!r}; known are {known}.", field="model")
         return found
 
+    def bundle_of(self, model: str) -> str:
+        """The name under which a model's files are pulled; a name of no model stands for itself."""
+        return self.spec(model).bundle_of(model) if model in self.factories else model
+
     def absence(self, model: str, settings: Settings) -> str:
         """Why a model cannot be loaded, with the remedy; empty where its files are here."""
         spec = self.spec(model)
         if not spec.has_files(model, settings):
             return (
-                f"The model {model!r} is not installed; run: polyvox pull {model}. If its files are elsewhere, add it "
-                "to the setting 'models'."
+                f"The model {model!r} is not installed; run: polyvox pull {spec.bundle_of(model)}. If its files are "
+                "elsewhere, add it to the setting 'models'."
             )
         try:
             spec.check_installed()

@@ -131,6 +131,8 @@ class EngineSpec:
     tools: FolderTools = field(default_factory=FolderTools)
     fitting: VoiceFitting | None = None
     presets: PresetVoices | None = None
+    bundles: Mapping[str, str] = field(default_factory=dict)
+    """The installed model whose files a model uses, where that has another name."""
 
     def make(self, model: str, settings: Settings) -> Engine:
         """Make the engine for one model; `UnavailableError` names what has to be installed first."""
@@ -145,10 +147,14 @@ class EngineSpec:
                     f"{self.title} needs {requirement.title}; install it with: {install_hint(requirement.extra)}"
                 )
 
+    def bundle_of(self, model: str) -> str:
+        """The name under which a model's files are pulled and installed."""
+        return self.bundles.get(model, model)
+
     def has_files(self, model: str, settings: Settings) -> bool:
         """Whether the files of a model are where its engine looks for them; they are not read."""
         chosen = None if self.tools.locate is None else self.tools.locate(model, settings)
-        return (settings.models_dir / model if chosen is None else chosen).is_dir()
+        return (settings.models_dir / self.bundle_of(model) if chosen is None else chosen).is_dir()
 
     def with_threads(self, settings: Settings, threads: int) -> Settings:
         """The settings with this family bound to so many CPU threads, where it has such a setting."""

@@ -49,11 +49,11 @@ class ModelFingerprints:
 
     def _folder(self, model: str) -> Path:
         try:
-            tools = Catalog.installed().spec(model).tools
+            spec = Catalog.installed().spec(model)
         except UnknownModelError:
             return self._settings.models_dir / model
-        chosen = None if tools.locate is None else tools.locate(model, self._settings)
-        return self._settings.models_dir / model if chosen is None else chosen
+        chosen = None if spec.tools.locate is None else spec.tools.locate(model, self._settings)
+        return self._settings.models_dir / spec.bundle_of(model) if chosen is None else chosen
 
 
 def _add_files(digest: "hashlib._Hash", path: Path) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, SupportsCodes, SupportsDialogue, SupportsStyle
+from polyvox.engines.base import Engine, SharesStyles, SupportsCodes, SupportsDialogue, SupportsStyle
 from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
 from polyvox.service.preset_prompts import MixedStyle, PresetPrompts
@@ -143,7 +143,8 @@ class VoiceResolver:
         record = await self._store.find(name, owner)
         if record is None:
             return await self._unregistered(name, owner, engine)
-        if isinstance(engine, SupportsStyle) and (style := fitted_style(record.report)) and style.model == engine.name:
+        style = fitted_style(record.report) if isinstance(engine, SupportsStyle) else None
+        if style is not None and style.model == _style_model(engine):
             return self._styled([_FittedShare(1.0, record, style)], ())
         self._registry.check_cloning(engine, registered=True)
         transcript = text or record.transcript
@@ -198,7 +199,7 @@ class VoiceResolver:
 
     async def _mixed(self, expression: str, owner: str, engine: Engine) -> ResolvedVoice | None:
         """A mix with fitted voices in it; None where it has none, which the engine resolves itself."""
-        shares = await self._mix_shares(expression, owner, engine.name, [voice.id for voice in engine.voices])
+        shares = await self._mix_shares(expression, owner, _style_model(engine), [voice.id for voice in engine.voices])
         if shares.unfitted:
             self._registry.check_cloning(engine, registered=True)
         return self._styled(shares.fitted, shares.plain) if shares.fitted else None
@@ -326,3 +327,8 @@ def _is_own(name: str, engine: Engine) -> bool:
         return all(term.voice in own for term in parse_mix(name))
     except UnknownVoiceError:
         return False
+
+
+def _style_model(engine: Engine) -> str:
+    """The model for which a voice must have been fitted to be spoken by an engine."""
+    return engine.style_model if isinstance(engine, SharesStyles) else engine.name

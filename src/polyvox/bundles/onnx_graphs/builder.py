@@ -10,6 +10,7 @@ from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, num
 # Fixed here, so that the same weights give the same bytes whichever version of the library writes them.
 _OPSET: Final = 17
 _IR_VERSION: Final = 8
+_ORT_DOMAIN: Final = "com.microsoft"
 
 FLOAT: Final = TensorProto.FLOAT
 INT64: Final = TensorProto.INT64
@@ -29,6 +30,10 @@ class GraphBuilder:
     def op(self, kind: str, *inputs: str, **attributes: Attribute) -> str:
         """Add a node with one output."""
         return self._node(kind, inputs, [f"{kind.lower()}_{len(self._nodes)}"], attributes)[0]
+
+    def ort_op(self, kind: str, *inputs: str, **attributes: Attribute) -> str:
+        """Add a node with one output, of one of ONNX Runtime's own operators."""
+        return self._node(kind, inputs, [f"{kind.lower()}_{len(self._nodes)}"], attributes, _ORT_DOMAIN)[0]
 
     def ops(self, kind: str, *inputs: str, count: int, **attributes: Attribute) -> list[str]:
         """Add a node with `count` outputs, such as Split."""
@@ -74,16 +79,21 @@ class GraphBuilder:
             [helper.make_tensor_value_info(key, FLOAT, shape) for key, (_, shape) in outputs.items()],
             list(self._initializers.values()),
         )
-        model = helper.make_model(
-            graph, ir_version=_IR_VERSION, opset_imports=[helper.make_opsetid("", _OPSET)], producer_name="polyvox"
-        )
+        domains = sorted({node.domain for node in self._nodes if node.domain})
+        opsets = [helper.make_opsetid("", _OPSET), *(helper.make_opsetid(domain, 1) for domain in domains)]
+        model = helper.make_model(graph, ir_version=_IR_VERSION, opset_imports=opsets, producer_name="polyvox")
         helper.set_model_props(model, dict(metadata or {}))
         return model
 
     def _node(
-        self, kind: str, inputs: Sequence[str], outputs: list[str], attributes: Mapping[str, Attribute]
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        outputs: list[str],
+        attributes: Mapping[str, Attribute],
+        domain: str | None = None,
     ) -> list[str]:
-        node = helper.make_node(kind, list(inputs), outputs)
+        node = helper.make_node(kind, list(inputs), outputs, domain=domain)
         node.attribute.extend(helper.make_attribute(key, value) for key, value in sorted(attributes.items()))
         self._nodes.append(node)
         return outputs

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
@@ -67,6 +67,9 @@ class BatchedSynthesis:
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         return await self._read(requests)
+
+    async def pieces(self, request: SynthesisRequest, due: float) -> AsyncGenerator[SynthesisResult, None]:
+        yield await self.synthesize(request, due)
 
     async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
         if not request.input.ids:

@@ -16,7 +16,7 @@ from polyvox.engines.kit.progress import ChunkLedger
 from polyvox.engines.kokoro.chunking import Break, PausePolicy, PhonemeChunk, split_chunks
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
-from polyvox.engines.kokoro.lookahead import CompletedRequest, synthesize_in_order
+from polyvox.engines.kokoro.lookahead import ReadingPosition, SynthesizedPiece, synthesize_in_order
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -36,6 +36,7 @@ from polyvox.types import (
     EngineLocation,
     NormalizationOptions,
     PreparedVoice,
+    Span,
     Utterance,
     Voice,
     VoicePrompt,
@@ -44,6 +45,8 @@ from polyvox.voices.mixing import MixTerm
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
+_MODEL = "kokoro"
+"""The bundle of files, and the model that voices are fitted for, with either decoder."""
 _WARM_UP = Utterance("I am ready to speak.", "af_heart")
 """Long enough to tell the pace: of a single word much is silence that is cut off."""
 _SHORTEST_SECONDS = 1e-3
@@ -58,9 +61,10 @@ class _Loaded:
 
 
 class KokoroEngine:
-    """Kokoro on ONNX Runtime, or in PyTorch where a GPU or the settings call for it."""
+    """Kokoro on ONNX Runtime, or in PyTorch where a GPU or the settings call for it; `wren` has a small decoder."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, name: str = _MODEL) -> None:
+        self.name = name
         self._models_dir = settings.models_dir
         self._settings = own = settings.section(KokoroSettings)
         self._policy = ChunkPolicy(own.first_chunk_phonemes, own.chunk_growth, own.max_chunk_phonemes)
@@ -77,7 +81,7 @@ class KokoroEngine:
         """Why the engine does not run as its settings ask, such as a GPU that failed; languages that lack packages."""
         self.pace: float | None = None
 
-    name = "kokoro"
+    style_model = _MODEL
     voices: Sequence[Voice] = catalogue()
     capabilities = Capabilities(
         languages=LANGUAGE_TAGS,
@@ -93,12 +97,12 @@ class KokoroEngine:
         self._observer = observer
 
     async def start(self) -> None:
-        bundle = await asyncio.to_thread(open_bundle, "kokoro", self._models_dir)
+        bundle = await asyncio.to_thread(open_bundle, _MODEL, self._models_dir)
         voices = await asyncio.to_thread(VoiceTable, bundle.folder / "voices", self.voices)
         network = await asyncio.to_thread(load_network, self._settings, bundle)
         self.warning = " ".join(filter(None, (network.warning, unspoken(LANGUAGE_TAGS, self._espeak))))
         self.location = EngineLocation(network.device)
-        log.info("kokoro loaded", runs_on=network.runs_on)
+        log.info("kokoro loaded", model=self.name, runs_on=network.runs_on)
         await self.start_with(network.synthesis(self._observer), voices)
 
     async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
@@ -123,11 +127,11 @@ class KokoroEngine:
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         loaded = self._started()
         requests = self.requests(utterance)
-        ledger = ChunkLedger(SAMPLE_RATE, self._policy)
+        ledger, reading = ChunkLedger(SAMPLE_RATE, self._policy), ReadingPosition()
         chunks = synthesize_in_order(lambda: loaded.synthesis.next_request(requests), loaded.synthesis)
         async with aclosing(chunks):
             async for chunk in chunks:
-                yield _audio_chunk(ledger, chunk, utterance)
+                yield _audio_chunk(ledger, chunk, reading.said_by(chunk), utterance)
         if ledger.index == 0:
             raise SilentTextError("Nothing in the text can be spoken: it holds no word or number.", field="input")
 
@@ -177,16 +181,16 @@ class KokoroEngine:
         return self._loaded
 
 
-def _audio_chunk(ledger: ChunkLedger, done: CompletedRequest, utterance: Utterance) -> AudioChunk:
+def _audio_chunk(ledger: ChunkLedger, done: SynthesizedPiece, span: Span | None, utterance: Utterance) -> AudioChunk:
     chunk, rendered = done.request.chunk, done.result.rendered
     return ledger.chunk(
         rendered.pcm,
-        text=utterance.text[chunk.span.start : chunk.span.end] if chunk.span else "",
-        span=chunk.span,
+        text=utterance.text[span.start : span.end] if span else "",
+        span=span,
         words=word_timings(
             rendered.words, utterance.text, first_sample=ledger.samples - rendered.trimmed, sample_rate=SAMPLE_RATE
         ),
-        tokens=len(chunk.phonemes),
+        tokens=len(chunk.phonemes) if done.first else 0,
         wall_seconds=done.wall_seconds,
         device_seconds=done.result.device_seconds,
     )

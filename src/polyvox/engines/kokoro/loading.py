@@ -33,6 +33,8 @@ class LoadedNetwork:
 def load_network(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
     """Load what the settings ask for and the machine supports; blocks for seconds."""
     executor = settings.executor
+    if settings.decoder == "wren":
+        return _with_wren(settings, bundle)
     if executor == "onnx" or (executor == "auto" and not _gpu_expected(settings)):
         return _on_onnx_runtime(settings, bundle)
     if find_spec("torch") is None:
@@ -67,6 +69,22 @@ def _on_onnx_runtime(settings: KokoroSettings, bundle: Bundle, warning: str = ""
     model = KokoroModel(bundle.file("model.onnx"), settings.threads or share_of_cores(workers))
     return LoadedNetwork(
         lambda observer: SerialSynthesis(model.run, workers, observer), "ONNX Runtime on the CPU", warning
+    )
+
+
+def _with_wren(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
+    from polyvox.engines.kokoro.wren.loading import load_wren
+    from polyvox.engines.kokoro.wren.synthesis import WrenSynthesis
+
+    workers = settings.workers
+    model = load_wren(bundle.file("model.onnx"), settings.threads or share_of_cores(workers))
+    warning = (
+        "Wren runs on ONNX Runtime on the CPU only; choose the decoder 'full' for PyTorch or a GPU."
+        if settings.executor == "native" or settings.device == "cuda"
+        else ""
+    )
+    return LoadedNetwork(
+        lambda observer: WrenSynthesis(model.render, workers, observer), "Wren on ONNX Runtime on the CPU", warning
     )
 
 

@@ -45,20 +45,51 @@ class _Boundary:
     after_stop: bool
 
 
+@dataclass(frozen=True, slots=True)
+class PausePlace:
+    """Where a pause belongs: the windows between two words, the onset of the second, and the least pause in samples."""
+
+    region: Span
+    onset: int
+    least: int
+    after_stop: bool
+
+    def missing(self, levels: Pcm, quiet: npt.NDArray[np.bool_]) -> MissingPause | None:
+        """What it lacks, given the level of each window and which of them are quiet; None where it lacks nothing."""
+        run = _pause_run(quiet, self.region, self.onset if self.after_stop else None)
+        if run is None:
+            return _at_softest(levels, self.region, self.onset, self.least)
+        pause = _in_quiet(run, self.least)
+        return pause if pause.length > 0 else None
+
+
 def missing_pauses(chunk: PhonemeChunk, output: ModelOutput, speed: float, sample_rate: int) -> list[MissingPause]:
     """What each sentence and clause end inside a chunk lacks of its least pause, in order."""
-    found: list[MissingPause] = []
-    levels = _peaks(output.pcm)
-    quiet = levels < levels.max(initial=0.0) * 10 ** (-QUIET_DB / 20)
-    edges = np.clip(phoneme_edges(output.durations) // WINDOW_SAMPLES, 0, len(levels))
+    levels = window_peaks(output.pcm)
+    quiet = quiet_windows(levels, float(levels.max(initial=0.0)))
+    places = pause_places(chunk, output.durations, len(levels), speed, sample_rate)
+    return [pause for place in places if (pause := place.missing(levels, quiet)) is not None]
+
+
+def pause_places(
+    chunk: PhonemeChunk, durations: npt.NDArray[np.int64], windows: int, speed: float, sample_rate: int
+) -> list[PausePlace]:
+    """The sentence and clause ends inside a chunk of so many windows, in order."""
+    places: list[PausePlace] = []
+    edges = np.clip(phoneme_edges(durations) // WINDOW_SAMPLES, 0, windows)
     for boundary in _boundaries(chunk):
         least = round(chunk.pauses.within_chunk(boundary.kind) / speed * sample_rate)
         start, onset = int(edges[boundary.last]), int(edges[boundary.first])
-        region = Span(start, min(onset + _WINDOWS_PER_FRAME, len(levels)))
+        region = Span(start, min(onset + _WINDOWS_PER_FRAME, windows))
         if least and len(region) > 0:
-            run = _pause_run(quiet, region, onset if boundary.after_stop else None)
-            found.append(_at_softest(levels, region, onset, least) if run is None else _in_quiet(run, least))
-    return [pause for pause in found if pause.length > 0]
+            places.append(PausePlace(region, onset, least, boundary.after_stop))
+    return places
+
+
+def quiet_windows(levels: Pcm, peak: float) -> npt.NDArray[np.bool_]:
+    """The windows that are a pause beside speech of such a peak."""
+    quiet: npt.NDArray[np.bool_] = levels < peak * 10 ** (-QUIET_DB / 20)
+    return quiet
 
 
 def with_pauses(
@@ -71,10 +102,10 @@ def with_pauses(
         rise = pauses[number - 1].rise if number else 0
         parts.append(with_faded_edges(pcm[cuts[number] : cuts[number + 1]], rise, pause.fall if pause else 0))
         parts.append(np.zeros(pause.length if pause else 0, np.float32))
-    return np.concatenate(parts), tuple(_moved(word, pauses) for word in words)
+    return np.concatenate(parts), tuple(moved(word, pauses) for word in words)
 
 
-def _moved(word: AlignedWord, pauses: Sequence[MissingPause]) -> AlignedWord:
+def moved(word: AlignedWord, pauses: Sequence[MissingPause]) -> AlignedWord:
     """A word lies wholly before or behind a pause, by its middle."""
     middle = (word.samples.start + word.samples.end) // 2
     shift = sum(pause.length for pause in pauses if pause.at < middle)
@@ -135,7 +166,8 @@ def _runs(flags: npt.NDArray[np.bool_], region: Span) -> list[Span]:
     return [Span(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
 
 
-def _peaks(pcm: Pcm) -> Pcm:
+def window_peaks(pcm: Pcm) -> Pcm:
+    """The largest magnitude in each whole window."""
     whole = len(pcm) // WINDOW_SAMPLES
     peaks: Pcm = np.abs(pcm[: whole * WINDOW_SAMPLES]).reshape(whole, WINDOW_SAMPLES).max(axis=1, initial=0.0)
     return peaks

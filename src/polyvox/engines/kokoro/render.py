@@ -22,11 +22,16 @@ FADE_SAMPLES = 120
 
 @dataclass(frozen=True, slots=True)
 class RenderedChunk:
-    """Samples of one chunk with its pause, and its words; `trimmed` samples were cut off in front."""
+    """Samples of one chunk with its pause, or of a piece of it, and the words that end in it.
+
+    Words are counted from a sample `trimmed` before its first one.
+    """
 
     pcm: Pcm
     trimmed: int
     words: tuple[AlignedWord, ...]
+    last: bool = True
+    """Whether the chunk ends with it."""
 
 
 def render(chunk: PhonemeChunk, output: ModelOutput, speed: float, gain: float | None = None) -> RenderedChunk:

@@ -23,6 +23,11 @@ class KokoroSettings(SettingsSection):
         description="What runs Kokoro: ONNX Runtime, or PyTorch (`native`); `auto`: PyTorch on a working GPU, else "
         "ONNX Runtime.",
     )
+    decoder: Literal["auto", "full", "wren"] = Field(
+        "auto",
+        description="What the model `kokoro` decodes with: its own decoder (`full`), or a small one that costs a "
+        "fraction of it on the CPU (`wren`); `auto`: `full`. The model `wren` always has the small one.",
+    )
     workers: int = Field(1, ge=1, le=64, description="ONNX Runtime calls that run in parallel.")
     threads: int = Field(0, ge=0, le=256, description="CPU threads of each such call; 0 shares the cores out.")
     device: Literal["auto", "cpu", "cuda"] = Field(

@@ -14,6 +14,13 @@ def _make(settings: Settings) -> Engine:
     return KokoroEngine(settings)
 
 
+def _make_wren(settings: Settings) -> Engine:
+    from polyvox.engines.kokoro.engine import KokoroEngine
+
+    own = settings.section(KokoroSettings).model_copy(update={"decoder": "wren"})
+    return KokoroEngine(settings.with_section(own), "wren")
+
+
 def _uses_gpu(settings: Settings) -> bool:
     """ONNX Runtime runs it on the CPU; only `native` asks for PyTorch in every process."""
     return settings.section(KokoroSettings).executor == "native"
@@ -22,8 +29,8 @@ def _uses_gpu(settings: Settings) -> bool:
 KOKORO = EngineSpec(
     family="kokoro",
     title="Kokoro",
-    models={"kokoro": _make},
-    languages={"kokoro": LANGUAGE_TAGS},
+    models={"kokoro": _make, "wren": _make_wren},
+    languages={"kokoro": LANGUAGE_TAGS, "wren": LANGUAGE_TAGS},
     settings=KokoroSettings,
     uses_gpu=_uses_gpu,
     threads_field="threads",
@@ -31,4 +38,5 @@ KOKORO = EngineSpec(
     precision_field="precision",
     fitting=VoiceFitting("kokoro", worker="polyvox.engines.kokoro.fitting.worker", bundles=("kokoro", "campplus")),
     presets=PRESETS,
+    bundles={"wren": "kokoro"},
 )

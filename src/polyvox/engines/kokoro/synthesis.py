@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -18,7 +18,7 @@ from polyvox.runtime.stage import Observer, Stage
 
 @dataclass(frozen=True, slots=True)
 class SynthesisResult:
-    """One rendered chunk, and the seconds the device spent on it."""
+    """A rendered chunk or a piece of one, and the seconds the device spent on it."""
 
     rendered: RenderedChunk
     device_seconds: float
@@ -38,8 +38,8 @@ class KokoroSynthesis(Protocol):
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         """The next request of an utterance, made off the event loop; None at its end."""
 
-    async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
-        """The request's chunk, by the time its player runs dry if the device can do it."""
+    def pieces(self, request: SynthesisRequest, due: float) -> AsyncGenerator[SynthesisResult, None]:
+        """The request's chunk, whole or in pieces, by the time its player runs dry if the device can do it."""
 
     async def close(self) -> None:
         """Release network and threads."""
@@ -75,6 +75,9 @@ class SerialSynthesis:
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         return await self._text.run(lambda: next(requests, None))
+
+    async def pieces(self, request: SynthesisRequest, due: float) -> AsyncGenerator[SynthesisResult, None]:
+        yield await self.synthesize(request, due)
 
     async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
         size, now = len(request.input.ids), asyncio.get_running_loop().time()

@@ -16,11 +16,11 @@ from polyvox.runtime.cancellation import InferenceStoppedError, current_token
 
 
 class OrtGraph:
-    """One ONNX graph on the CPU. `run` may be called from several threads at once."""
+    """One ONNX graph on the CPU, from a file or serialised. `run` may be called from several threads at once."""
 
-    def __init__(self, path: Path, threads: int) -> None:
+    def __init__(self, model: Path | bytes, threads: int) -> None:
         # Inputs differ in length at every call.
-        self._session = open_session(path, threads, mem_pattern=False)
+        self._session = open_session(model, threads, mem_pattern=False)
 
     @property
     def inputs(self) -> tuple[str, ...]:

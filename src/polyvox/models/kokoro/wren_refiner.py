@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.wren.blocks import Condition, ConvNeXtBlock
-from training.wren.source import overlap_add
+from polyvox.models.kokoro.wren_blocks import Condition, ConvNeXtBlock
+from polyvox.models.kokoro.wren_source import overlap_add
 
 _OVERLAP = 4
 """Spectra that cover one sample."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.wren.source import VOICED_ABOVE_HZ
+from polyvox.models.kokoro.wren_source import VOICED_ABOVE_HZ
 
 SPREAD_FRAMES = 192
 """Frames of text, evenly spread over an utterance, that stand for all of them."""

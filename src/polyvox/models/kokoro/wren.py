@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.wren.blocks import Condition, ConvNeXtBlock
-from training.wren.refiner import Refiner, RefinerConfig
-from training.wren.source import (
+from polyvox.models.kokoro.wren_blocks import Condition, ConvNeXtBlock
+from polyvox.models.kokoro.wren_refiner import Refiner, RefinerConfig
+from polyvox.models.kokoro.wren_source import (
     VOICED_ABOVE_HZ,
     band_interpolation,
     filter_frames,
@@ -28,7 +28,7 @@ from training.wren.source import (
     pulse_train,
     sample_phases,
 )
-from training.wren.utterance import UtteranceEncoder
+from polyvox.models.kokoro.wren_utterance import UtteranceEncoder
 
 _REFERENCE_PITCH, _LOWEST_PITCH = 150.0, 20.0
 _ENERGY_SCALE = 5.0

@@ -1,0 +1,232 @@
+"""Wren's decoder as three ONNX graphs: `plan` once for an utterance, `filters` and `refiner` for each piece of it.
+
+The blocks of the last two take and return their state, the last rows that a depthwise convolution still needs, so a
+piece costs no more than its own frames and equals that part of the whole. A block's output is three rows behind its
+input. At either end of an utterance stand three rows of zeros: as the first state, and as `tail` behind the last piece.
+
+There is no batch axis: rows are [frames, width]. What lies between the graphs, Fourier transforms and overlap-add, is
+cheaper outside of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from polyvox.bundles.checkpoint import Weights
+from polyvox.bundles.onnx_graphs.builder import FLOAT, GraphBuilder, serialize
+
+Precision = Literal["float32", "int8"]
+Array = npt.NDArray[np.float32]
+
+KERNEL = 7
+"""Rows of a depthwise convolution."""
+_EPSILON = 1e-5
+_BLOCK = 128
+"""Inputs that share one scale in 8 bits."""
+_IN_INTEGERS = 4
+"""The accuracy level at which ONNX Runtime multiplies integers."""
+_PRECISE = frozenset({"head", "refiner.corrections"})
+"""Layers whose outputs are log-magnitudes, phases and corrections of them: 16 bits where the others have 8."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrenGraphs:
+    """The serialised graphs."""
+
+    plan: bytes
+    filters: bytes
+    refiner: bytes
+
+
+def wren_graphs(weights: Weights, precision: Precision = "float32") -> WrenGraphs:
+    """Build the graphs from a checkpoint's float32 weights."""
+    return WrenGraphs(*(build(_WrenBuilder(weights, precision)) for build in (_plan, _filters, _refiner)))
+
+
+class _WrenBuilder(GraphBuilder):
+    """A graph over Wren's weights, which are stored in 8 or 16 bits where that is asked for."""
+
+    def __init__(self, weights: Weights, precision: Precision) -> None:
+        super().__init__()
+        self._weights = weights
+        self._precision = precision
+
+    def array(self, name: str) -> Array:
+        return self._weights[name].astype(np.float32)
+
+    def block_names(self, prefix: str) -> list[str]:
+        """The blocks under a prefix, in order."""
+        start, end = f"{prefix}blocks.", ".layer_scale"
+        count = sum(name.startswith(start) and name.endswith(end) for name in self._weights)
+        return [f"{prefix}blocks.{index}" for index in range(count)]
+
+    def dense(self, x: str, weight: Array, bias: Array | None, *, precise: bool = False) -> str:
+        """x [rows, inputs] times a weight as PyTorch lays it out, [outputs, inputs]."""
+        if self._precision == "int8" and not precise:
+            return self._in_8_bits(x, weight, bias)
+        inputs = [x, self.stored(np.ascontiguousarray(weight.T))]
+        return self.op("Gemm", *inputs, *([] if bias is None else [self.constant(bias)]))
+
+    def stored(self, values: Array) -> str:
+        """A constant, in 16 bits where weights are to be small; ONNX Runtime widens it when it loads the graph."""
+        if self._precision == "float32":
+            return self.constant(values)
+        return self.op("Cast", self.constant(values.astype(np.float16)), to=FLOAT)
+
+    def _in_8_bits(self, x: str, weight: Array, bias: Array | None) -> str:
+        """A product of 8-bit integers, both sides scaled in blocks along a row: a row does not depend on the others."""
+        outputs, inputs = weight.shape
+        blocks = -(-inputs // _BLOCK)
+        padded = np.pad(weight, ((0, 0), (0, blocks * _BLOCK - inputs))).reshape(outputs, blocks, _BLOCK)
+        scale = np.maximum(np.abs(padded).max(axis=2, keepdims=True), 1e-12) / 127
+        rounded = self.constant((np.round(padded / scale) + 128).astype(np.uint8))
+        scales = self.constant(scale.reshape(-1).astype(np.float32))
+        product = self.ort_op(
+            "MatMulNBits", x, rounded, scales,
+            K=inputs, N=outputs, bits=8, block_size=_BLOCK, accuracy_level=_IN_INTEGERS,
+        )  # fmt: skip
+        return product if bias is None else self.op("Add", product, self.constant(bias))
+
+    def linear(self, x: str, name: str) -> str:
+        return self.dense(x, self.array(f"{name}.weight"), self.array(f"{name}.bias"), precise=name in _PRECISE)
+
+    def convolution(self, x: str, name: str) -> str:
+        """A convolution that keeps its length, of [1, channels, time]."""
+        weight = self.array(f"{name}.weight")
+        kernel = weight.shape[2]
+        bias = self.constant(self.array(f"{name}.bias"))
+        return self.op("Conv", x, self.stored(weight), bias, pads=[kernel // 2] * 2)
+
+    def gelu(self, x: str) -> str:
+        if self._precision == "int8":
+            # By a hyperbolic tangent: less than a step of 8 bits away, and twice as fast.
+            return self.ort_op("FastGelu", x)
+        erf = self.op("Erf", self.op("Div", x, self.scalar(np.sqrt(2.0))))
+        return self.op("Mul", self.op("Mul", x, self.op("Add", erf, self.scalar(1.0))), self.scalar(0.5))
+
+    def normed(self, x: str, width: int) -> str:
+        """Layer norm without weights.
+
+        In steps of ReduceMean it would be faster, but a row would be rounded otherwise in another batch of rows.
+        """
+        ones, zeros = self.constant(np.ones(width, np.float32)), self.constant(np.zeros(width, np.float32))
+        return self.op("LayerNormalization", x, ones, zeros, epsilon=_EPSILON)
+
+    def row(self, x: str, index: int) -> str:
+        """One entry along the first axis, without that axis."""
+        return self.op("Squeeze", self.slice(x, index, index + 1, 0), self.integers(0))
+
+    def block(self, x: str, name: str, film: str, state: str, tail: str) -> tuple[str, str]:
+        """A ConvNeXt block on new rows: its output, and its next state."""
+        seen = self.op("Concat", state, x, tail, axis=0)
+        weight = self.array(f"{name}.depthwise.weight")
+        columns = self.op("Unsqueeze", self.op("Transpose", seen, perm=[1, 0]), self.integers(0))
+        mixed = self.op(
+            "Conv", columns, self.constant(weight), self.constant(self.array(f"{name}.depthwise.bias")),
+            group=len(weight),
+        )  # fmt: skip
+        rows = self.op("Transpose", self.op("Squeeze", mixed, self.integers(0)), perm=[1, 0])
+        # FiLM is the layer norm's own scale and shift.
+        normed = self.op("LayerNormalization", rows, self.row(film, 0), self.row(film, 1), epsilon=_EPSILON)
+        inner = self.gelu(self.linear(normed, f"{name}.expand"))
+        scale = self.array(f"{name}.layer_scale")
+        added = self.dense(
+            inner, self.array(f"{name}.contract.weight") * scale[:, None], self.array(f"{name}.contract.bias") * scale
+        )
+        reach = KERNEL // 2
+        return self.op("Add", self.slice(seen, reach, -reach, 0), added), self.slice(seen, 1 - KERNEL, 2**31, 0)
+
+    def blocks(self, x: str, prefix: str) -> tuple[str, str]:
+        """All blocks under a prefix on the graph's inputs `film`, `state` and `tail`."""
+        states = []
+        for index, name in enumerate(self.block_names(prefix)):
+            x, kept = self.block(x, name, self.row("film", index), self.row("state", index), "tail")
+            states.append(self.op("Unsqueeze", kept, self.integers(0)))
+        return x, self.op("Concat", *states, axis=0)
+
+    def films(self, code: str, utterance: str, prefix: str) -> str:
+        """Scale and shift of every block [blocks, 2, width], in one product."""
+        names = self.block_names(prefix)
+        style, bias, whole = (
+            np.concatenate([self.array(f"{name}.{part}") for name in names])
+            for part in ("film.weight", "film.bias", "utterance_film.weight")
+        )
+        film = self.op("Add", self.dense(code, style, bias), self.dense(utterance, whole, None))
+        scaled = np.array([1, 0], np.float32).reshape(1, 2, 1)
+        return self.op("Add", self.op("Reshape", film, self.integers(len(names), 2, -1)), self.constant(scaled))
+
+
+def _plan(graph: _WrenBuilder) -> bytes:
+    """Text, curves, style and frames spread over the utterance to the first block's rows and all blocks' FiLM."""
+    text, frames = graph.array("text_conv.weight"), graph.array("utterance_encoder.frame_in.weight")
+    rows = graph.op("Unsqueeze", graph.convolution("text", "text_conv"), graph.integers(3))
+    doubled = graph.op("Reshape", graph.op("Concat", rows, rows, axis=3), graph.integers(1, len(text), -1))
+    hidden = graph.op("Add", doubled, graph.convolution("curves", "curve_conv"))
+    code = graph.gelu(graph.linear(graph.gelu(graph.linear("style", "style_mlp.0")), "style_mlp.2"))
+    utterance = _utterance(graph)
+    width = len(text)
+    return _serialized(
+        graph,
+        {"text": (1, text.shape[1], "text_frames"), "curves": (1, 5, "frames"),
+         "style": (1, graph.array("style_mlp.0.weight").shape[1]), "utterance": ("spread", frames.shape[1])},
+        {"hidden": (graph.op("Transpose", graph.row(hidden, 0), perm=[1, 0]), ("frames", width)),
+         "film": (graph.films(code, utterance, ""), ("blocks", 2, width)),
+         "refiner_film": (graph.films(code, utterance, "refiner."), ("refiner_blocks", 2, "refiner_width"))},
+    )  # fmt: skip
+
+
+def _utterance(graph: _WrenBuilder) -> str:
+    """The utterance encoder: mean and deviation over the frames of a small network's outputs."""
+    name = "utterance_encoder"
+    rows = graph.op("Add", graph.linear("utterance", f"{name}.frame_in"), graph.linear("style", f"{name}.style_in"))
+    rows = graph.gelu(graph.linear(graph.gelu(rows), f"{name}.inner"))
+    mean = graph.op("ReduceMean", rows, axes=[0], keepdims=1)
+    apart = graph.op("Sub", rows, mean)
+    variance = graph.op("ReduceMean", graph.op("Mul", apart, apart), axes=[0], keepdims=1)
+    deviation = graph.op("Sqrt", graph.op("Add", variance, graph.scalar(_EPSILON)))
+    pooled = graph.linear(graph.op("Concat", mean, deviation, axis=1), f"{name}.pooled_in")
+    return graph.linear(graph.gelu(pooled), f"{name}.output")
+
+
+def _filters(graph: _WrenBuilder) -> bytes:
+    """Rows of `plan` to hidden states and the parameters of their filters."""
+    outputs, width = graph.array("head.weight").shape
+    hidden, state = graph.blocks("rows", "")
+    filters = graph.linear(graph.normed(hidden, width), "head")
+    return _serialized(
+        graph,
+        {"rows": ("rows", width), **_block_inputs(width)},
+        {"hidden": (hidden, ("frames", width)), "filters": (filters, ("frames", outputs)),
+         "next_state": (state, ("blocks", KERNEL - 1, width))},
+    )  # fmt: skip
+
+
+def _refiner(graph: _WrenBuilder) -> bytes:
+    """Compressed spectra, and the hidden states of their frames, to corrections of spectra."""
+    width, bins = graph.array("refiner.spectra_in.weight").shape
+    hidden_width = graph.array("refiner.hidden_in.weight").shape[1]
+    own = graph.linear(graph.normed("hidden", hidden_width), "refiner.hidden_in")
+    spectra = graph.linear("spectra", "refiner.spectra_in")
+    rows = graph.op("Add", graph.op("Reshape", own, graph.integers(-1, width)), spectra)
+    rows, state = graph.blocks(rows, "refiner.")
+    corrections = graph.linear(graph.normed(rows, width), "refiner.corrections")
+    return _serialized(
+        graph,
+        {"spectra": ("spectra", bins), "hidden": ("frames", hidden_width), **_block_inputs(width)},
+        {"corrections": (corrections, ("corrected", 2 * bins)), "next_state": (state, ("blocks", KERNEL - 1, width))},
+    )
+
+
+def _block_inputs(width: int) -> dict[str, Sequence[int | str]]:
+    return {"film": ("blocks", 2, width), "state": ("blocks", "kept", width), "tail": ("tail", width)}
+
+
+def _serialized(
+    graph: GraphBuilder,
+    inputs: dict[str, Sequence[int | str]],
+    outputs: dict[str, tuple[str, Sequence[int | str]]],
+) -> bytes:
+    return serialize(graph.model({name: (FLOAT, shape) for name, shape in inputs.items()}, outputs, name="wren"))

@@ -1,0 +1,73 @@
+"""From requests to pieces of audible chunks, with Wren's decoder."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import dataclass
+
+from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk
+from polyvox.engines.kokoro.request import SynthesisRequest
+from polyvox.engines.kokoro.synthesis import SynthesisResult, render_pause
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.stage import Observer, Stage
+
+Render = Callable[[SynthesisRequest], Iterator[RenderedChunk | None]]
+"""The steps of a chunk, each short; None where a step gives nothing to hear."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    piece: RenderedChunk | None
+    seconds: float
+    last: bool = False
+
+
+class WrenSynthesis:
+    """Steps of all streams run one by one on each of `workers` threads, the most urgent first.
+
+    A step is a chunk's plan or the next piece of it, so nobody waits long for another stream's chunk. They are not
+    batched: on a CPU a batch of pieces takes as long as the pieces one by one.
+    """
+
+    def __init__(self, render: Render, workers: int, observer: Observer | None) -> None:
+        # The next chunk's plan is made while the last pieces of this one play.
+        self.lookahead = 2
+        self.workers = workers
+        self._render = render
+        self._device = DeviceExecutor("wren", workers)
+        self._stage = Stage[Iterator[RenderedChunk | None], _Step](
+            "wren", _next_steps, executor=self._device, observer=observer
+        )
+        self._text = DeviceExecutor("wren-text", 1)
+
+    async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
+        return await self._text.run(lambda: next(requests, None))
+
+    async def pieces(self, request: SynthesisRequest, due: float) -> AsyncGenerator[SynthesisResult, None]:
+        if not request.input.ids:
+            yield SynthesisResult(render_pause(request), 0.0)
+            return
+        steps, spent = self._render(request), 0.0
+        while not (step := await self._stage(steps, due=due)).last:
+            spent += step.seconds
+            if step.piece is not None:
+                yield SynthesisResult(step.piece, spent)
+                due, spent = due + len(step.piece.pcm) / SAMPLE_RATE, 0.0
+
+    async def close(self) -> None:
+        await self._stage.close()
+        for executor in (self._device, self._text):
+            await asyncio.to_thread(executor.close)
+
+
+def _next_steps(renders: list[Iterator[RenderedChunk | None]]) -> list[_Step]:
+    return [_next_step(render) for render in renders]
+
+
+def _next_step(render: Iterator[RenderedChunk | None]) -> _Step:
+    started = time.perf_counter()
+    try:
+        piece = next(render)
+    except StopIteration:
+        return _Step(None, 0.0, last=True)
+    return _Step(piece, time.perf_counter() - started)
