@@ -5,8 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI, Security
-from fastapi.security import HTTPBearer
+from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
@@ -18,7 +17,7 @@ from polyvox.api.doors import DOORS
 from polyvox.api.ephemeral_keys import EphemeralKeys
 from polyvox.api.errors import UnexpectedErrors, install_handlers
 from polyvox.api.hosts import HostCheck
-from polyvox.api.openapi import describe_errors
+from polyvox.api.openapi import describe_access
 from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
@@ -85,16 +84,15 @@ def create_app(
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
     app.add_middleware(RequestIds)
     app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
-    key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    for door in doors:
-        app.include_router(door.router, dependencies=[key])
-    app.include_router(admin.router)
+    # Not by include_router: FastAPI would build each route again when the first request comes, which takes 0.2 s.
+    for router in (*(door.router for door in doors), admin.router):
+        app.router.routes.extend(router.routes)
     install_docs(app, _DOCS)
     return app
 
 
 class _Application(FastAPI):
-    """FastAPI, whose document describes the errors that are answered."""
+    """FastAPI, whose document describes the errors that are answered and the key that is asked for."""
 
     def __init__(self, refusals: Refusals, public: Sequence[str], **options: Any) -> None:  # noqa: ANN401 - FastAPI's
         super().__init__(**options)
@@ -103,7 +101,7 @@ class _Application(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            describe_errors(super().openapi(), self._refusals, self._public)
+            describe_access(super().openapi(), self._refusals, self._public)
         return super().openapi()
 
 
