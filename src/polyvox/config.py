@@ -434,6 +434,17 @@ class Settings(BaseModel):
     chunk_log_bytes: int = Field(10_485_760, ge=4096, description="Size at which the log of chunks rotates.")
     chunk_log_keep: int = Field(4, ge=1, le=1_000, description="Rotated logs of chunks to keep.")
 
+    # Traces
+    otlp_endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s]+$",
+        description="Base URL of the OpenTelemetry collector for traces, such as http://localhost:4318; unset: as "
+        "OTEL_EXPORTER_OTLP_ENDPOINT says, else there are none.",
+    )
+    trace_sample_ratio: float = Field(
+        1.0, ge=0, le=1, description="Share of requests that are traced; one whose caller has decided follows that."
+    )
+
     _sections: dict[str, SettingsSection] = PrivateAttr(default_factory=dict)
 
     @property

@@ -23,6 +23,7 @@ from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
+from polyvox.api.request_traces import RequestTraces
 from polyvox.api.shared_paths import PathSharing
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.socket_limit import SocketLimit
@@ -83,6 +84,8 @@ def create_app(
     _install_middleware(app, service, doors, refusals, public)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
+    if service.tracer is not None:
+        app.add_middleware(RequestTraces, tracer=service.tracer, untraced=[*public, *admin.UNTRACED])
     app.add_middleware(RequestIds)
     app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
     key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
