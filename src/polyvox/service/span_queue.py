@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 QUEUED_SPANS = 8_192
-"""A span has about 2 KiB."""
+"""A span has 2.7 kB."""
 _BATCH = 512
 _BATCH_SECONDS = 2.0
 _CLOSE_SECONDS = 5.0
