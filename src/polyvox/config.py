@@ -132,6 +132,7 @@ class Settings(BaseModel):
         300.0, gt=0, description="How long a Wyoming connection may stay open without a request."
     )
     wyoming_mdns: bool = Field(False, description="Whether the Wyoming port is announced in the network by mDNS.")
+    studio: bool = Field(True, description="Whether the Studio answers: `/web`, and `/` for browsers.")
     mcp: bool = Field(False, description="Whether `/mcp` answers: speech as tools for agents, over streamable HTTP.")
     mcp_max_sessions: int = Field(256, ge=1, description="Sessions of MCP clients at once; beyond that 503.")
     mcp_session_seconds: float = Field(1_800.0, gt=0, description="How long such a session may be idle.")

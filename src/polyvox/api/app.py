@@ -56,6 +56,7 @@ def create_app(
     It starts and closes the voices and their fits itself; those of the settings unless others are given. With
     `allowed_hosts`, only calls to an address, to localhost or to these host names are answered.
     """
+    doors = [door for door in doors if door.is_open(service.settings)]
     refusals = Refusals(row for door in doors for row in door.wordings.items())
     public = _public(doors)
     app = _Application(
