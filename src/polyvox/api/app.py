@@ -22,6 +22,7 @@ from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
+from polyvox.api.request_traces import RequestTraces
 from polyvox.api.shared_paths import PathSharing
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.socket_limit import SocketLimit
@@ -54,6 +55,7 @@ def create_app(
     It starts and closes the voices and their fits itself; those of the settings unless others are given. With
     `allowed_hosts`, only calls to an address, to localhost or to these host names are answered.
     """
+    doors = [door for door in doors if door.is_open(service.settings)]
     refusals = Refusals(row for door in doors for row in door.wordings.items())
     public = _public(doors)
     app = _Application(
@@ -82,6 +84,8 @@ def create_app(
     _install_middleware(app, service, doors, refusals, public)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
+    if service.tracer is not None:
+        app.add_middleware(RequestTraces, tracer=service.tracer, untraced=[*public, *admin.UNTRACED])
     app.add_middleware(RequestIds)
     app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
     # Not by include_router: FastAPI would build each route again when the first request comes, which takes 0.2 s.

@@ -200,6 +200,12 @@ class Metrics:
             "Chunks that could not be written to `chunk_log`.",
             registry=registry,
         )
+        self._dropped_spans = Counter(
+            "polyvox_dropped_spans",
+            "Spans of traces that were lost: the queue was full, or the collector did not take them (export).",
+            ["reason"],
+            registry=registry,
+        )
 
         self._speech_cache = Counter(
             "polyvox_speech_cache_events",
@@ -246,6 +252,9 @@ class Metrics:
 
     def chunk_record_lost(self) -> None:
         self._lost_records.inc()
+
+    def spans_dropped(self, reason: str, count: int) -> None:
+        self._dropped_spans.labels(reason).inc(count)
 
     def slow_patterns(self, count: int) -> None:
         self._slow_patterns.inc(count)
