@@ -1,4 +1,4 @@
-"""Write docs/settings.md, every setting with its variable, default and meaning, and the names that the Helm chart takes.
+"""Write docs/settings.md, every setting with its variable, default and meaning, and the names for the Helm chart.
 
 Run it after changing a setting.
 """

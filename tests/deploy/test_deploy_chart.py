@@ -75,7 +75,7 @@ REFUSED = {
     "scaled pods on SQLite": ({**SECRET, "autoscaling": KEDA}, "Several pods cannot share voices in SQLite"),
     "shared without a database": (
         {"voices": {"store": "shared"}, "secret": {"settings": {"api_keys": "k"}}},
-        "no database is named",
+        "no database or no bucket is named",
     ),
     "a folder of the chart's": ({**SECRET, "settings": {"data_dir": "/x"}}, "The chart itself sets data_dir"),
     "voices where there are none": (
@@ -248,7 +248,8 @@ def test_several_pods_offer_nothing_that_only_one_of_them_would_know(resources):
         assert without[f"POLYVOX_MAX_{name}"] == "0"
     shared = variables(resources("shared voices"))
     assert "POLYVOX_MAX_VOICES" not in shared
-    assert shared["POLYVOX_MAX_DOWNLOADS"] == shared["POLYVOX_MAX_JOBS"] == "0"
+    for name in ("FITS", "DICTIONARIES", "JOBS", "DOWNLOADS"):
+        assert shared[f"POLYVOX_MAX_{name}"] == "0"
 
 
 def test_a_gpu_is_asked_for_and_its_model_is_fetched_first(resources):

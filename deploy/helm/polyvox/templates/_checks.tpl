@@ -41,12 +41,14 @@
 {{- end -}}
 
 {{- define "polyvox.checkStore" -}}
-{{- if eq .values.voices.store "shared" -}}
-{{- if not (or .values.secret.existingName (hasKey .given "voice_database_url")) -}}
-{{- fail "voices.store is shared, but no database is named: put voice_database_url into secret.settings, or POLYVOX_VOICE_DATABASE_URL into the Secret of secret.existingName." -}}
+{{- $named := or (hasKey .given "voice_database") (hasKey .given "voice_objects") -}}
+{{- if and $named (ne .values.voices.store "shared") -}}
+{{- fail "A database or a bucket for voices is named, but voices.store is not shared: set voices.store to shared." -}}
 {{- end -}}
-{{- else if hasKey .given "voice_database_url" -}}
-{{- fail "A voice database is named, but voices.store is not shared: set voices.store to shared." -}}
+{{- if and (eq .values.voices.store "shared") (not .values.secret.existingName) -}}
+{{- if not (and (hasKey .given "voice_database") (hasKey .given "voice_objects")) -}}
+{{- fail "voices.store is shared, but no database or no bucket is named: put voice_database into secret.settings (or POLYVOX_VOICE_DATABASE into the Secret of secret.existingName) and voice_objects into settings." -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

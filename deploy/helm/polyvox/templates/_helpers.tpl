@@ -54,15 +54,18 @@ models_dir: /models
 {{- if .Values.service.grpc.enabled }}
 grpc_port: {{ .Values.service.grpc.port }}
 {{- end }}
-{{- if eq .Values.voices.store "none" }}
-max_voices: 0
-max_fits: 0
+{{- if ne .Values.voices.store "files" }}
 max_dictionaries: 0
 max_jobs: 0
 {{- end }}
+{{- if eq .Values.voices.store "none" }}
+max_voices: 0
+{{- end }}
 {{- if include "polyvox.several" . }}
-max_jobs: 0
 max_downloads: 0
+{{- end }}
+{{- if or (include "polyvox.several" .) (eq .Values.voices.store "none") }}
+max_fits: 0
 {{- end }}
 {{- end -}}
 
