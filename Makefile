@@ -4,7 +4,7 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
-CLIENTS := sdks livekit pipecat
+CLIENTS := sdks livekit pipecat charts
 # Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
 ALONE = tests/faults tests/load $(shell grep -rl 'mark\.alone' tests --include='test_*.py')
 
