@@ -26,7 +26,7 @@ from helpers.speech import HARVARD_SENTENCES  # noqa: E402
 
 MODEL = "wren"
 KEYS = tuple(f"trial-key-{number:02}-long-enough" for number in range(4))
-PORT = 18880
+PORTS = {"overload": 18890, "soak": 18891}
 OVERLOAD = 4.0
 MAX_WAIT_SECONDS = 5.0
 """The setting's default. One that was admitted to the queue and had no turn by then is refused then, not at once."""
@@ -47,23 +47,23 @@ class Answer:
     audio: float
 
 
-async def ask(text: str, key: str) -> Answer:
+async def ask(port: int, text: str, key: str) -> Answer:
     """Send one request on a connection of its own, as a new listener does, and read all of the answer."""
     began = time.monotonic()
     try:
         async with asyncio.timeout(HUNG_SECONDS):
-            return await _exchange(text, key, began)
+            return await _exchange(port, text, key, began)
     except TimeoutError:
         return Answer(0, HUNG_SECONDS, HUNG_SECONDS, 0.0)
 
 
-async def _exchange(text: str, key: str, began: float) -> Answer:
+async def _exchange(port: int, text: str, key: str, began: float) -> Answer:
     body = json.dumps({"input": text, "model": MODEL, "voice": "af_heart", "response_format": "pcm"}).encode()
     head = (
         f"POST /v1/audio/speech HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    reader, writer = await asyncio.open_connection("127.0.0.1", PORT)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(head.encode() + body)
         status = int((await reader.readuntil(b"\r\n\r\n")).split()[1])
@@ -76,14 +76,14 @@ async def _exchange(text: str, key: str, began: float) -> Answer:
     return Answer(status, first, time.monotonic() - began, received / 48_000 if status == 200 else 0.0)
 
 
-async def measured_rate(seconds: float) -> float:
+async def measured_rate(port: int, seconds: float) -> float:
     """Texts a second that the server completes when it has always enough to do."""
     until, done = time.monotonic() + seconds, 0
 
     async def client(number: int) -> None:
         nonlocal done
         while time.monotonic() < until:
-            answer = await ask(HARVARD_SENTENCES[number % len(HARVARD_SENTENCES)], KEYS[number % len(KEYS)])
+            answer = await ask(port, HARVARD_SENTENCES[number % len(HARVARD_SENTENCES)], KEYS[number % len(KEYS)])
             done += answer.status == 200
             await asyncio.sleep(0 if answer.status == 200 else 0.2)
 
@@ -92,24 +92,24 @@ async def measured_rate(seconds: float) -> float:
     return done / (time.monotonic() - began)
 
 
-async def overload(seconds: float) -> list[Answer]:
+async def overload(port: int, seconds: float) -> list[Answer]:
     """Requests at random times, four times as many as the server can speak, whether or not others were answered."""
-    rate = await measured_rate(min(30.0, seconds / 4))
+    rate = await measured_rate(port, min(30.0, seconds / 4))
     print(json.dumps({"texts_per_second": round(rate, 2), "offered_per_second": round(OVERLOAD * rate, 2)}), flush=True)
     chance, tasks, due = random.Random(0), [], time.monotonic()
     end = due + seconds
     while (due := due + chance.expovariate(OVERLOAD * rate)) < end:
         await asyncio.sleep(max(0.0, due - time.monotonic()))
-        tasks.append(asyncio.create_task(ask(chance.choice(HARVARD_SENTENCES), chance.choice(KEYS))))
+        tasks.append(asyncio.create_task(ask(port, chance.choice(HARVARD_SENTENCES), chance.choice(KEYS))))
     return await asyncio.gather(*tasks)
 
 
-async def soak(seconds: float) -> list[Answer]:
+async def soak(port: int, seconds: float) -> list[Answer]:
     """One listener after another, with a pause between."""
     until, answers = time.monotonic() + seconds, list[Answer]()
     while time.monotonic() < until:
         text = HARVARD_SENTENCES[len(answers) % len(HARVARD_SENTENCES)]
-        answers.append(await ask(text, KEYS[len(answers) % len(KEYS)]))
+        answers.append(await ask(port, text, KEYS[len(answers) % len(KEYS)]))
         await asyncio.sleep(0.5)
     return answers
 
@@ -184,12 +184,12 @@ def broken_promises(found: dict[str, float]) -> list[str]:
     return [sentence for sentence, broken in checks.items() if broken]
 
 
-def run(tag: str, trial: Callable[[float], Awaitable[list[Answer]]], seconds: float) -> list[str]:
+def run(tag: str, trial: Callable[[int, float], Awaitable[list[Answer]]], port: int, seconds: float) -> list[str]:
     """Start the image, run a trial against it, stop it, and say what was broken."""
-    environment = {"POLYVOX_API_KEYS": ",".join(KEYS), "POLYVOX_PORT": str(PORT), "POLYVOX_LOG_LEVEL": "warning"}
+    environment = {"POLYVOX_API_KEYS": ",".join(KEYS), "POLYVOX_PORT": str(port), "POLYVOX_LOG_LEVEL": "warning"}
     environment |= {"POLYVOX_MODELS": MODEL, "POLYVOX_DEFAULT_MODEL": MODEL}
     with tempfile.TemporaryDirectory() as folder, running_image(tag, Path(folder), environment) as container:
-        answers, samples = asyncio.run(watched(container, trial(seconds)))
+        answers, samples = asyncio.run(watched(container, trial(port, seconds)))
         found = figures(answers, samples)
         lines = httpx.get(f"{container.url}/metrics", headers={"Authorization": f"Bearer {KEYS[0]}"}).text.splitlines()
         found["sessions_left"] = next(
@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, help="600 for overload and 1800 for soak unless given")
     arguments = parser.parse_args()
     trial, usual = {"overload": (overload, 600.0), "soak": (soak, 1800.0)}[arguments.trial]
-    if broken := run(arguments.image, trial, arguments.seconds or usual):
+    if broken := run(arguments.image, trial, PORTS[arguments.trial], arguments.seconds or usual):
         sys.exit("; ".join(broken))
 
 
