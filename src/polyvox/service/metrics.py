@@ -83,6 +83,12 @@ class Metrics:
             registry=registry,
         )
         self._chunks = Counter("polyvox_chunks", "Chunks of audio made.", ["model"], registry=registry)
+        self._underruns = Counter(
+            "polyvox_underruns",
+            "Gaps in streams: chunks made later than what came before them had been played.",
+            ["model"],
+            registry=registry,
+        )
         self.session_seconds = Histogram(
             "polyvox_session_seconds",
             "From a request to its end, by how it ended.",
@@ -327,6 +333,9 @@ class Metrics:
 
     def first_audio(self, model: str, seconds: float) -> None:
         self._first_audio.labels(model).observe(seconds)
+
+    def underrun(self, model: str) -> None:
+        self._underruns.labels(model).inc()
 
     def chunk(self, model: str, chunk: AudioChunk) -> None:
         self._chunks.labels(model).inc()

@@ -20,6 +20,7 @@ from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.delivery import closing
 from polyvox.service.metrics import Metrics
 from polyvox.service.output_budget import OutputReservation
+from polyvox.service.playback import Playback
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.slotless import SlotlessTicket
 from polyvox.service.speech_cache import CacheUse
@@ -157,6 +158,7 @@ class Session:
         ticket.on_drop = self._drop
         self._state = SessionState.QUEUED
         self._progress = _Progress(opened=self._now())
+        self._playback = Playback()
         self._limit = asyncio.timeout_at(self._deadline)
         self._idle_since = 0.0
         self._all_produced = False
@@ -325,7 +327,9 @@ class Session:
         """Wait until the reader has room for one more chunk, and leave the slot to others meanwhile."""
         if self._buffer.is_full:
             self._ticket.pause()
+            began = self._working_time()
             await self._buffer.room(self._plan.stall)
+            self._playback.pause(self._working_time() - began)
             self._ticket.resume()
 
     def _check_time(self) -> None:
@@ -346,6 +350,8 @@ class Session:
                 self._metrics.first_audio(self.model, progress.first_audio_seconds)
         if not self._plan.from_cache:  # no audio was made
             self._metrics.chunk(self.model, chunk)
+            if self._playback.add(self._working_time(), chunk.duration) and self._is_heard:
+                self._metrics.underrun(self.model)
         self.chunks.add(chunk)
         if self._chunk_log is not None:
             self._chunk_log.add(self._plan.log_fields, chunk)
@@ -358,6 +364,11 @@ class Session:
             wall_seconds=round(chunk.wall_seconds, 4),
             device_seconds=round(chunk.device_seconds, 4),
         )
+
+    @property
+    def _is_heard(self) -> bool:
+        """Whether somebody may listen while it is made: nobody does so to a background request."""
+        return isinstance(self._ticket, Ticket) and not self._ticket.job.background
 
     def _settle(self, task: "asyncio.Task[None]") -> None:
         """The task is over, and with it the engine's generator: free the slot, end the reader's stream, report."""
