@@ -61,7 +61,8 @@ lint: setup-dev  ## Style, types, direction of imports.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint clients  ## Set up and run everything, with the real models.
+test:  ## Set up and run everything, with the real models.
+	$(MAKE) --jobs=2 lint clients
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone"; side_by_side=$$?; \

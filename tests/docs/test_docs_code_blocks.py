@@ -20,7 +20,7 @@ import yaml
 from typer.testing import CliRunner
 
 import polyvox
-from helpers.documented_server import documented_server
+from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.documents import PAGES, ROOT, Block, Command, blocks, commands, indented_blocks, page_name
 from polyvox.audio.decode import decode
 from polyvox.bench.process import ServerProcess
@@ -170,7 +170,7 @@ def test_no_line_joins_a_command_that_runs_with_one_that_is_only_checked() -> No
 
 @pytest.fixture(scope="module")
 def server(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    with documented_server(models_dir, tmp_path_factory.mktemp("voices")) as running:
+    with documented_server(models_dir, tmp_path_factory.mktemp("voices"), SMALL_DECODER) as running:
         yield running
 
 
@@ -208,6 +208,7 @@ def environment(folder: Path, models_dir: Path) -> dict[str, str]:
         (programs / name).chmod(0o755)
     return {
         **os.environ,
+        **SMALL_DECODER,
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "POLYVOX_DATA_DIR": str(folder / ".voices"),
         "POLYVOX_MODELS_DIR": str(models_dir),
