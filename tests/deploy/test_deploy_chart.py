@@ -90,6 +90,7 @@ REFUSED = {
         "secret.existingName or secret.settings, not both",
     ),
     "MCP over several pods": ({**WITHOUT_VOICES, "replicas": 2, "settings": {"mcp": True}}, "sessionAffinity"),
+    "TLS in the pod": ({**SECRET, "settings": {"ssl_certfile": "/x.pem"}}, "let the ingress end TLS"),
     "KEDA without Prometheus": ({**WITHOUT_VOICES, "autoscaling": {"kind": "keda"}}, "autoscaling.prometheusAddress"),
     "least over most": (
         {**WITHOUT_VOICES, "autoscaling": {**KEDA, "minReplicas": 9, "maxReplicas": 3}},
