@@ -104,6 +104,10 @@ def test_the_commands_exist_with_their_options(block: Block) -> None:
         match command.words:
             case ("make", *targets):
                 check_targets(targets)
+            case ("sudo", *words):
+                assert [
+                    word for word in words if word.startswith(("deploy/", "scripts/")) and not (ROOT / word).exists()
+                ] == []
             case ("pip", *words):
                 check_pip(words)
             case ("polyvox", *words):
@@ -112,6 +116,8 @@ def test_the_commands_exist_with_their_options(block: Block) -> None:
                 check_benchmark(module, command)
             case ("curl" | "python" | "pre-commit" | "ray" | "serve" | "openssl", *_):
                 pass  # programs that are not ours
+            case ("docker" | "helm" | "kubectl", *words):
+                assert [word for word in words if word.startswith("deploy/") and not (ROOT / word).exists()] == []
             case _:
                 pytest.fail(f"{block.where}: nothing here knows the command {command.words!r}")
 
