@@ -28,6 +28,10 @@ from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery
 from polyvox.service.dictionaries import Dictionaries
+from polyvox.service.keys.accounts import Accounts
+from polyvox.service.keys.counters import Level
+from polyvox.service.keys.limiter import Holder, require
+from polyvox.service.keys.record import Scope
 from polyvox.service.metrics import Metrics
 from polyvox.service.model_fingerprint import ModelFingerprints
 from polyvox.service.model_loader import Hold
@@ -136,6 +140,14 @@ class SpeechOutput:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """Whom a request is counted for, and how that one stands to its limit of requests."""
+
+    holder: Holder | None
+    rate: Level | None
+
+
 class SpeechService:
     """Admits requests, gives each a session, and counts them."""
 
@@ -143,6 +155,7 @@ class SpeechService:
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
+        self.accounts = Accounts(settings, metrics)
         self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
         self._admission = Admission(
             settings.max_sessions,
@@ -186,6 +199,7 @@ class SpeechService:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
         await self.registry.start(self.metrics.batch, self.metrics.model_event)
         self._chunk_log = _chunk_log(self.settings, self.metrics)
+        await self.accounts.start()
         self._refusal = ""
 
     async def close(self) -> None:
@@ -206,6 +220,7 @@ class SpeechService:
             await asyncio.to_thread(self._chunk_log.close)
             self._chunk_log = None
         await asyncio.to_thread(self.side_work.close)
+        await self.accounts.close()
 
     @property
     def ready(self) -> Readiness:
@@ -225,12 +240,13 @@ class SpeechService:
         """
         model, session_id = "unknown", uuid4().hex
         try:
+            caller = await self._caller(request)
             model = self.registry.resolve(request.model)
             if request.kind is None and request.resolve_kind is None:
                 self._check_text(request, model)
             hold = await self._hold(model)
             try:
-                session = await self._resolve_and_open(request, model, session_id)
+                session = await self._resolve_and_open(request, model, session_id, caller)
             except BaseException:
                 hold.release()
                 raise
@@ -242,6 +258,23 @@ class SpeechService:
             raise
         finally:
             self.metrics.requested(request.door, model)
+
+    async def _caller(self, request: SpeechRequest) -> _Caller:
+        """Who asks, held against the limit of requests. A batch or a job is counted as one when it is sent."""
+        limiter = self.accounts.limiter
+        holder = limiter.holder(request.client)
+        if holder is None:
+            return _Caller(None, None)
+        require(holder.scopes, Scope.SPEAK)
+        return _Caller(holder, None if request.background else await limiter.count_request(holder))
+
+    async def count_request(self, client: str) -> None:
+        """Hold what will be spoken in the background, such as a batch, against its client's limit of requests."""
+        limiter = self.accounts.limiter
+        holder = limiter.holder(client)
+        if holder is not None:
+            require(holder.scopes, Scope.SPEAK)
+            await limiter.count_request(holder)
 
     async def output(self, request: SpeechRequest) -> SpeechOutput:
         """Check all of a request but its text, which may come later; a model that is not loaded yet is loaded."""
@@ -268,7 +301,7 @@ class SpeechService:
             form = delivery_of(request, engine)
         return SpeechOutput(model, form.sample_rate, form.channels, warnings.sentences)
 
-    async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str) -> Session:
+    async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str, caller: _Caller) -> Session:
         if request.resolve_kind is not None:
             request = replace(request, kind=await request.resolve_kind())
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
@@ -282,7 +315,7 @@ class SpeechService:
             default = replace(request.utterance, voice=self.registry.default_voice(model))
             request = replace(request, utterance=default)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
-        return await self._open(request, model, voice, session_id, warnings)
+        return await self._open(request, model, voice, session_id, warnings, caller)
 
     async def _pronunciation(self, request: SpeechRequest) -> Pronunciation | None:
         """The request's dictionaries; None where it has none."""
@@ -336,7 +369,13 @@ class SpeechService:
         return request if kind is None else replace(request, kind=kind)
 
     async def _open(
-        self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str, warnings: Warnings
+        self,
+        request: SpeechRequest,
+        model: str,
+        voice: ResolvedVoice | None,
+        session_id: str,
+        warnings: Warnings,
+        caller: _Caller,
     ) -> Session:
         check_numbers(request)
         engine = self._engine(model)
@@ -391,8 +430,14 @@ class SpeechService:
         )
         budget = self._background_output if request.background else self._output
         output = budget.reservation(self.settings.stall_seconds / 2)
-        ticket = SlotlessTicket() if cached is not None else self._admission.enter(self._job(request, kind, model))
-        session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log)
+        place = "" if request.background else session_id
+        allowance = await self.accounts.limiter.reserve(caller.holder, kind.chars, stream=place, rate=caller.rate)
+        try:
+            ticket = SlotlessTicket() if cached is not None else self._admission.enter(self._job(request, kind, model))
+            session = Session(plan, ticket, self.metrics, self._executor, output, allowance, self._chunk_log)
+        except BaseException:
+            allowance.close()
+            raise
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
         if isinstance(kind, SpeakStream):
