@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.rows import DictRow, dict_row
 
-from polyvox.errors import InvalidRequestError
+from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.voices.breaker import Breaker, UnreachableError
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -161,19 +161,24 @@ def _cut(db: Db) -> None:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Turn the driver's errors into UnreachableError; the log has the cause."""
+    """Turn the driver's errors into UnavailableError; the log has the cause."""
     try:
         yield
     except psycopg.Error as error:
         log.error("voice database failed", reason=str(error).strip(), kind=type(error).__name__)
-        raise UnreachableError(_reason(error)) from error
+        raise _unavailable(error) from error
 
 
-def _reason(error: psycopg.Error) -> str:
+def _unavailable(error: psycopg.Error) -> UnavailableError:
+    """One that opens the breaker, unless the database has answered and may answer the next caller otherwise."""
+    if isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.QueryCanceled):
+        return UnavailableError("The voice database is busy; try again in a moment.", retry=True, retry_after=1.0)
     if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
-        return "The voice database takes no writes at the moment; try again later."
+        return UnavailableError(
+            "The voice database takes no writes at the moment; try again later.", retry=True, retry_after=5.0
+        )
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        return "The voice database refuses this server's user; its operator must grant rights on the polyvox tables."
-    if isinstance(error, psycopg.errors.InvalidCatalogName | psycopg.errors.InvalidAuthorizationSpecification):
-        return "The voice database refuses this server; its operator must check the setting voice_database."
-    return "The voice database cannot be reached; try again in a moment."
+        return UnavailableError(
+            "The voice database refuses this server's user; its operator must grant rights on the polyvox tables."
+        )
+    return UnreachableError("The voice database cannot be reached; try again in a moment.")

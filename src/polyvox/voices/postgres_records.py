@@ -28,6 +28,7 @@ _LAST_DELETION_SECONDS = 86_400.0
 
 _FORGET_LOCK = 0x706F6C79_766F7802
 _OWNER_LOCK = 0x706F6C79_766F7803
+_SWEEP_LOCK = 0x706F6C79_766F7804
 
 _COLUMNS = tuple(column.name for column in fields(VoiceRecord))
 _STORED = (*_COLUMNS, "name_key", "object_key")
@@ -175,6 +176,7 @@ class PostgresRecords:
 
     def to_delete(self, limit: int) -> list[str]:
         with self._connections.writing() as db:
+            _lock_sweep(db)
             db.execute(
                 """UPDATE polyvox_uploads SET abandoned = TRUE
                 WHERE NOT abandoned AND started < clock_timestamp() - make_interval(secs => %s)""",
@@ -191,6 +193,7 @@ class PostgresRecords:
 
     def deleted(self, keys: list[str]) -> None:
         with self._connections.writing() as db:
+            _lock_sweep(db)
             db.execute("UPDATE polyvox_forgotten SET object_deleted = TRUE WHERE object_key = ANY(%s)", (keys,))
             db.execute(
                 """DELETE FROM polyvox_uploads WHERE abandoned AND object_key = ANY(%s)
@@ -206,6 +209,7 @@ class PostgresRecords:
 
     def prune(self, forget_before: float) -> None:
         with self._connections.writing() as db:
+            _lock_sweep(db)
             db.execute("DELETE FROM polyvox_forgotten WHERE object_deleted AND at < to_timestamp(%s)", (forget_before,))
 
     def _one(self, where: str, *values: str) -> VoiceRecord | None:
@@ -227,6 +231,11 @@ def _first(db: Db, where: str, *values: str) -> VoiceRecord | None:
 def _lock_owner(db: Db, owner: str) -> None:
     """Let one registration of an owner count and insert at a time, on all servers."""
     db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))", (owner, _OWNER_LOCK))
+
+
+def _lock_sweep(db: Db) -> None:
+    """Let one server at a time change many notes: two could lock the same ones in different orders."""
+    db.execute("SELECT pg_advisory_xact_lock(%s)", (_SWEEP_LOCK,))
 
 
 def _claim_upload(db: Db, key: str) -> None:
