@@ -161,7 +161,6 @@ def test_pages_and_filters_are_those_of_the_store_in_a_folder(store, tmp_path):
         VoiceQuery(language="EN", consent=True),
         VoiceQuery(owners=()),
         VoiceQuery(text="a\0b"),
-        VoiceQuery(text="\ud800"[:0] + "nobody"),
     ]
     for query in queries:
         for _ in range(9):
@@ -171,6 +170,7 @@ def test_pages_and_filters_are_those_of_the_store_in_a_folder(store, tmp_path):
             if not page.next:
                 break
     assert store.find("", "a\0b") is None
+    assert store.page(VoiceQuery(text="\ud800")).voices == ()
     with pytest.raises(InvalidRequestError, match="after"):
         store.page(VoiceQuery(after="1; DROP TABLE polyvox_voices"))
     folder.close()
@@ -267,9 +267,18 @@ def test_voices_are_copied_from_the_folder_and_back_with_ids_and_owners(services
     assert "restored from its own backup" in str(runner.invoke(app, ["voices", "repair"]).exception)
 
 
-def test_killed_at_any_moment_nothing_acknowledged_is_lost_and_nothing_half_is_seen(services, database, tmp_path):
-    report = run_workers(f"moments={KILLS}", tmp_path, services.settings(database))
+def test_killed_at_any_moment_nothing_acknowledged_is_lost_and_nothing_half_is_seen(
+    services, database, tmp_path, scale
+):
+    report = run_workers(f"moments={KILLS * scale}", tmp_path, services.settings(database))
     assert report["killed"] > KILLS // 4
+
+
+def test_killed_at_lines_of_its_code_it_loses_nothing_that_it_acknowledged(services, database, tmp_path, scale):
+    step = 1 if scale > 1 else 211
+    report = run_workers(f"lines={step}", tmp_path, services.settings(database))
+    assert report["code"] == 0
+    assert report["lines"] > 800
 
 
 def test_registrations_from_eight_processes(services, database, tmp_path):

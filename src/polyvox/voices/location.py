@@ -58,9 +58,8 @@ class SharedLocation:
         self._settings = settings
         for module in ("psycopg", "minio"):
             if find_spec(module) is None:
-                raise UnavailableError(
-                    f"The settings voice_database and voice_objects need: {install_hint('cluster')}."
-                )
+                raise UnavailableError(f"Voices of several servers need: {install_hint('cluster')}.")
+        self.open().close()  # so that a wrong address ends the start, not the first request
 
     def exists(self) -> bool:
         """Always: another server may have registered voices."""

@@ -51,12 +51,12 @@ class RecordingCopies:
             fresh.replace(self._path(digest))
             self.trim()
         except OSError as error:
-            fresh.unlink(missing_ok=True)
             log.warning("recording not copied", reason=str(error))
+            _delete(fresh)
 
     def drop(self, digest: str) -> None:
         """Delete a copy."""
-        self._path(digest).unlink(missing_ok=True)
+        _delete(self._path(digest))
 
     def digests(self) -> list[str]:
         """Every recording of which there is a copy."""
@@ -75,16 +75,23 @@ class RecordingCopies:
         for _, size, path in sorted(found, key=lambda each: each[0]):
             if left <= self._max_bytes:
                 return
-            path.unlink(missing_ok=True)
+            _delete(path)
             left -= size
 
     def remove_incoming(self) -> None:
         """Delete what a crash left half written."""
         for path in self._folder.glob("incoming-*"):
-            path.unlink(missing_ok=True)
+            _delete(path)
 
     def _path(self, digest: str) -> Path:
         name = f"{digest}.wav"
         if not _FILE.fullmatch(name):
             raise ValueError("a recording's copy is named by the hash of its content")
         return self._folder / name
+
+
+def _delete(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("copy of a recording not deleted", reason=str(error))

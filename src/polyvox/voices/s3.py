@@ -28,6 +28,8 @@ _CHECK_SECONDS = 30.0
 """How long a bucket that was reached counts as there: each look at it is a request that is paid for."""
 _REFUSED = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken")
 _NO_BUCKET = "The bucket of the setting voice_objects does not exist; its operator must make it."
+_ROLE_SECONDS = 2.0
+"""How long the service may take that tells a machine or a pod the key of its role."""
 _PART_BYTES = 5 * 1_048_576
 """The smallest part of an upload in parts."""
 _AWS = "https://s3.amazonaws.com"
@@ -76,16 +78,18 @@ class S3Objects:
         self._note(reached=True)
 
     def put(self, key: str, data: bytes) -> None:
+        name = self._name(key)
         whole = max(_PART_BYTES, len(data))  # in one request, of which a crash leaves nothing half
         with self._requests():
             self._client.put_object(
-                self._bucket, self._name(key), io.BytesIO(data), len(data), content_type="audio/wav", part_size=whole
+                self._bucket, name, io.BytesIO(data), len(data), content_type="audio/wav", part_size=whole
             )
 
     def get(self, key: str, max_bytes: int) -> bytes | None:
+        name = self._name(key)
         with self._requests():
             try:
-                response = self._client.get_object(self._bucket, self._name(key))
+                response = self._client.get_object(self._bucket, name)
             except S3Error as error:
                 if error.code == "NoSuchKey":
                     return None
@@ -98,8 +102,9 @@ class S3Objects:
         return data if len(data) <= max_bytes else None
 
     def delete(self, key: str) -> None:
+        name = self._name(key)
         with self._requests():
-            self._client.remove_object(self._bucket, self._name(key))
+            self._client.remove_object(self._bucket, name)
 
     def close(self) -> None:
         self._pool.clear()
@@ -119,7 +124,7 @@ class S3Objects:
         with self._breaker.call():
             try:
                 yield
-            except (MinioException, urllib3.exceptions.HTTPError, OSError) as error:
+            except (MinioException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
                 self._note(reached=False)
                 log.error("voice objects failed", reason=str(error)[:500], kind=type(error).__name__)
                 raise _unavailable(error) from error
@@ -127,7 +132,8 @@ class S3Objects:
 
 def _unavailable(error: Exception) -> UnavailableError:
     code = error.code if isinstance(error, S3Error) else ""
-    if code in _REFUSED:
+    # The client says by a ValueError that it has found no key at all.
+    if code in _REFUSED or isinstance(error, ValueError):
         return UnavailableError(
             "The store of recordings refuses this server's key; its operator must check the voice_objects settings."
         )
@@ -164,4 +170,5 @@ def _credentials(address: S3Address) -> Provider:
         )
     if address.access_key:
         return StaticProvider(address.access_key, address.secret_key)
-    return ChainedProvider([EnvAWSProvider(), IamAwsProvider()])
+    impatient = urllib3.PoolManager(timeout=_ROLE_SECONDS, retries=False)  # most machines have no such service
+    return ChainedProvider([EnvAWSProvider(), IamAwsProvider(http_client=impatient)])
