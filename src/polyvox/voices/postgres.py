@@ -90,13 +90,17 @@ class PostgresConnections:
             db, since = found
             if time.monotonic() - since < _IDLE_SECONDS or self._is_alive(db):
                 return db
-            db.close()
 
     def _is_alive(self, db: Db) -> bool:
+        """Whether a connection still works; a server that does not answer at all is not asked again on another."""
+        began = time.monotonic()
         try:
             with _deadline(db, self._timeout):
                 db.execute("SELECT 1")
         except psycopg.Error:
+            db.close()
+            if time.monotonic() - began >= self._timeout:
+                raise
             return False
         return True
 
