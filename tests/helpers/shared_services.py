@@ -157,6 +157,7 @@ class Bucket:
             "master.volumeSizeLimitMB": "64",
             "s3.port": str(self.port),
             "s3.port.iceberg": "0",
+            "s3.autoCreateBucket": "false",
             "s3.config": str(self.folder / "s3.json"),
         }
         for part in ("master", "volume", "filer"):

@@ -257,6 +257,7 @@ class FileVoiceStore:
         if fresh:
             with self._writing():
                 self._unclaimed.remove(digest)  # if it was not taken from there
+        self.hold_reserve()
         return adopted
 
     def recording(self, record: VoiceRecord) -> tuple[Pcm, int]:
