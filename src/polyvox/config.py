@@ -132,6 +132,7 @@ class Settings(BaseModel):
         300.0, gt=0, description="How long a Wyoming connection may stay open without a request."
     )
     wyoming_mdns: bool = Field(False, description="Whether the Wyoming port is announced in the network by mDNS.")
+    studio: bool = Field(True, description="Whether the Studio answers: `/web`, and `/` for browsers.")
     mcp: bool = Field(False, description="Whether `/mcp` answers: speech as tools for agents, over streamable HTTP.")
     mcp_max_sessions: int = Field(256, ge=1, description="Sessions of MCP clients at once; beyond that 503.")
     mcp_session_seconds: float = Field(1_800.0, gt=0, description="How long such a session may be idle.")
@@ -460,6 +461,17 @@ class Settings(BaseModel):
     )
     chunk_log_bytes: int = Field(10_485_760, ge=4096, description="Size at which the log of chunks rotates.")
     chunk_log_keep: int = Field(4, ge=1, le=1_000, description="Rotated logs of chunks to keep.")
+
+    # Traces
+    otlp_endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s]+$",
+        description="Base URL of the OpenTelemetry collector for traces, such as http://localhost:4318; unset: as "
+        "OTEL_EXPORTER_OTLP_ENDPOINT says, else there are none.",
+    )
+    trace_sample_ratio: float = Field(
+        1.0, ge=0, le=1, description="Share of requests that are traced; one whose caller has decided follows that."
+    )
 
     _sections: dict[str, SettingsSection] = PrivateAttr(default_factory=dict)
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from types import MappingProxyType
 from typing import Protocol
 
@@ -13,7 +12,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.cached_answers import AGE_HEADER, CACHE_HEADER, ETAG_HEADER, cache_headers, is_unchanged, wants_cached
+from polyvox.api.cached_answers import (
+    AGE_HEADER,
+    CACHE_HEADER,
+    ETAG_HEADER,
+    cache_headers,
+    is_unchanged,
+    unchanged_status,
+    wants_cached,
+)
 from polyvox.api.client_writer import ClientWriter, ended_or_left
 from polyvox.api.clients import client_of, max_wait_of, owner_of
 from polyvox.api.errors import note_session
@@ -184,7 +191,7 @@ class SpeechResponse(Response):
             note_session(scope, session.id)
             client = ClientWriter(send, self._service.settings.stall_seconds)
             if is_unchanged(given, session, self._body_format):
-                await client.start(self._session_headers(session), HTTPStatus.NOT_MODIFIED)
+                await client.start(self._session_headers(session), unchanged_status(scope["method"]))
                 await client.finish()
                 return
             try:

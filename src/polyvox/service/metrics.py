@@ -83,6 +83,12 @@ class Metrics:
             registry=registry,
         )
         self._chunks = Counter("polyvox_chunks", "Chunks of audio made.", ["model"], registry=registry)
+        self._underruns = Counter(
+            "polyvox_underruns",
+            "Gaps in streams: chunks made later than what came before them had been played.",
+            ["model"],
+            registry=registry,
+        )
         self.session_seconds = Histogram(
             "polyvox_session_seconds",
             "From a request to its end, by how it ended.",
@@ -200,6 +206,12 @@ class Metrics:
             "Chunks that could not be written to `chunk_log`.",
             registry=registry,
         )
+        self._dropped_spans = Counter(
+            "polyvox_dropped_spans",
+            "Spans of traces that were lost: the queue was full, or the collector did not take them (export).",
+            ["reason"],
+            registry=registry,
+        )
 
         self._speech_cache = Counter(
             "polyvox_speech_cache_events",
@@ -246,6 +258,9 @@ class Metrics:
 
     def chunk_record_lost(self) -> None:
         self._lost_records.inc()
+
+    def spans_dropped(self, reason: str, count: int) -> None:
+        self._dropped_spans.labels(reason).inc(count)
 
     def slow_patterns(self, count: int) -> None:
         self._slow_patterns.inc(count)
@@ -318,6 +333,9 @@ class Metrics:
 
     def first_audio(self, model: str, seconds: float) -> None:
         self._first_audio.labels(model).observe(seconds)
+
+    def underrun(self, model: str) -> None:
+        self._underruns.labels(model).inc()
 
     def chunk(self, model: str, chunk: AudioChunk) -> None:
         self._chunks.labels(model).inc()

@@ -48,6 +48,7 @@ from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSil
 from polyvox.service.rotated_file import RotatedFile
 from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules
 from polyvox.service.session import Session, SessionPlan
+from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_work import SideWork
 from polyvox.service.slotless import SlotlessTicket
 from polyvox.service.speech_cache import CacheUse, SpeechCache, SpeechKey
@@ -56,6 +57,7 @@ from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job
 from polyvox.service.timed_engine import timed_engine
+from polyvox.service.tracing import Tracer
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.word_timer import WordTimer
 from polyvox.text import ssml
@@ -139,7 +141,8 @@ class SpeechOutput:
 class SpeechService:
     """Admits requests, gives each a session, and counts them."""
 
-    def __init__(self, settings: Settings, registry: Registry, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, registry: Registry, metrics: Metrics, tracer: Tracer | None = None) -> None:
+        self.tracer = tracer
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
@@ -206,6 +209,8 @@ class SpeechService:
             await asyncio.to_thread(self._chunk_log.close)
             self._chunk_log = None
         await asyncio.to_thread(self.side_work.close)
+        if self.tracer is not None:
+            await asyncio.to_thread(self.tracer.close)
 
     @property
     def ready(self) -> Readiness:
@@ -223,14 +228,22 @@ class SpeechService:
 
         The session starts by itself. One that is never read is dropped after `stall_seconds`.
         """
-        model, session_id = "unknown", uuid4().hex
+        session_id = uuid4().hex
+        if self.tracer is None:
+            return await self._try_to_open(request, session_id, None)
+        trace = SessionTrace.begin(self.tracer, session_id, request.door)
+        with trace.opening():
+            return await self._try_to_open(request, session_id, trace)
+
+    async def _try_to_open(self, request: SpeechRequest, session_id: str, trace: SessionTrace | None) -> Session:
+        model = "unknown"
         try:
             model = self.registry.resolve(request.model)
             if request.kind is None and request.resolve_kind is None:
                 self._check_text(request, model)
             hold = await self._hold(model)
             try:
-                session = await self._resolve_and_open(request, model, session_id)
+                session = await self._resolve_and_open(request, model, session_id, trace)
             except BaseException:
                 hold.release()
                 raise
@@ -268,7 +281,9 @@ class SpeechService:
             form = delivery_of(request, engine)
         return SpeechOutput(model, form.sample_rate, form.channels, warnings.sentences)
 
-    async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str) -> Session:
+    async def _resolve_and_open(
+        self, request: SpeechRequest, model: str, session_id: str, trace: SessionTrace | None
+    ) -> Session:
         if request.resolve_kind is not None:
             request = replace(request, kind=await request.resolve_kind())
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
@@ -282,7 +297,7 @@ class SpeechService:
             default = replace(request.utterance, voice=self.registry.default_voice(model))
             request = replace(request, utterance=default)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
-        return await self._open(request, model, voice, session_id, warnings)
+        return await self._open(request, model, voice, session_id, warnings, trace)
 
     async def _pronunciation(self, request: SpeechRequest) -> Pronunciation | None:
         """The request's dictionaries; None where it has none."""
@@ -336,7 +351,13 @@ class SpeechService:
         return request if kind is None else replace(request, kind=kind)
 
     async def _open(
-        self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str, warnings: Warnings
+        self,
+        request: SpeechRequest,
+        model: str,
+        voice: ResolvedVoice | None,
+        session_id: str,
+        warnings: Warnings,
+        trace: SessionTrace | None,
     ) -> Session:
         check_numbers(request)
         engine = self._engine(model)
@@ -349,6 +370,7 @@ class SpeechService:
             if not voice.native:
                 self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=voice.label)
+            voice = voice if trace is None else trace.timed(voice)
         delivery = delivery_of(request, engine)
         patient = request.whole or isinstance(kind, SpeakText)
         speaking = self._timed(engine, patient=patient) if request.words else engine
@@ -389,10 +411,12 @@ class SpeechService:
             seed=utterance.seed,
             cache=None if key is None else CacheUse(key, None if cached is None else cached.age),
         )
+        if trace is not None:
+            trace.opened(model=model, engine=engine.name, voice=utterance.voice, seed=utterance.seed)
         budget = self._background_output if request.background else self._output
         output = budget.reservation(self.settings.stall_seconds / 2)
         ticket = SlotlessTicket() if cached is not None else self._admission.enter(self._job(request, kind, model))
-        session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log)
+        session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log, trace)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
         if isinstance(kind, SpeakStream):
