@@ -384,6 +384,33 @@ class Settings(BaseModel):
 
     # Registered voices
     data_dir: Path = Field(default_factory=_data_home, description="Folder of registered voices; on a local disk.")
+    voice_database: SecretStr | None = Field(
+        None,
+        description="PostgreSQL that holds the voices of several servers: `postgresql://user:password@host/name`; "
+        "unset: SQLite in `data_dir`. With `voice_objects`, or neither.",
+    )
+    voice_objects: str | None = Field(
+        None,
+        description="Bucket that holds their recordings: `s3://bucket/prefix`; unset: files in `data_dir`.",
+    )
+    voice_objects_endpoint: str | None = Field(
+        None, description="Address of an S3-compatible server; unset: `AWS_ENDPOINT_URL_S3`, else Amazon's."
+    )
+    voice_objects_region: str | None = Field(
+        None, description="Region of the bucket; unset: `AWS_REGION`, else us-east-1."
+    )
+    voice_objects_access_key: SecretStr | None = Field(
+        None, description="Access key of the bucket; unset: `AWS_ACCESS_KEY_ID`, else the role of the machine or pod."
+    )
+    voice_objects_secret_key: SecretStr | None = Field(
+        None, description="Its secret; unset: `AWS_SECRET_ACCESS_KEY`, else the role of the machine or pod."
+    )
+    voice_store_timeout_seconds: float = Field(
+        5.0, gt=0, le=60, description="How long one step of that database or bucket may take; then the answer is 503."
+    )
+    voice_copies_bytes: int = Field(
+        1_073_741_824, ge=0, description="Disk space in `data_dir` for local copies of recordings in the bucket."
+    )
     max_voices: int = Field(1_000, ge=0, description="Voices that one key may register, or everyone without keys.")
     max_fits: int = Field(4, ge=0, le=100, description="Fits of voices that may run or wait; one runs at a time.")
     max_dictionaries: int = Field(
