@@ -104,6 +104,10 @@ def test_the_commands_exist_with_their_options(block: Block) -> None:
         match command.words:
             case ("make", *targets):
                 check_targets(targets)
+            case ("sudo", *words):
+                assert [
+                    word for word in words if word.startswith(("deploy/", "scripts/")) and not (ROOT / word).exists()
+                ] == []
             case ("pip", *words):
                 check_pip(words)
             case ("polyvox", *words):
