@@ -285,6 +285,18 @@ def test_prometheus_is_given_a_key_by_its_secret(resources):
     assert "authorization" not in open_endpoint
 
 
+def test_the_chart_and_the_image_mean_the_same_user_folders_and_port(resources):
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    found = resources("default")
+    [container] = pod(found)["containers"]
+    assert f"--uid {pod(found)['securityContext']['runAsUser']} " in dockerfile
+    assert f"EXPOSE {container['ports'][0]['containerPort']}" in dockerfile
+    for name in ("POLYVOX_DATA_DIR", "POLYVOX_MODELS_DIR"):
+        assert f"{name}={variables(found)[name]}" in dockerfile
+    for target in ("cpu", "cuda"):
+        assert f" AS {target}\n" in dockerfile
+
+
 def test_the_chart_has_the_version_of_the_package():
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     init = (ROOT / "src" / "polyvox" / "__init__.py").read_text()
