@@ -14,7 +14,7 @@ from polyvox.engines.kokoro.wren.rendering import StreamRenderer
 from polyvox.engines.kokoro.wren.source import HOP
 from polyvox.types import Span
 
-_FIRST_PIECE, _SECOND_PIECE, _LARGEST_PIECE = 12, 36, 108
+_FIRST_PIECE, _SECOND_PIECE, _LARGEST_PIECE = 24, 36, 108
 """In frames of 12.5 ms. The first piece ends behind the first word, and is at least so long. Larger ones cost less."""
 _MARGIN, _END_MARGIN = 12, 8
 """Silent frames that are decoded before and after what is heard: with fewer, it changes by more than 8 bits do."""
