@@ -108,9 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="folder of held_out.json")
     parser.add_argument("--hibari", type=Path, help="Python of the environment that holds hibari-tts")
+    parser.add_argument("--sentences", type=int, default=32, help="besides five of ten words")
     options = parser.parse_args(arguments)
     held_out = [row.text for row in read_sentences(options.data / "held_out.json") if row.language in _ENGLISH]
-    texts = [*TEN_WORDS, *held_out]
+    texts = [*TEN_WORDS, *held_out[: options.sentences]]
     spoken = {model: asyncio.run(by_polyvox(model, texts)) for model in MODELS}
     if options.hibari:
         spoken["hibari"] = by_hibari(options.hibari, texts)

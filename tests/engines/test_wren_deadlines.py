@@ -13,6 +13,8 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.wren.synthesis import WrenSynthesis
 
+pytestmark = pytest.mark.anyio
+
 REQUEST = SynthesisRequest(PhonemeChunk((), Break.SENTENCE), ModelInput((1,), np.zeros(1, np.float32), 1.0))
 PIECE = RenderedChunk(np.zeros(SAMPLE_RATE // 2, np.float32), 0, (), last=False)
 
