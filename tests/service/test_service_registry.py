@@ -40,7 +40,7 @@ async def test_the_name_of_openais_better_model_may_mean_another_one(name: str) 
 
 
 def test_a_better_model_that_is_not_served_is_refused_at_once() -> None:
-    with pytest.raises(InvalidRequestError, match="'hd_model' names 'other'.*use one of tone") as caught:
+    with pytest.raises(InvalidRequestError, match=r"'hd_model' names 'other'.*use one of tone") as caught:
         registry(ToneEngine(), hd_model="other")
     assert caught.value.field == "hd_model"
 
