@@ -196,6 +196,8 @@ def run(tag: str, trial: Callable[[int, float], Awaitable[list[Answer]]], port: 
             float(line.split()[1]) for line in lines if line.startswith("polyvox_active_sessions")
         )
         found["exit_status"] = container.stop(60)
+    every = round(60 / SAMPLE_SECONDS)
+    print(json.dumps({"memory_by_minute": [round(memory) for _, memory in samples[::every]]}))
     print(json.dumps(found), flush=True)
     return broken_promises(found)
 

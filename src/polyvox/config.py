@@ -144,6 +144,24 @@ class Settings(BaseModel):
         768_000, ge=1_024, description="Largest audio that an MCP tool returns; many clients read 1 MiB of base64."
     )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
+    keys_file: Path | None = Field(
+        None, description="File of the keys of `polyvox keys` and of their usage; unset: `keys.sqlite` in `data_dir`."
+    )
+    limits_url: SecretStr | None = Field(
+        None, description="Redis in which servers count limits together, as `redis://HOST:6379/0`; unset: each its own."
+    )
+    max_requests_a_minute_per_address: int = Field(
+        0, ge=0, description="Requests for speech a minute of one address without a key; 0: no limit."
+    )
+    max_streams_per_address: int = Field(
+        0, ge=0, description="Streams of speech at once of one address without a key; 0: no limit."
+    )
+    max_characters_a_day_per_address: int = Field(
+        0, ge=0, description="Characters that one address without a key may have spoken in a day; 0: no limit."
+    )
+    max_audio_seconds_a_day_per_address: int = Field(
+        0, ge=0, description="Seconds of audio that one address without a key may have in a day; 0: no limit."
+    )
     public_lists: bool = Field(
         False, description="Whether the lists of models and of built-in voices are read without a key."
     )

@@ -90,6 +90,7 @@ REFUSED = {
         "secret.existingName or secret.settings, not both",
     ),
     "MCP over several pods": ({**WITHOUT_VOICES, "replicas": 2, "settings": {"mcp": True}}, "sessionAffinity"),
+    "TLS in the pod": ({**SECRET, "settings": {"ssl_certfile": "/x.pem"}}, "let the ingress end TLS"),
     "KEDA without Prometheus": ({**WITHOUT_VOICES, "autoscaling": {"kind": "keda"}}, "autoscaling.prometheusAddress"),
     "least over most": (
         {**WITHOUT_VOICES, "autoscaling": {**KEDA, "minReplicas": 9, "maxReplicas": 3}},
@@ -282,6 +283,18 @@ def test_prometheus_is_given_a_key_by_its_secret(resources):
     assert endpoint["authorization"]["credentials"] == {"name": "polyvox", "key": "metrics-key"}
     [open_endpoint] = resources("everything")["ServiceMonitor"]["spec"]["endpoints"]
     assert "authorization" not in open_endpoint
+
+
+def test_the_chart_and_the_image_mean_the_same_user_folders_and_port(resources):
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    found = resources("default")
+    [container] = pod(found)["containers"]
+    assert f"--uid {pod(found)['securityContext']['runAsUser']} " in dockerfile
+    assert f"EXPOSE {container['ports'][0]['containerPort']}" in dockerfile
+    for name in ("POLYVOX_DATA_DIR", "POLYVOX_MODELS_DIR"):
+        assert f"{name}={variables(found)[name]}" in dockerfile
+    for target in ("cpu", "cuda"):
+        assert f" AS {target}\n" in dockerfile
 
 
 def test_the_chart_has_the_version_of_the_package():

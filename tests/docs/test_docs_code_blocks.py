@@ -33,8 +33,9 @@ LANGUAGES = {"python", "sh", "json", "yaml", "toml", "text", "js"}
 NOT_RUN = 24
 """Blocks that carry a reason for not being run. More of them should be a decision."""
 
-CHECKED = {"serve", "mcp", "book", "pull", "bench", "eval", "models", "--help"}
-"""Commands of `polyvox` that take too long, go to the network or need a screen: only their options are checked."""
+CHECKED = {"serve", "mcp", "book", "pull", "bench", "eval", "models", "keys", "--help"}
+"""Commands of `polyvox` that take too long, go to the network, need a screen or lock others out: only their options are
+checked."""
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -104,6 +105,10 @@ def test_the_commands_exist_with_their_options(block: Block) -> None:
         match command.words:
             case ("make", *targets):
                 check_targets(targets)
+            case ("sudo", *words):
+                assert [
+                    word for word in words if word.startswith(("deploy/", "scripts/")) and not (ROOT / word).exists()
+                ] == []
             case ("pip", *words):
                 check_pip(words)
             case ("polyvox", *words):

@@ -18,6 +18,8 @@ router = APIRouter(tags=["operation"])
 TAGS = {"operation": "Probes, metrics, and models in memory."}
 PUBLIC = ("/", "/health", "/ready")
 """Paths that need no key."""
+ADMIN = ("/metrics", "/dev/unload", "/dev/reload", "/debug/*")
+"""Paths that need a key with the scope `admin`."""
 UNTRACED = ("/metrics",)
 """Further paths that monitors ask for all the time."""
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
-from polyvox.api.auth import BearerAuth, Keys
+from polyvox.api.auth import BearerAuth
 from polyvox.api.body_intake import BodyIntake
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
@@ -88,7 +88,7 @@ def create_app(
         app.add_middleware(RequestTraces, tracer=service.tracer, untraced=[*public, *admin.UNTRACED])
     app.add_middleware(RequestIds)
     app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
-    # Not by include_router: FastAPI would build each route again when the first request comes, which takes 0.2 s.
+    # Not by include_router: FastAPI would build each route again when the first request comes, which takes 0.1 s.
     for router in (*(door.router for door in doors), admin.router):
         app.router.routes.extend(router.routes)
     install_docs(app, _DOCS)
@@ -132,13 +132,15 @@ def _install_middleware(
     app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
     app.add_middleware(
         BearerAuth,
-        keys=Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None,
+        keys=service.accounts.keyring,
         public=public,
         refusals=refusals,
         readable=[path for door in doors for path in door.lists] if settings.public_lists else [],
         sources=[row for door in doors for row in door.keys.items()],
         ephemeral=app.state.ephemeral_keys,
         lent=[path for door in doors for path in door.ephemeral],
+        voices=[path for door in doors for path in door.registered],
+        admin=admin.ADMIN,
     )
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)

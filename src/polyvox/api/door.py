@@ -48,6 +48,8 @@ class Door:
     """Paths of lists, which need no key where the setting `public_lists` says so."""
     keys: Mapping[str, KeySources] = field(default_factory=dict)
     """Where else than as a bearer key a key may come, by path."""
+    registered: Sequence[str] = ()
+    """Paths of what keys register, such as voices: changes there need the scope `voices`."""
     ephemeral: Sequence[str] = ()
     """Paths that also take the keys that the server hands out for a while."""
     shared: SharedPaths | None = None

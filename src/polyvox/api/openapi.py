@@ -29,15 +29,15 @@ _FASTAPI_STATUS = str(HTTPStatus.UNPROCESSABLE_ENTITY.value)
 _FASTAPI_SCHEMAS = ("HTTPValidationError", "ValidationError")
 _KEY = "HTTPBearer"
 
-_ANY_CALL = (
-    ForbiddenError("This host name or this page may not call the server; see allowed_hosts and cors_origins."),
-)
+_ANY_CALL = (ForbiddenError("This host name or this page may not call the server, or the key lacks the scope for it."),)
 _WITH_A_KEY = (AuthenticationError("A key is needed, and was absent or wrong."),)
 _WITH_INPUT = (
     InvalidRequestError("Something in the request is not acceptable; the message says what."),
     InvalidRequestError("A field is missing, of the wrong type, or out of range.", field="field"),
 )
-_BUSY = OverloadedError("The server is busy; the header Retry-After says when to try again.", retry_after=1.0)
+_BUSY = OverloadedError(
+    "The server is busy, or the key is at a limit; the header Retry-After says when to try again.", retry_after=1.0
+)
 _WITH_A_BODY = (
     RequestTooLargeError("The body is over its limit."),
     StalledError("The body arrives too slowly."),

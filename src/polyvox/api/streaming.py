@@ -24,6 +24,7 @@ from polyvox.api.cached_answers import (
 from polyvox.api.client_writer import ClientWriter, ended_or_left
 from polyvox.api.clients import client_of, max_wait_of, owner_of
 from polyvox.api.errors import note_session
+from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.audio.encode import AudioFormat
@@ -52,6 +53,7 @@ PUBLIC_HEADERS = (
     CACHE_HEADER,
     AGE_HEADER,
     ETAG_HEADER,
+    *RATE_HEADERS,
 )
 """Headers of all doors that web pages of other origins may read."""
 
@@ -254,6 +256,7 @@ class SpeechResponse(Response):
                 CHANNELS_HEADER: str(session.channels),
             }
         )
+        headers.update(rate_headers(session.allowance.tightest))
         headers.update(cache_headers(session, self._body_format))
         headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):

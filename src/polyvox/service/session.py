@@ -18,6 +18,7 @@ from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.delivery import closing
+from polyvox.service.keys.limiter import Allowance
 from polyvox.service.metrics import Metrics
 from polyvox.service.output_budget import OutputReservation
 from polyvox.service.playback import Playback
@@ -141,9 +142,12 @@ class Session:
         metrics: Metrics,
         executor: DeviceExecutor,
         output: OutputReservation,
+        allowance: Allowance,
         chunk_log: ChunkLog | None = None,
         trace: SessionTrace | None = None,
     ) -> None:
+        self.allowance = allowance
+        """How its key or address stands to its limits."""
         self.output = output
         self.executor = executor
         self._plan = plan
@@ -280,6 +284,7 @@ class Session:
         if chunk is None:
             raise StopAsyncIteration
         self._ticket.read()
+        self.allowance.sent(chunk.duration)
         return chunk
 
     def _drop(self) -> None:
@@ -375,6 +380,7 @@ class Session:
         failure = None if task.cancelled() else task.exception()
         error = self._reason if task.cancelled() else self._typed(failure)
         self._ticket.release()
+        self.allowance.close(self._plan.chars())
         if task.cancelled():
             self._state = self._state.moved_to(SessionState.CANCELLED)
         else:

@@ -28,6 +28,9 @@
 {{- if and (include "polyvox.several" .) .Values.settings.mcp (ne .Values.service.sessionAffinity "ClientIP") -}}
 {{- fail "MCP sessions live in one pod: with several pods set service.sessionAffinity to ClientIP, or settings.mcp to false." -}}
 {{- end -}}
+{{- if hasKey .Values.settings "ssl_certfile" -}}
+{{- fail "Pods speak plain HTTP, also to Kubernetes' probes: remove ssl_certfile, and let the ingress end TLS (ingress.tlsSecret)." -}}
+{{- end -}}
 {{- include "polyvox.checkScaling" .Values -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}
 {{- fail "Set ingress.host to the name by which clients call the server." -}}

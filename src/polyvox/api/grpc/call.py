@@ -13,10 +13,20 @@ import structlog
 
 from polyvox.api.clients import grpc_client
 from polyvox.api.grpc.schema import Message
+from polyvox.api.rate_headers import rate_headers
 from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
-from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, UnavailableError, status_of
+from polyvox.errors import (
+    DeadlineError,
+    OverloadedError,
+    PolyvoxError,
+    QuotaError,
+    RateLimitError,
+    StalledError,
+    UnavailableError,
+    status_of,
+)
 from polyvox.service.pending_bodies import PendingBody
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
@@ -118,7 +128,10 @@ class Call:
             trailers.append((SESSION_HEADER.lower(), self._session_id))
         if isinstance(error, OverloadedError):
             trailers.append((RETRY_KEY, str(max(1, math.ceil(error.retry_after)))))
-            trailers.append((PUSHBACK_KEY, str(math.ceil(1000 * error.retry_after))))
+            pushback = -1 if isinstance(error, QuotaError) else math.ceil(1000 * error.retry_after)
+            trailers.append((PUSHBACK_KEY, str(pushback)))
+            if isinstance(error, RateLimitError):
+                trailers += [(name.lower(), value) for name, value in rate_headers(error).items()]
         elif isinstance(error, UnavailableError):
             trailers += _retry_trailers(error)
         await self._context.abort(grpc.StatusCode[status.grpc], error.message, tuple(trailers))
@@ -135,6 +148,7 @@ class Call:
             (SAMPLE_RATE_HEADER.lower(), str(session.sample_rate)),
             (CHANNELS_HEADER.lower(), str(session.channels)),
         ]
+        metadata += [(name.lower(), value) for name, value in rate_headers(session.allowance.tightest).items()]
         if session.warnings:
             metadata.append((WARNING_HEADER.lower(), one_line(session.warnings)))
         return tuple(metadata)

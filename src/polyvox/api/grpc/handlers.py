@@ -10,7 +10,6 @@ import structlog
 from google.protobuf.message import DecodeError
 from structlog.contextvars import bind_contextvars
 
-from polyvox.api.auth import Keys
 from polyvox.api.grpc.call import Call, Context
 from polyvox.api.grpc.call_trace import traced_call
 from polyvox.api.grpc.intake import MessageIntake
@@ -36,7 +35,7 @@ class MethodHandlers:
         self._service = service
         self._intake = intake
         self._clients = ClientAddresses(settings.trusted_proxies)
-        self._keys = Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None
+        self._keys = service.accounts.keyring
         self._slots = Admission(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
 
     def service(self, name: str, handlers: Mapping[str, Handler], *, public: bool = False) -> object:
@@ -88,10 +87,10 @@ class MethodHandlers:
         return receive
 
     def _owner(self, context: Context) -> str:
-        if self._keys is None:
+        if not self._keys.asks:
             return SHARED_OWNER
         given = {key: value for key, value in context.invocation_metadata() or () if key == "authorization"}
-        return self._keys.owner((bearer_key(str(given.get("authorization", ""))) or "").encode())
+        return self._keys.find((bearer_key(str(given.get("authorization", ""))) or "").encode()).owner
 
     @contextmanager
     def _slot(self, *, speaks: bool) -> Iterator[None]:
