@@ -1,6 +1,6 @@
 """CPU time and bits of each audio format, for a second of speech in chunks of a second.
 
-    python -m benchmarks.encoding_cost --rounds 3
+python -m benchmarks.encoding_cost --rounds 3
 """
 
 import argparse
