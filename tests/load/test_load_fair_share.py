@@ -18,8 +18,8 @@ from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio
 
-FIRST_SECONDS = 0.12
-"""Time that a chunk takes. Those behind the first make way for others between their steps of `STEP_SECONDS`."""
+WORK_SECONDS = 0.12
+"""Time that a chunk takes; it makes way for a more urgent one between its steps of `STEP_SECONDS`."""
 STEP_SECONDS = 0.02
 CHUNK_SECONDS = 0.3
 TRIALS = 8
@@ -29,7 +29,7 @@ FLOOD = 24
 class SteppedEngine(ToneEngine):
     """A device that works on one chunk at a time, the most urgent first."""
 
-    pace = CHUNK_SECONDS / FIRST_SECONDS
+    pace = CHUNK_SECONDS / WORK_SECONDS
 
     async def start(self):
         self._device = DeviceExecutor("stepped", 1)
@@ -44,15 +44,14 @@ class SteppedEngine(ToneEngine):
     async def speak(self, utterance):
         playhead = Playhead(asyncio.get_running_loop().time)
         async for chunk in super().speak(utterance):
-            seconds = [FIRST_SECONDS] if chunk.index == 0 else [STEP_SECONDS] * round(FIRST_SECONDS / STEP_SECONDS)
-            for each in seconds:
-                await self._stage(each, due=playhead.due)
+            steps = round(WORK_SECONDS / STEP_SECONDS)
+            await asyncio.gather(*(self._stage(None, due=playhead.due) for _ in range(steps)))
             playhead.push(CHUNK_SECONDS)
             yield chunk
 
     @staticmethod
     def _step(items):
-        time.sleep(items[0])
+        time.sleep(STEP_SECONDS)
         return items
 
 
@@ -77,7 +76,7 @@ async def flood(service, client: str, chars: int):
             try:
                 await first_audio(service, client, chars)
             except OverloadedError:
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.25)
 
     tasks = [asyncio.create_task(ask()) for _ in range(FLOOD)]
     await asyncio.sleep(1.5)

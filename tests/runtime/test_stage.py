@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.precedence import goes_first
 from polyvox.runtime.stage import BatchReport, Stage
 
 pytestmark = pytest.mark.anyio
@@ -401,3 +402,17 @@ async def test_an_item_that_fails_takes_no_other_with_it_where_the_stage_isolate
     failed = results[1:2] if isolates else results
     assert [str(error) for error in failed] == ["two"] * len(failed)
     await stage.close()
+
+
+async def test_what_goes_first_does_not_wait_for_what_is_overdue(device: DeviceExecutor) -> None:
+    gate = Gate(open_=False)
+    stage = Stage("s", gate, executor=device)
+    late = [asyncio.create_task(stage(item, due=1.0)) for item in (1, 2)]
+    await until(lambda: len(gate.batches) == 1)
+    goes_first.set(True)
+    first = asyncio.create_task(stage(3, due=1e9))
+    await asyncio.sleep(0)
+    gate.passage.set()
+    await asyncio.gather(*late, first)
+    await stage.close()
+    assert gate.batches == [[1], [3], [2]]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
+from polyvox.runtime.precedence import goes_first
 from polyvox.service.admission import Admission
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.ticket import Job, Ticket, TicketState
@@ -433,6 +434,46 @@ async def test_a_live_request_begins_beside_background_ones_that_nobody_hears(cl
     item = admission.enter(Job("m", "batch", chars=500, background=True, capacity=3.0))
     await item.turn()
     assert admission.may_start(admission.enter(Job("m", "anna", chars=500)))
+
+
+async def flooded(clock: Clock) -> Admission:
+    """A model that keeps about two streams playing, and a client that has and wants more of them."""
+    admission = Admission(16, 64, adaptive=True, max_share=0.5)
+    tickets = [admission.enter(Job("m", "flood", chars=500, capacity=2.5)) for _ in range(12)]
+    assert sum(is_granted(ticket) for ticket in tickets) == 4
+    for ticket in tickets[:2]:
+        ticket.started = True
+        ticket.produced(1.0, 0.4)
+    for ticket in tickets[2:4]:
+        admission.give(ticket, TicketState.STARTING)
+        ticket.lane.starting.add(ticket)
+    return admission
+
+
+async def test_the_first_stream_of_a_client_begins_at_once_beside_one_that_floods(clock: Clock) -> None:
+    admission = await flooded(clock)
+    anna = admission.enter(Job("m", "anna", chars=500))
+    assert is_granted(anna)
+    assert admission.may_start(anna)
+    assert not is_granted(admission.enter(Job("m", "anna", chars=500)))  # its second takes its turn
+    assert not is_granted(admission.enter(Job("m", "flood", chars=500)))
+
+
+async def test_it_still_waits_for_those_that_take_no_more_than_their_share(clock: Clock) -> None:
+    admission = await flooded(clock)
+    bert = admission.enter(Job("m", "bert", chars=500))
+    bert.started = True
+    bert.produced(1.0, 0.4)
+    assert not admission.may_start(admission.enter(Job("m", "anna", chars=500)))
+
+
+async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
+    admission = await flooded(clock)
+    anna = admission.enter(Job("m", "anna", chars=500))
+    await anna.turn()
+    assert goes_first.get()
+    anna.produced(0.5, 0.1)
+    assert not goes_first.get()
 
 
 async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:
