@@ -92,6 +92,11 @@ class CosyVoiceSettings(SettingsSection):
         "`onnxruntime` and `tensorrt` run graphs that `polyvox models export` wrote.",
     )
     vocoder_executor: Executor = Field("auto", description="What runs their vocoder, likewise.")
+    vocoder_precision: Literal["auto", "float32", "float16"] = Field(
+        "auto",
+        description="Of the vocoder's filter where streams are decoded together; `auto`: float16, if it speaks as in "
+        "float32. F0 and phases are always exact.",
+    )
     onnx_dir: Path | None = Field(
         None,
         description="Folder with the exported graphs of each model in a folder of its name; where it is not set, they "
