@@ -92,10 +92,10 @@ class CosyVoiceSettings(SettingsSection):
         "`onnxruntime` and `tensorrt` run graphs that `polyvox models export` wrote.",
     )
     vocoder_executor: Executor = Field("auto", description="What runs their vocoder, likewise.")
-    vocoder_precision: Literal["auto", "float32", "float16"] = Field(
-        "auto",
-        description="Of the vocoder's filter where streams are decoded together; `auto`: float16, if it speaks as in "
-        "float32. F0 and phases are always exact.",
+    vocoder_precision: Literal["float32", "float16"] = Field(
+        "float32",
+        description="Of the vocoder's filter where streams are decoded together; `float16` is used only if it speaks "
+        "nearly as float32 does. F0 and phases are always exact.",
     )
     onnx_dir: Path | None = Field(
         None,
