@@ -1,4 +1,4 @@
-"""The vocoder's filter with a fused activation and in half precision on a GPU, each only where it passes a test."""
+"""The vocoder's filter with a fused activation on a GPU, where that passes a test."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -14,8 +14,8 @@ from polyvox.models.hift.model import Hift
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
-FUSED_TOLERANCE, HALF_TOLERANCE = 1e-3, 5e-2
-"""Largest deviations of the samples from those of PyTorch in single precision, as shares of their spread."""
+TOLERANCE = 1e-3
+"""Largest deviation of the samples from those of PyTorch, as a share of their spread."""
 
 Samples = Callable[[], Tensor]
 """Computes the samples of a short stream by the vocoder as it is."""
@@ -37,7 +37,7 @@ def fuse_activation(vocoder: Hift | CausalHift, kernel: SnakeKernel, samples: Sa
     try:
         vocoder.filter.use_kernel(kernel)
         found = deviation(samples(), exact)
-        if not found <= FUSED_TOLERANCE:
+        if not found <= TOLERANCE:
             raise ArithmeticError(f"it is off by {found:.2g}")
     except Exception as failure:  # noqa: BLE001 - whatever a compiler raises, PyTorch's operations still work
         vocoder.filter.use_kernel(None)
@@ -45,22 +45,3 @@ def fuse_activation(vocoder: Hift | CausalHift, kernel: SnakeKernel, samples: Sa
             "The vocoder's fused activation failed its test, so it runs more slowly without it.",
             reason=str(failure)[:500],
         )
-
-
-def halve_precision(vocoder: Hift | CausalHift, samples: Samples) -> str:
-    """Let the filter compute in float16; a warning where it stays in float32, because the speech would be another.
-
-    F0 and the phases of its harmonics stay as they are: an error of theirs would grow with the length of the speech.
-    """
-    exact = samples()
-    before = {name: parameter.data for name, parameter in vocoder.filter.named_parameters()}
-    vocoder.filter.round_to(torch.float16)
-    found = deviation(samples(), exact)
-    log.info("vocoder precision", dtype="float16", deviation=round(found, 5))
-    if found <= HALF_TOLERANCE:
-        return ""
-    for name, parameter in vocoder.filter.named_parameters():
-        parameter.data = before[name]
-    warning = "CosyVoice's vocoder in float16 differs too much from float32, so it runs in float32."
-    log.warning(warning, deviation=found)
-    return warning

@@ -92,11 +92,6 @@ class CosyVoiceSettings(SettingsSection):
         "`onnxruntime` and `tensorrt` run graphs that `polyvox models export` wrote.",
     )
     vocoder_executor: Executor = Field("auto", description="What runs their vocoder, likewise.")
-    vocoder_precision: Literal["float32", "float16"] = Field(
-        "float32",
-        description="Of the vocoder's filter where streams are decoded together; `float16` is used only if it speaks "
-        "nearly as float32 does. F0 and phases are always exact.",
-    )
     onnx_dir: Path | None = Field(
         None,
         description="Folder with the exported graphs of each model in a folder of its name; where it is not set, they "

@@ -267,26 +267,22 @@ class _HiftSteps:
 class _RowPacking:
     """Packs tensors of these shapes into rows of single precision, where a double takes two elements.
 
-    The doubles come first and the rows have even lengths, so that doubles are aligned. What has less than single
-    precision is kept in it, which changes no value.
+    The doubles come first and the rows have even lengths, so that doubles are aligned.
     """
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         self._shapes = [tensor.shape[1:] for tensor in tensors]
         self._dtypes = [tensor.dtype for tensor in tensors]
-        self._kept = [torch.promote_types(dtype, torch.float32) for dtype in self._dtypes]
-        widths = [dtype.itemsize // torch.float32.itemsize for dtype in self._kept]
+        widths = [tensor.dtype.itemsize // torch.float32.itemsize for tensor in tensors]
         assert widths == sorted(widths, reverse=True)
         self._sizes = [width * math.prod(shape) for width, shape in zip(widths, self._shapes, strict=True)]
         self._unused = sum(self._sizes) % 2
         self.size = sum(self._sizes) + self._unused
 
     def pack(self, tensors: Sequence[Tensor]) -> Tensor:
-        wide = (tensor.to(kept) for tensor, kept in zip(tensors, self._kept, strict=True))
-        flat = [tensor.contiguous().view(torch.float32).flatten(1) for tensor in wide]
+        flat = [tensor.contiguous().view(torch.float32).flatten(1) for tensor in tensors]
         return functional.pad(torch.cat(flat, dim=1), (0, self._unused))
 
     def unpack(self, packed: Tensor) -> CachedTensors:
-        parts = torch.split(packed, [*self._sizes, self._unused], dim=1)
-        kinds = zip(parts, self._kept, self._shapes, self._dtypes, strict=False)
-        return tuple(part.view(kept).view(-1, *shape).to(dtype) for part, kept, shape, dtype in kinds)
+        parts = zip(torch.split(packed, [*self._sizes, self._unused], dim=1), self._dtypes, self._shapes, strict=False)
+        return tuple(part.view(dtype).view(-1, *shape) for part, dtype, shape in parts)

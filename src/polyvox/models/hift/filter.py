@@ -94,13 +94,6 @@ class HiftFilter(nn.Module):
             if isinstance(module, _Snake):
                 module.kernel = kernel
 
-    def round_to(self, dtype: torch.dtype) -> None:
-        """Compute in `dtype` from now on; the activations' frequencies stay as they are, for they are divisors."""
-        for module in self.modules():
-            if not isinstance(module, _Snake):
-                for parameter in module.parameters(recurse=False):
-                    parameter.data = parameter.data.to(dtype)
-
     def forward(self, mel: Tensor, source: Tensor, cache: LayerCache, *, first: bool) -> tuple[Tensor, Tensor]:
         """Magnitudes and phases [batch, fft / 2 + 1, n] from spectra of the `source` [batch, fft + 2, n].
 
@@ -166,4 +159,4 @@ class _Snake(nn.Module):
         if self.kernel is not None:
             return self.kernel(samples, self.alpha, _SNAKE_EPS)
         rate = self.alpha[:, None]
-        return (samples + (samples * rate).sin().square() / (rate + _SNAKE_EPS)).to(samples.dtype)
+        return samples + (samples * rate).sin().square() / (rate + _SNAKE_EPS)
