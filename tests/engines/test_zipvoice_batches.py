@@ -1,6 +1,7 @@
 """The engine as it runs on a GPU, with a stand-in for CUDA graphs on the CPU."""
 
 import asyncio
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -120,3 +121,30 @@ def test_a_precision_that_errs_is_not_used(networks: ZipVoiceNetworks) -> None:
         weight.copy_(saved)
     assert kept is large
     assert doubt == "ZipVoice in float16 differs too much from float32, so it runs in float32."
+
+
+async def test_the_next_chunk_is_under_way_before_its_turn_and_ends_with_the_utterance(
+    networks: ZipVoiceNetworks,
+) -> None:
+    sizes, second = list[int](), asyncio.Event()
+
+    def note(report: BatchReport) -> None:
+        sizes.append(report.size)
+        if sum(sizes) == 2:
+            second.set()
+
+    engine = ZipVoiceEngine(DISTILLED, load_settings())
+    engine.observe(note)
+    await engine.start_with(networks, CPU, recorder=Poisoned)
+    await engine.captured()
+    sizes.clear()
+    second.clear()
+    asked = Utterance(" ".join(TEXTS[:2] * 3), "", seed=1, prepared=voice(engine), tuning={"num_steps": 2.0})
+    async with aclosing(engine.speak(asked)) as chunks:  # type: ignore[type-var]
+        await anext(chunks)
+        async with asyncio.timeout(10):
+            await second.wait()
+        await asyncio.sleep(0.05)
+        assert sum(sizes) == 2, "one chunk ahead, and no more"
+    assert len(await said(engine, TEXTS[2], 1)) > 1000
+    await engine.close()

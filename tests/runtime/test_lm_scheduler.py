@@ -521,3 +521,12 @@ async def test_memory_is_the_same_after_a_thousand_tokens_of_many_sequences():
         assert lm._runner._cache.nbytes == held
         assert 0 < lm._prefixes.nbytes <= 20_000
         assert not any((lm._open, lm._starts, lm._limits, lm._prefilling, lm._decoding))
+
+
+async def test_prompts_that_start_together_are_not_padded_to_twice_their_number():
+    replay = Fixed()
+    async with runtime(replay=replay, slots=16, prefill_rows=90) as (lm, _):
+        told = await asyncio.gather(*(spoken(lm, Prompt(ids(9, seed))) for seed in range(16)))
+    assert {key[1] for key in replay.shapes if key[0] == "prefill"} == {8}, "two batches of eight, not ten and six"
+    async with runtime() as (lm, _):
+        assert told == [await spoken(lm, Prompt(ids(9, seed))) for seed in range(16)]

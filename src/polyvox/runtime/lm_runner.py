@@ -121,11 +121,15 @@ class LmRunner:
                 self._prefill_replayed(self._replay, (), shape, plan)
 
     def _prompt_shapes(self) -> Iterator[tuple[int, int, int]]:
-        """Rows, width and extent of every bucket whose smallest batch is within `prefill_rows`."""
-        for fewer, rows in pairwise((0, *self._batch_sizes)):
+        """Rows, width and extent of every bucket whose shortest chunks are within `prefill_rows`."""
+        for rows in self._batch_sizes:
             for shorter, width in pairwise((0, *self._widths)):
-                if (fewer + 1) * (shorter + 1) <= self._prefill_rows:
+                if rows * (shorter + 1) <= self._prefill_rows:
                     yield from ((rows, width, extent) for extent in self._prompt_extents if extent > shorter)
+
+    def padded_rows(self, rows: int) -> int:
+        """Rows that a batch of so many computes."""
+        return rows if self._replay is None else bucket_for(rows, self._batch_sizes)
 
     @torch.inference_mode()
     def launch(self, plan: StepPlan, *, wait: bool = False) -> LaunchedStep:

@@ -336,7 +336,8 @@ class LmScheduler:
     def _next_chunks(self) -> tuple[list[LmSequence], list[PrefillChunk]]:
         """As many sequences, first come, first served, as can prefill their next chunks in `prefill_rows` rows.
 
-        Chunks are padded to the length of the first. A sequence with input left then queues again.
+        Chunks are padded to the length of the first. Rows that pad a batch to a captured shape count as well, so that
+        one of ten does not cost as much as two of eight. A sequence with input left then queues again.
         """
         sequences: list[LmSequence] = []
         chunks: list[PrefillChunk] = []
@@ -344,7 +345,7 @@ class LmScheduler:
         for sequence in self._prefilling:
             chunk = sequence.next_chunk(longest or self._config.prefill_rows)
             longest = longest or chunk.length
-            if (len(chunks) + 1) * longest > self._config.prefill_rows:
+            if self._runner.padded_rows(len(chunks) + 1) * longest > self._config.prefill_rows:
                 break
             sequences.append(sequence)
             chunks.append(chunk)

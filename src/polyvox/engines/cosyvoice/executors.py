@@ -1,6 +1,7 @@
 """Executors of flow and vocoder as the settings choose, tried out at the start, with PyTorch to fall back on."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import structlog
@@ -16,6 +17,7 @@ from polyvox.engines.cosyvoice.batching import (
 )
 from polyvox.engines.cosyvoice.bundle import CosyVoiceBundle
 from polyvox.engines.cosyvoice.flow_streams import FlowStreams
+from polyvox.engines.cosyvoice.fused_vocoder import fuse_activation, snake_kernel
 from polyvox.engines.cosyvoice.graph_files import INT8, GraphFiles, context_span, open_graphs
 from polyvox.engines.cosyvoice.graph_networks import graph_flow, graph_vocoder
 from polyvox.engines.cosyvoice.hops import HopLengths
@@ -145,6 +147,7 @@ class Token2WavExecutors:
             if gpu and flow in _BATCHED and self._token2wav.flow_cache == "full":
                 warnings.append(self._batched("flow", self._batch_flow))
             if gpu and vocoder in _BATCHED:
+                self._fuse_vocoder()
                 warnings.append(self._batched("vocoder", lambda: self._batch_vocoder(streams, hops)))
             warnings.append(self._prepare("flow", flow, self._use_flow, captured=gpu))
             warnings.append(self._prepare("vocoder", vocoder, self._use_vocoder, captured=gpu))
@@ -182,6 +185,13 @@ class Token2WavExecutors:
         _check(deviation(ours, theirs), EXACT if self._token2wav.flow.speaker.weight.dtype == torch.float32 else HALF)
         self._flows = flows
         self._token2wav.use(flow_stage=flows)
+
+    @torch.inference_mode()
+    def _fuse_vocoder(self) -> None:
+        """Give the vocoder its fused activation, where there is one and it computes what it should."""
+        flow, vocoder = self._token2wav.flow, self._token2wav.vocoder
+        if (kernel := snake_kernel(self._device)) is not None:
+            fuse_activation(vocoder, kernel, partial(stream_samples, vocoder, stream_mel(flow, flow.eager_runner)))
 
     @torch.inference_mode()
     def _batch_vocoder(self, streams: int, hops: HopLengths) -> None:

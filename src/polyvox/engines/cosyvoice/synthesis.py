@@ -12,6 +12,7 @@ from polyvox.engines.cosyvoice.lm_prompt import LmPrompt
 from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
 from polyvox.engines.cosyvoice.speech_decoder import DecoderState, Hop, Token2WavResult
 from polyvox.engines.cosyvoice.token2wav import MAX_TOKENS
+from polyvox.engines.kit.gathering import Gathering
 from polyvox.engines.kit.playhead import Playhead
 from polyvox.models.cosyvoice.lm import length_limits
 from polyvox.models.cosyvoice.silence import SilentRun
@@ -19,6 +20,10 @@ from polyvox.runtime.stage import Stage
 from polyvox.runtime.tokens import GenerationLimits, SamplingParams, TokenStream
 from polyvox.types import NO_STAGES, Pcm, Span, StageSeconds
 
+GATHER_SECONDS = 0.01
+_NEARLY = 4
+"""A first hop waits for the first hops of streams that miss no more tokens than this, a step or two of the language
+model: streams that start together are then decoded together, and none waits for the batch of another."""
 MAX_TOKENS_V1 = 2000
 """Speech tokens of version 1's longest segment, forty seconds: with the longest prompt they fill a sequence."""
 
@@ -98,6 +103,7 @@ class SegmentSynthesizer:
         self._source = source
         self._stage = stage
         self._original = original
+        self._gathering = Gathering()
         self.block, self.ahead = config.flow.flow.block, config.flow.flow.ahead
 
     async def speak(
@@ -153,7 +159,10 @@ class SegmentSynthesizer:
         """
         async with tokens as stream:
             audible = _AudibleTokens(stream, shorten_silence=self._config.version == 3 and not keep_silence)
-            await audible.reach(hops.needed)
+            await audible.reach(hops.needed - _NEARLY)
+            with self._gathering.arriving():
+                await audible.reach(hops.needed)
+            await self._gathering.wait(GATHER_SECONDS)
             state, done, final = replace(await asyncio.shield(segment.base), seed=segment.seed), 0, False
             while not final:
                 await audible.reach(hops.needed)

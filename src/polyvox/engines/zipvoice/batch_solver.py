@@ -50,12 +50,16 @@ class BatchShape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkRow:
-    """One chunk on the host: tokens [n + 1], the token of each frame, the scaled prompt and the noise of all frames."""
+    """One chunk on the host: tokens [n + 1], the token of each frame, the scaled prompt and the noise of all frames.
+
+    Arrays, not tensors: each operation of PyTorch hands the interpreter lock over, and a thread that packs a batch
+    would wait for it hundreds of times while other threads process text.
+    """
 
     tokens: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int64]
-    prompt: Tensor
-    noise: Tensor
+    prompt: npt.NDArray[np.float32]
+    noise: npt.NDArray[np.float32]
     solver: SolverOptions
 
     @classmethod
@@ -64,7 +68,7 @@ class ChunkRow:
         tokens = [*given.prompt_tokens, *given.tokens, PAD]
         noise = torch.randn(given.frames, given.prompt.shape[1], generator=torch.Generator().manual_seed(seed))
         indices = np.array(token_indices(len(tokens) - 1, given.frames), np.int64)
-        return cls(np.array(tokens, np.int64), indices, given.prompt, noise, solver)
+        return cls(np.array(tokens, np.int64), indices, given.prompt.numpy(), noise.numpy(), solver)
 
     @property
     def frames(self) -> int:
@@ -75,8 +79,35 @@ class ChunkRow:
         return len(self.noise) - len(self.prompt)
 
 
+class LaunchedBatch:
+    """A batch that the device has been given. Any thread may use it."""
+
+    def __init__(
+        self,
+        samples: Tensor,
+        lengths: Sequence[int],
+        last_step: torch.cuda.Event | None,
+        arrived: torch.cuda.Event | None,
+    ) -> None:
+        """`samples` [rows, channels, n] are in host memory once `arrived` has passed."""
+        self._samples, self._lengths = samples, lengths
+        self._last_step, self._arrived = last_step, arrived
+
+    def wait_nearly_done(self) -> None:
+        """Wait until the solver's last step begins: it is time to prepare the next batch."""
+        if self._last_step is not None:
+            self._last_step.synchronize()
+
+    def samples(self, row: int) -> Pcm:
+        """Wait for a row's samples, [n] or [n, channels]."""
+        if self._arrived is not None:
+            self._arrived.synchronize()
+        array: Pcm = self._samples[row, :, : self._lengths[row]].numpy()
+        return array[0].copy() if len(array) == 1 else np.ascontiguousarray(array.T)
+
+
 class BatchSolver:
-    """Text encoder, flow and vocoder of one model. Several threads may call `solve`; the device does one at a time.
+    """Text encoder, flow and vocoder of one model. Several threads may call it; the device does one batch at a time.
 
     A shape that was captured is replayed; any other runs eagerly.
     """
@@ -137,82 +168,88 @@ class BatchSolver:
             self._positions.clear()
             self._replay = None
 
-    def solve(self, rows: Sequence[ChunkRow]) -> list[Pcm]:
-        """The samples of each row, [n] or [n, channels]; all rows have the same number of steps."""
-        with torch.inference_mode():
-            with self._exclusively():
-                samples, arrived = self._enqueue(rows)
-            if arrived is not None:
-                arrived.synchronize()
-        hop, channels = self._vocos.config.hop, self._model.config.channels
-        lengths = [(row.generated - 1) * hop for row in rows]
-        arrays = samples.view(len(rows), channels, -1).numpy()
-        if channels == 1:
-            return [array[0, :length].copy() for array, length in zip(arrays, lengths, strict=True)]
-        return [np.ascontiguousarray(array[:, :length].T) for array, length in zip(arrays, lengths, strict=True)]
+    def launch(self, rows: Sequence[ChunkRow]) -> LaunchedBatch:
+        """Give the device a batch; all rows have the same number of steps."""
+        with torch.inference_mode(), self._exclusively():
+            encoded = self._encode(rows)
+            mel, last_step = self._integrate(rows, encoded)
+            samples, arrived = self._downloaded(self._vocode(rows, mel)[: len(rows) * self._model.config.channels])
+        lengths = [(row.generated - 1) * self._vocos.config.hop for row in rows]
+        return LaunchedBatch(samples.view(len(rows), self._model.config.channels, -1), lengths, last_step, arrived)
 
-    def _enqueue(self, rows: Sequence[ChunkRow]) -> tuple[Tensor, torch.cuda.Event | None]:
-        """Put all work of a batch on the device: its samples on the host, there once the event has passed."""
-        mel = self._integrate(rows, self._encode(rows))
-        samples = self._vocode(rows, mel)[: len(rows) * self._model.config.channels]
+    def _downloaded(self, samples: Tensor) -> tuple[Tensor, torch.cuda.Event | None]:
+        """Samples in host memory, there once the event has passed."""
         if self._device.type != "cuda":
-            return samples.float(), None
+            return samples.float().clone(), None
         host = torch.empty(samples.shape, dtype=torch.float32, pin_memory=True)
         host.copy_(samples, non_blocking=True)
-        arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
-        arrived.record()
-        return host, arrived
+        return host, self._mark()
+
+    def _mark(self) -> torch.cuda.Event | None:
+        """The point that the stream has reached."""
+        if self._device.type != "cuda":
+            return None
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        event.record()
+        return event
 
     def _encode(self, rows: Sequence[ChunkRow]) -> Tensor:
         """Encoded tokens, [batch, tokens, bins]."""
         longest = max(len(row.tokens) for row in rows)
         shape = self._shape("encode", len(rows), longest, _FEW_ROWS, TOKEN_TIERS)
         tokens, lengths = self._host(torch.int64, shape.rows, shape.length), self._host(torch.int64, shape.rows)
-        tokens.fill_(PAD)
-        lengths.fill_(1)
+        packed, counts = tokens.numpy(), lengths.numpy()
+        packed.fill(PAD)
+        counts.fill(1)
         for index, row in enumerate(rows):
-            tokens[index, : len(row.tokens)] = torch.from_numpy(row.tokens)
-            lengths[index] = len(row.tokens) - 1
+            packed[index, : len(row.tokens)] = row.tokens
+            counts[index] = len(row.tokens) - 1
         return self._run(shape, [self._sent(tokens), self._sent(lengths)])
 
-    def _integrate(self, rows: Sequence[ChunkRow], encoded: Tensor) -> Tensor:
-        """The mels after all steps, [batch, frames, features]."""
+    def _integrate(self, rows: Sequence[ChunkRow], encoded: Tensor) -> tuple[Tensor, torch.cuda.Event | None]:
+        """The mels after all steps, [batch, frames, features], and the point where the last step begins."""
         shape = self._shape("step", len(rows), max(row.frames for row in rows), ROW_TIERS, FRAME_TIERS)
         mel, speech, indices, lengths = self._packed(rows, shape)
         batch = encoded[: len(rows)].gather(1, indices[: len(rows), :, None].expand(-1, -1, encoded.shape[2]))
         text = batch.new_zeros(shape.rows, *batch.shape[1:])
         text[: len(rows)] = batch
         schedule, guidance = self._schedule(rows, shape.rows)
-        for time, delta in zip(schedule[0], schedule[1], strict=True):
+        last_step = None
+        for step, (time, delta) in enumerate(zip(schedule[0], schedule[1], strict=True), start=1):
+            if step == schedule.shape[1]:
+                last_step = self._mark()
             mel = self._run(shape, [*PaddedState(mel, text, speech, lengths, time, delta, guidance)])
-        return mel
+        return mel, last_step
 
     def _packed(self, rows: Sequence[ChunkRow], shape: BatchShape) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Noise, prompts, tokens of frames and lengths, padded."""
         features = self._model.config.features
         mel, speech = (self._host(torch.float32, shape.rows, shape.length, features) for _ in range(2))
         indices, lengths = self._host(torch.int64, shape.rows, shape.length), self._host(torch.int64, shape.rows)
-        for tensor in (mel, speech, indices):
-            tensor.zero_()
-        lengths.fill_(1)
+        noises, prompts, tokens, counts = (tensor.numpy() for tensor in (mel, speech, indices, lengths))
+        counts.fill(1)
         for index, row in enumerate(rows):
-            mel[index, : row.frames] = row.noise
-            speech[index, : len(row.prompt)] = row.prompt
-            indices[index, : row.frames] = torch.from_numpy(row.indices)
-            lengths[index] = row.frames
+            counts[index] = row.frames
+            for array, given in ((noises, row.noise), (prompts, row.prompt), (tokens, row.indices)):
+                array[index, : len(given)] = given
+                array[index, len(given) :] = 0
+        for array in (noises, prompts, tokens):
+            array[len(rows) :] = 0
         return self._sent(mel), self._sent(speech), self._sent(indices), self._sent(lengths)
 
     def _schedule(self, rows: Sequence[ChunkRow], padded: int) -> tuple[Tensor, Tensor]:
         """Times and differences of all steps, [2, steps, batch], and guidance, [batch]."""
         steps = rows[0].solver.steps
         schedule, guidance = self._host(torch.float32, 2, steps, padded), self._host(torch.float32, padded)
-        schedule.zero_()
-        guidance.zero_()
+        times, scales = schedule.numpy(), guidance.numpy()
+        times.fill(0)
+        scales.fill(0)
+        shifts = {row.solver.shift for row in rows}
+        schedules = {shift: np.array(time_schedule(steps, shift)) for shift in shifts}
         for index, row in enumerate(rows):
-            times = torch.tensor(time_schedule(steps, row.solver.shift), dtype=torch.float64)
-            schedule[0, :, index] = times[:-1]
-            schedule[1, :, index] = times.diff()
-            guidance[index] = row.solver.guidance
+            own = schedules[row.solver.shift]
+            times[0, :, index], times[1, :, index] = own[:-1], np.diff(own)
+            scales[index] = row.solver.guidance
         return self._sent(schedule), self._sent(guidance)
 
     def _vocode(self, rows: Sequence[ChunkRow], mel: Tensor) -> Tensor:
@@ -223,10 +260,11 @@ class BatchSolver:
         shape = self._shape("vocode", len(rows) * channels, longest, tiers, VOCODER_TIERS)
         batch = shape.rows // channels
         starts, lengths = self._host(torch.int64, batch), self._host(torch.int64, batch)
-        starts.zero_()
-        lengths.fill_(1)
+        begins, ends = starts.numpy(), lengths.numpy()
+        begins.fill(0)
+        ends.fill(1)
         for index, row in enumerate(rows):
-            starts[index], lengths[index] = len(row.prompt), row.generated
+            begins[index], ends[index] = len(row.prompt), row.generated
         first, counts = self._sent(starts), self._sent(lengths)
         frames = (first[:, None] + torch.arange(shape.length, device=self._device)).clamp(max=mel.shape[1] - 1)
         sources = torch.arange(batch, device=self._device).clamp(max=len(mel) - 1)

@@ -2,16 +2,24 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 
 import structlog
 import torch
 
+from polyvox.engines.kit.gathering import Gathering
 from polyvox.engines.kit.recording import first_line
-from polyvox.engines.zipvoice.batch_solver import FEATURE_SCALE, MAX_ROWS, BatchShape, BatchSolver, ChunkRow
+from polyvox.engines.zipvoice.batch_solver import (
+    FEATURE_SCALE,
+    MAX_ROWS,
+    BatchShape,
+    BatchSolver,
+    ChunkRow,
+    LaunchedBatch,
+)
 from polyvox.engines.zipvoice.fused_kernels import fuse_kernels
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.synthesizer import ChunkRequest, SynthesizedChunk
@@ -27,19 +35,34 @@ GATHER_SECONDS = 0.008
 """How long a chunk waits for others that are about to arrive: a batch of many takes little longer than one of one."""
 _ROW_THREADS = 4
 """Threads that draw noise, a millisecond for each second of speech."""
+_SAMPLE_THREADS = 2
+"""Threads that wait for samples, while the next batch is prepared on the device's own thread."""
 _PROGRESS_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Solved:
-    """Samples of a chunk, and the batch's time with its share of that."""
+class _Launched:
+    """A chunk of a batch that the device works on since `started`."""
 
-    pcm: Pcm
-    seconds: Seconds
+    batch: LaunchedBatch
+    row: int
+    rows: int
+    started: float
+
+    def result(self) -> tuple[Pcm, Seconds]:
+        """Wait for the samples; the batch's time, and the chunk's share of it."""
+        pcm = self.batch.samples(self.row)
+        passed = time.perf_counter() - self.started
+        return pcm, Seconds(passed, passed / self.rows)
 
 
 class BatchSynthesizer:
-    """One stage that solves whole chunks. `capture` makes it faster while it is in use."""
+    """One stage that solves whole chunks. `capture` makes it faster while it is in use.
+
+    A batch is chosen and launched when the one before it is nearly done, so that the device waits for neither.
+    """
+
+    chunks_ahead = 1
 
     def __init__(
         self,
@@ -53,11 +76,12 @@ class BatchSynthesizer:
         self._networks = networks
         self._solver = BatchSolver(networks, device, None if recorder is None else recorder())
         self._executor = DeviceExecutor("zipvoice", 1)
-        self._arriving, self._arrived = 0, asyncio.Event()
+        self._gathering = Gathering()
         self._rows = DeviceExecutor("zipvoice-rows", _ROW_THREADS)
-        self._stage = Stage[ChunkRow, _Solved](
+        self._samples = DeviceExecutor("zipvoice-samples", _SAMPLE_THREADS)
+        self._stage = Stage[ChunkRow, _Launched](
             "zipvoice-solve",
-            self._solve,
+            self._launch,
             executor=self._executor,
             max_batch=MAX_ROWS,
             key=self._solver.group,
@@ -69,32 +93,18 @@ class BatchSynthesizer:
         """Synthesize a chunk; `due` is its deadline, by which the stage orders its work."""
         with self.arriving():
             row = await self._rows.run(partial(_chunk_row, request))
-        await self._gather()
-        solved = await self._stage(row, due)
-        return SynthesizedChunk(solved.pcm, row.generated, solved.seconds, None)
+        await self._gathering.wait(GATHER_SECONDS)
+        launched = await self._stage(row, due)
+        pcm, seconds = await self._samples.run(launched.result)
+        return SynthesizedChunk(pcm, row.generated, seconds, None)
 
     async def fuse(self) -> None:
         """Use fused kernels, where there are some and they compute what they should."""
         await self._executor.run(partial(fuse_kernels, self._networks))
 
-    @contextmanager
-    def arriving(self) -> Iterator[None]:
+    def arriving(self) -> AbstractContextManager[None]:
         """Let other chunks wait a moment for the one that this block leads to."""
-        self._arriving += 1
-        self._arrived.clear()
-        try:
-            yield
-        finally:
-            self._arriving -= 1
-            if not self._arriving:
-                self._arrived.set()
-
-    async def _gather(self) -> None:
-        """Wait until nobody is on the way, or for as long as that is worth it."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(GATHER_SECONDS):
-                while self._arriving:
-                    await self._arrived.wait()
+        return self._gathering.arriving()
 
     async def capture(self, max_frames: int) -> None:
         """Capture all shapes for chunks up to so many frames, between batches; they are used one by one as they come.
@@ -113,7 +123,7 @@ class BatchSynthesizer:
 
     async def close(self) -> None:
         await self._stage.close()
-        for executor in (self._rows, self._executor):
+        for executor in (self._rows, self._executor, self._samples):
             await asyncio.to_thread(executor.close)
 
     async def _captured(self, shape: BatchShape) -> bool:
@@ -133,11 +143,11 @@ class BatchSynthesizer:
         steps, frames = group
         return self._solver.room(steps, frames)
 
-    def _solve(self, rows: list[ChunkRow]) -> list[_Solved]:
+    def _launch(self, rows: list[ChunkRow]) -> list[_Launched]:
         started = time.perf_counter()
-        samples = self._solver.solve(rows)
-        passed = time.perf_counter() - started
-        return [_Solved(pcm, Seconds(passed, passed / len(rows))) for pcm in samples]
+        batch = self._solver.launch(rows)
+        batch.wait_nearly_done()
+        return [_Launched(batch, row, len(rows), started) for row in range(len(rows))]
 
 
 def _chunk_row(request: ChunkRequest) -> ChunkRow:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,6 +33,7 @@ from polyvox.engines.zipvoice.tuning import ZipVoiceOptions, ZipVoiceTuning
 from polyvox.engines.zipvoice.variants import LANGUAGES, Variant
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt, dialogue_prompt, trim_recording
 from polyvox.errors import EngineError, PromptError, SilentTextError, UnavailableError, UnknownVoiceError
+from polyvox.models.zipvoice.flow import target_frames
 from polyvox.models.zipvoice.model import ZipVoice
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
@@ -181,22 +183,23 @@ class ZipVoiceEngine:
         state = _UtteranceState(utterance, self._options(utterance), self._prompt(utterance))
         items = self._read(state)
         playhead, asked = Playhead(asyncio.get_running_loop().time), time.perf_counter()
-        with running.synthesizer.arriving():
-            item = await running.text_executor.run(lambda: next(items, None))
-        while item is not None:
-            # The next chunk's text is processed while the device works on this one.
-            following = asyncio.ensure_future(running.text_executor.run(lambda: next(items, None)))
-            try:
-                made = None
-                if isinstance(item, TokenChunk):
-                    made = await running.synthesizer.synthesize(state.request(item), playhead.due)
-                upcoming = await following
-            finally:
-                following.cancel()
-            chunk = state.chunk(item, made, upcoming, time.perf_counter() - asked)
-            playhead.push(chunk.duration)
-            yield chunk
-            item, asked = upcoming, time.perf_counter()
+        ahead = running.synthesizer.chunks_ahead
+        with closing(_ChunkRequests(running.synthesizer, state, playhead)) as requests:
+            with running.synthesizer.arriving():
+                requested = requests.add(await running.text_executor.run(lambda: next(items, None)))
+            while requested is not None:
+                # The next chunk's text is processed while the device works on this one.
+                following = asyncio.ensure_future(running.text_executor.run(lambda: next(items, None)))
+                try:
+                    after = requests.add(await following) if ahead else None
+                    made = None if requested.made is None else await requested.made
+                    upcoming = await following
+                finally:
+                    following.cancel()
+                chunk = state.chunk(requested.item, made, upcoming, time.perf_counter() - asked)
+                playhead.push(chunk.duration)
+                yield chunk
+                requested, asked = after if ahead else requests.add(upcoming), time.perf_counter()
         if not state.spoke:
             raise SilentTextError(
                 "Nothing in the text can be spoken: it holds no word that the model knows.", field="input"
@@ -255,6 +258,43 @@ def chunk_policy(prompt: ZipVoicePrompt, options: ZipVoiceOptions, speed: float)
     return ChunkPolicy(max(1, round(first * per_second)), CHUNK_GROWTH, max(1, round(most * per_second)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Requested:
+    """A chunk under way; of a pause, nothing is made."""
+
+    item: TokenChunk | Pause
+    made: "asyncio.Task[SynthesizedChunk] | None"
+
+
+class _ChunkRequests:
+    """The chunks of an utterance that are under way; closing ends them."""
+
+    def __init__(self, synthesizer: ChunkSynthesizer, state: "_UtteranceState", playhead: Playhead) -> None:
+        self._synthesizer, self._state, self._playhead = synthesizer, state, playhead
+        self._tasks: set[asyncio.Task[SynthesizedChunk]] = set()
+
+    def add(self, item: TokenChunk | Pause | None) -> _Requested | None:
+        """Request the next chunk; None behind the last."""
+        if item is None:
+            return None
+        due = self._playhead.expect(self._state.expected_seconds(item))
+        if isinstance(item, Pause):
+            return _Requested(item, None)
+        task = asyncio.create_task(self._synthesizer.synthesize(self._state.request(item), due))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return _Requested(item, task)
+
+    def _ended(self, task: "asyncio.Task[SynthesizedChunk]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # of a chunk that nobody waits for any more, asyncio would report it as never retrieved
+
+    def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+
 class _UtteranceState:
     """One utterance under way: its options and prompt, the counts of its chunks, and the pending cross-fade."""
 
@@ -275,6 +315,14 @@ class _UtteranceState:
         seed = derive_seed(self._seed, "segment", self._requests)
         self._requests += 1
         return ChunkRequest(tokens.ids, self._prompt, self.utterance.speed, self._options, seed)
+
+    def expected_seconds(self, item: TokenChunk | Pause) -> float:
+        """How long an item will play, before anything is cut from it."""
+        if isinstance(item, Pause):
+            return item.seconds
+        prompt = self._prompt
+        frames = target_frames(len(prompt.mel), len(prompt.tokens), len(item.ids), self.utterance.speed)
+        return frames / FRAMES_PER_SECOND
 
     def chunk(
         self,

@@ -64,6 +64,9 @@ class SynthesizedChunk:
 class ChunkSynthesizer(Protocol):
     """Synthesizes chunks of many requests; none depends on the others."""
 
+    chunks_ahead: int
+    """Chunks of an utterance that are requested before the one in front of them is done: 1 keeps a GPU busy."""
+
     def arriving(self) -> AbstractContextManager[None]:
         """Announce, for a block, that it leads to a chunk."""
 
@@ -92,6 +95,8 @@ class _Timed:
 
 class ZipVoiceSynthesizer:
     """The stages encode, step and vocode. A chunk joins the solver's batch at any step and leaves after its last."""
+
+    chunks_ahead = 0
 
     def __init__(self, networks: ZipVoiceNetworks, device: torch.device, observer: Observer | None) -> None:
         self._networks = networks

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -87,6 +88,12 @@ class HiftFilter(nn.Module):
         )
         self.conv_post = conv(widths[-1], spectrum, 7)
 
+    def use_kernel(self, kernel: "SnakeKernel | None") -> None:
+        """Let all activations use a kernel, or PyTorch's operations."""
+        for module in self.modules():
+            if isinstance(module, _Snake):
+                module.kernel = kernel
+
     def forward(self, mel: Tensor, source: Tensor, cache: LayerCache, *, first: bool) -> tuple[Tensor, Tensor]:
         """Magnitudes and phases [batch, fft / 2 + 1, n] from spectra of the `source` [batch, fft + 2, n].
 
@@ -133,13 +140,23 @@ class _ResBlock(nn.Module):
         return samples
 
 
+class SnakeKernel(Protocol):
+    """A kernel for the snake activation, as in `snake_kernels`."""
+
+    def __call__(self, samples: Tensor, alpha: Tensor, eps: float) -> Tensor: ...
+
+
 class _Snake(nn.Module):
     """Snake activation with a learned frequency per channel."""
+
+    kernel: SnakeKernel | None = None
 
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.alpha = nn.Parameter(torch.empty(channels))
 
     def forward(self, samples: Tensor) -> Tensor:
+        if self.kernel is not None:
+            return self.kernel(samples, self.alpha, _SNAKE_EPS)
         rate = self.alpha[:, None]
         return samples + (samples * rate).sin().square() / (rate + _SNAKE_EPS)
