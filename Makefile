@@ -4,7 +4,7 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 POLYVOX := $(BIN)/polyvox
-CLIENTS := sdks livekit pipecat
+CLIENTS := sdks livekit pipecat charts
 # Only what holds tests marked `alone` is collected for them: to collect all tests takes half a minute.
 ALONE = tests/faults tests/load $(shell grep -rl 'mark\.alone' tests --include='test_*.py')
 
@@ -61,7 +61,8 @@ lint: setup-dev  ## Style, types, direction of imports.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint clients  ## Set up and run everything, with the real models.
+test:  ## Set up and run everything, with the real models.
+	$(MAKE) --jobs=2 lint clients
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone"; side_by_side=$$?; \

@@ -13,16 +13,18 @@ from pathlib import Path
 import httpx
 import pytest
 
+from helpers.traces import HEADERS, TRACE, Collector, collector
+
 START_SECONDS = 240.0
 STOP_SECONDS = 120.0
 BODY = {"model": "kokoro", "input": "Good morning. How are you today?", "voice": "af_heart", "response_format": "pcm"}
 
 
 @contextmanager
-def polyvox_on_ray(folder: Path):
+def polyvox_on_ray(folder: Path, **variables: str):
     """The address of `polyvox serve --ray`, and its process; whatever is left of its group in the end is killed."""
     command = [sys.executable, "-m", "polyvox", "serve", "--ray", "--port", "0"]
-    environment = os.environ | {"POLYVOX_DATA_DIR": str(folder), "POLYVOX_RAY_THREADS": "1"}
+    environment = os.environ | {"POLYVOX_DATA_DIR": str(folder), "POLYVOX_RAY_THREADS": "1"} | variables
     environment.pop("RAY_ADDRESS", None)
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -61,13 +63,31 @@ def members(group: int) -> list[str]:
     return found
 
 
+def check_trace(received: Collector) -> None:
+    """Doors and engine, two processes, have sent spans of the caller's trace, the engine's below the session's."""
+    until = time.monotonic() + 30
+    while not {"replica kokoro", "speech kokoro", "POST /v1/audio/speech"} <= {span.name for span in received.spans}:
+        assert time.monotonic() < until, [span.name for span in received.spans]
+        time.sleep(0.2)
+    mine = {span.name: span for span in received.spans if span.trace_id.hex() == TRACE}
+    speech, replica = mine["speech kokoro"], mine["replica kokoro"]
+    assert speech.parent_span_id == mine["POST /v1/audio/speech"].span_id
+    assert replica.parent_span_id == speech.span_id
+    assert {"polyvox.ray.actor", "polyvox.ray.node"} <= {item.key for item in replica.attributes}
+
+
 def test_it_streams_refuses_lets_go_and_leaves_nothing_behind(tmp_path):
-    with polyvox_on_ray(tmp_path) as (url, process), httpx.Client(base_url=url, timeout=60) as client:
-        with client.stream("POST", "/v1/audio/speech", json=BODY) as answer:
+    with (
+        collector() as received,
+        polyvox_on_ray(tmp_path, POLYVOX_OTLP_ENDPOINT=received.url) as (url, process),
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        with client.stream("POST", "/v1/audio/speech", json=BODY, headers=HEADERS) as answer:
             pieces = [len(piece) for piece in answer.iter_raw()]
         assert answer.status_code == 200
         assert len(pieces) > 1
         assert sum(pieces) / 48_000 == pytest.approx(2.5, abs=1.5)
+        check_trace(received)
 
         refused = client.post("/v1/audio/speech", json=BODY | {"voice": "nobody"})
         assert refused.status_code == 400

@@ -6,6 +6,7 @@ from ray.exceptions import ActorDiedError
 from ray.serve.exceptions import BackPressureError
 from ray.serve.schema import ServeDeploySchema
 
+from helpers.documents import ROOT
 from helpers.fakes import ToneEngine, tone_catalog, tone_settings
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EngineArgs, plans_for
 from polyvox.deploy.ray import INGRESS, build
@@ -45,6 +46,13 @@ def test_serves_own_schema_takes_the_file_that_is_written():
     config = ServeDeploySchema.model_validate(yaml.safe_load(ray_yaml(tone_settings(), "ray.yaml")))
     assert config.applications[0].import_path == "polyvox.deploy.ray:app"
     assert DeployArgs.model_validate(config.applications[0].args).engines["tone"].max_replicas == 2
+
+
+def test_serves_own_schema_takes_what_is_in_the_ray_service():
+    service = yaml.safe_load((ROOT / "deploy" / "kuberay" / "rayservice.yaml").read_text(encoding="utf-8"))
+    config = ServeDeploySchema.model_validate(yaml.safe_load(service["spec"]["serveConfigV2"]))
+    assert config.http_options.port == 8880
+    assert DeployArgs.model_validate(config.applications[0].args).engines["kokoro"].max_replicas == 8
 
 
 def test_a_plan_becomes_a_deployment_with_its_figures():

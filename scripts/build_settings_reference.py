@@ -1,9 +1,13 @@
-"""Write docs/settings.md: every setting with its variable, default and meaning. Run it after changing a setting."""
+"""Write docs/settings.md, every setting with its variable, default and meaning, and the names for the Helm chart.
+
+Run it after changing a setting.
+"""
 
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -13,7 +17,9 @@ from polyvox.api.doors import DOORS
 from polyvox.config import ENV_PREFIX, Settings
 from polyvox.engines.catalog import BUILT_IN
 
-PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+_ROOT = Path(__file__).parents[1]
+PAGE = _ROOT / "docs" / "settings.md"
+CHART_NAMES = _ROOT / "deploy" / "helm" / "polyvox" / "setting-names.yaml"
 _HEAD = """# Settings
 
 <!-- Written by scripts/build_settings_reference.py; a test compares it with the code. -->
@@ -63,6 +69,25 @@ def page() -> str:
     return "".join(parts)
 
 
+def chart_names() -> str:
+    """The names of all settings, and of those that are secret, for the chart to check values against."""
+    sections: list[tuple[type[BaseModel], dict[str, str]]] = [
+        (Settings, {name: name for name in Settings.model_fields})
+    ]
+    for part in (*BUILT_IN, *DOORS):
+        if part.settings is not None:
+            sections.append((part.settings, part.settings.setting_names()))
+    fields = {names[field]: info for section, names in sections for field, info in section.model_fields.items()}
+    secret = [name for name, info in fields.items() if _is_secret(info.annotation)]
+    head = "# Written by scripts/build_settings_reference.py; a test compares it with the code.\n"
+    lists = {"names": sorted(fields), "secrets": sorted(secret)}
+    return head + "".join(f"{key}:\n" + "".join(f"  - {name}\n" for name in names) for key, names in lists.items())
+
+
+def _is_secret(annotation: object) -> bool:
+    return annotation is SecretStr or any(map(_is_secret, get_args(annotation)))
+
+
 def _table(section: type[BaseModel], names: dict[str, str]) -> Iterator[str]:
     yield "| setting | variable | default | meaning |\n|---|---|---|---|\n"
     for field, info in section.model_fields.items():
@@ -82,5 +107,6 @@ def _default(name: str, info: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"Wrote {PAGE}.\n")
+    for path, text in ((PAGE, page()), (CHART_NAMES, chart_names())):
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"Wrote {path}.\n")

@@ -2,6 +2,7 @@ import gc
 import logging
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from helpers.trials import STRICT
 from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.bundles.validate import Bundle, open_bundle
+from polyvox.engines import catalog
 from polyvox.errors import BundleError
 from polyvox.installation import load_settings
 from polyvox.voices.transcribe import Moonshine
@@ -82,6 +84,14 @@ def fresh_logging() -> None:
     """No test inherits the log level that another one set."""
     structlog.reset_defaults()
     logging.getLogger().setLevel(logging.WARNING)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_read_once() -> Iterator[None]:
+    """Nothing is installed while tests run: the packages' entry points are read once, not for each server again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(catalog, "entry_points", cache(catalog.entry_points))
+        yield
 
 
 @pytest.fixture

@@ -132,6 +132,7 @@ class Settings(BaseModel):
         300.0, gt=0, description="How long a Wyoming connection may stay open without a request."
     )
     wyoming_mdns: bool = Field(False, description="Whether the Wyoming port is announced in the network by mDNS.")
+    studio: bool = Field(True, description="Whether the Studio answers: `/web`, and `/` for browsers.")
     mcp: bool = Field(False, description="Whether `/mcp` answers: speech as tools for agents, over streamable HTTP.")
     mcp_max_sessions: int = Field(256, ge=1, description="Sessions of MCP clients at once; beyond that 503.")
     mcp_session_seconds: float = Field(1_800.0, gt=0, description="How long such a session may be idle.")
@@ -143,6 +144,24 @@ class Settings(BaseModel):
         768_000, ge=1_024, description="Largest audio that an MCP tool returns; many clients read 1 MiB of base64."
     )
     api_keys: CommaList[SecretStr] = Field([], description="Bearer keys; empty means that no key is asked for.")
+    keys_file: Path | None = Field(
+        None, description="File of the keys of `polyvox keys` and of their usage; unset: `keys.sqlite` in `data_dir`."
+    )
+    limits_url: SecretStr | None = Field(
+        None, description="Redis in which servers count limits together, as `redis://HOST:6379/0`; unset: each its own."
+    )
+    max_requests_a_minute_per_address: int = Field(
+        0, ge=0, description="Requests for speech a minute of one address without a key; 0: no limit."
+    )
+    max_streams_per_address: int = Field(
+        0, ge=0, description="Streams of speech at once of one address without a key; 0: no limit."
+    )
+    max_characters_a_day_per_address: int = Field(
+        0, ge=0, description="Characters that one address without a key may have spoken in a day; 0: no limit."
+    )
+    max_audio_seconds_a_day_per_address: int = Field(
+        0, ge=0, description="Seconds of audio that one address without a key may have in a day; 0: no limit."
+    )
     public_lists: bool = Field(
         False, description="Whether the lists of models and of built-in voices are read without a key."
     )
@@ -365,6 +384,33 @@ class Settings(BaseModel):
 
     # Registered voices
     data_dir: Path = Field(default_factory=_data_home, description="Folder of registered voices; on a local disk.")
+    voice_database: SecretStr | None = Field(
+        None,
+        description="PostgreSQL that holds the voices of several servers: `postgresql://user:password@host/name`; "
+        "unset: SQLite in `data_dir`. With `voice_objects`, or neither.",
+    )
+    voice_objects: str | None = Field(
+        None,
+        description="Bucket that holds their recordings: `s3://bucket/prefix`; unset: files in `data_dir`.",
+    )
+    voice_objects_endpoint: str | None = Field(
+        None, description="Address of an S3-compatible server; unset: `AWS_ENDPOINT_URL_S3`, else Amazon's."
+    )
+    voice_objects_region: str | None = Field(
+        None, description="Region of the bucket; unset: `AWS_REGION`, else us-east-1."
+    )
+    voice_objects_access_key: SecretStr | None = Field(
+        None, description="Access key of the bucket; unset: `AWS_ACCESS_KEY_ID`, else the role of the machine or pod."
+    )
+    voice_objects_secret_key: SecretStr | None = Field(
+        None, description="Its secret; unset: `AWS_SECRET_ACCESS_KEY`, else the role of the machine or pod."
+    )
+    voice_store_timeout_seconds: float = Field(
+        5.0, gt=0, le=60, description="How long one step of that database or bucket may take; then the answer is 503."
+    )
+    voice_copies_bytes: int = Field(
+        1_073_741_824, ge=0, description="Disk space in `data_dir` for local copies of recordings in the bucket."
+    )
     max_voices: int = Field(1_000, ge=0, description="Voices that one key may register, or everyone without keys.")
     max_fits: int = Field(4, ge=0, le=100, description="Fits of voices that may run or wait; one runs at a time.")
     max_dictionaries: int = Field(
@@ -433,6 +479,17 @@ class Settings(BaseModel):
     )
     chunk_log_bytes: int = Field(10_485_760, ge=4096, description="Size at which the log of chunks rotates.")
     chunk_log_keep: int = Field(4, ge=1, le=1_000, description="Rotated logs of chunks to keep.")
+
+    # Traces
+    otlp_endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s]+$",
+        description="Base URL of the OpenTelemetry collector for traces, such as http://localhost:4318; unset: as "
+        "OTEL_EXPORTER_OTLP_ENDPOINT says, else there are none.",
+    )
+    trace_sample_ratio: float = Field(
+        1.0, ge=0, le=1, description="Share of requests that are traced; one whose caller has decided follows that."
+    )
 
     _sections: dict[str, SettingsSection] = PrivateAttr(default_factory=dict)
 

@@ -81,6 +81,14 @@ class ForbiddenError(PolyvoxError):
     """The server's settings do not allow this."""
 
 
+class ScopeError(ForbiddenError):
+    """The key may not be used for this; `scope` is what it lacks."""
+
+    def __init__(self, message: str, *, scope: str = "") -> None:
+        super().__init__(message)
+        self.scope = scope
+
+
 class RequestTooLargeError(PolyvoxError):
     """The body is over its byte limit."""
 
@@ -95,6 +103,7 @@ class RefusalReason(StrEnum):
     QUEUE = "queue"
     WAIT = "wait"
     SHARE = "share"
+    LIMIT = "limit"
 
 
 class OverloadedError(PolyvoxError):
@@ -104,6 +113,34 @@ class OverloadedError(PolyvoxError):
         super().__init__(message)
         self.retry_after = retry_after
         self.reason = reason
+
+
+class RateLimitError(OverloadedError):
+    """The key or address has sent too many requests, or has too many streams open.
+
+    `remaining` of `limit` are left of a `resource`, all of which is back after `reset` seconds.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float,
+        reason: RefusalReason = RefusalReason.LIMIT,
+        resource: str = "requests",
+        limit: int = 0,
+        remaining: int = 0,
+        reset: float = 0.0,
+    ) -> None:
+        super().__init__(message, retry_after=retry_after, reason=reason)
+        self.resource = resource
+        self.limit = limit
+        self.remaining = remaining
+        self.reset = reset
+
+
+class QuotaError(RateLimitError):
+    """The key or address has used up what it may have in a day."""
 
 
 class JobLimitError(OverloadedError):
@@ -207,8 +244,11 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     RangeError: ErrorStatus(416, "invalid_request_error", "range_not_satisfiable", "OUT_OF_RANGE"),
     AuthenticationError: ErrorStatus(401, "authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
     ForbiddenError: ErrorStatus(403, "permission_error", "forbidden", "PERMISSION_DENIED"),
+    ScopeError: ErrorStatus(403, "permission_error", "missing_scope", "PERMISSION_DENIED"),
     RequestTooLargeError: ErrorStatus(413, "invalid_request_error", "request_too_large", "RESOURCE_EXHAUSTED"),
     JobTooLargeError: ErrorStatus(413, "invalid_request_error", "job_too_large", "RESOURCE_EXHAUSTED"),
+    RateLimitError: ErrorStatus(429, "rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"),
+    QuotaError: ErrorStatus(429, "rate_limit_error", "quota_exceeded", "RESOURCE_EXHAUSTED"),
     JobLimitError: ErrorStatus(429, "rate_limit_error", "too_many_jobs", "RESOURCE_EXHAUSTED"),
     OverloadedError: ErrorStatus(429, "rate_limit_error", "overloaded", "RESOURCE_EXHAUSTED"),
     UnavailableError: ErrorStatus(503, "server_error", "unavailable", "UNAVAILABLE"),

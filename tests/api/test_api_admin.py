@@ -101,6 +101,7 @@ async def test_the_description_covers_every_door():
         "/health",
         "/ready",
         "/metrics",
+        "/v1/usage",
         "/v1/audio/speech",
         "/v1/audio/speech/batch",
         "/v1/audio/dialogue",

@@ -112,6 +112,11 @@ def calling(**settings):
     return called(tone_service(**settings), doors=WITH_PARROT)
 
 
+def test_its_routes_are_not_built_again_when_the_first_request_comes():
+    app = create_app(tone_service(), doors=WITH_PARROT)
+    assert {id(route) for route in PARROT.router.routes} <= {id(route) for route in app.routes}
+
+
 @pytest.mark.anyio
 async def test_its_routes_are_served_and_shown_with_its_text():
     async with calling() as client:

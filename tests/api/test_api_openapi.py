@@ -102,9 +102,12 @@ async def test_a_foreign_host_is_refused_as_described(path: str, method: str) ->
 @every(OPERATIONS)
 async def test_a_missing_key_is_refused_as_described(path: str, method: str) -> None:
     response = await answered(path, method, key="a-long-enough-key")
+    asks = DOCUMENT["paths"][path][method].get("security", [])
     if "401" in responses(path, method):
         check(response, path, method, 401)
+        assert asks == [{"HTTPBearer": []}]
     else:
+        assert not asks
         assert response.status_code != HTTPStatus.UNAUTHORIZED
 
 

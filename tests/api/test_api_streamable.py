@@ -32,6 +32,7 @@ from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.voice_store import AsyncVoiceStore
 from polyvox.service.voices import VoiceService
+from polyvox.voices.location import FolderLocation
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +67,7 @@ async def door(models_dir, tmp_path, **settings):
         transcriber=SimpleTranscriber(),
         metrics=service.metrics,
     )
-    voices = VoiceService(chosen, service.registry, prompts, AsyncVoiceStore(tmp_path / "voices"))
+    voices = VoiceService(chosen, service.registry, prompts, AsyncVoiceStore(FolderLocation(tmp_path / "voices")))
     async with called(service, voices) as client:
         client.service = service
         await voices.start()

@@ -30,6 +30,15 @@ async def test_browsers_get_the_page_without_a_key(path):
     assert all("immutable" in file.headers["cache-control"] for file in files)
 
 
+async def test_a_setting_closes_it_and_nothing_else():
+    async with called(tone_service(studio=False), headers=BROWSER) as client:
+        answers = [await client.get(path) for path in ("/web", "/web/", "/web/index/")]
+        index, docs = await client.get("/"), await client.get("/docs")
+    assert [answer.status_code for answer in answers] == [404] * 3
+    assert index.json()["speech"] == "/v1/audio/speech"
+    assert docs.status_code == 200
+
+
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "application/json, text/plain, */*", ""])
 async def test_programs_get_the_list_of_paths(accept):
     async with called(tone_service(), headers={"Accept": accept}) as client:

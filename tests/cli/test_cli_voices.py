@@ -16,7 +16,7 @@ from polyvox.cli.main import app
 from polyvox.voices.cache import PreparedVoiceFiles
 from polyvox.voices.recordings import prompt_digest
 from polyvox.voices.records import Registration, Transcription, VoiceQuery
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import FileVoiceStore
 
 RATE = 24_000
 
@@ -43,7 +43,7 @@ def registration(name: str, seed: int = 1, **fields) -> Registration:
 @pytest.fixture
 def data_dir(tmp_path) -> Path:
     """A folder with two shared voices and one of a key."""
-    store = VoiceStore(tmp_path / "data" / "voices")
+    store = FileVoiceStore(tmp_path / "data" / "voices")
     store.add(registration("Anna", 1, tags=("calm",), language="en-gb"))
     store.add(registration("Berta", 2, language="fr"))
     store.add(registration("Anna", 3, owner=owner_of("sesame")))
@@ -52,7 +52,7 @@ def data_dir(tmp_path) -> Path:
 
 
 def stored(data_dir: Path) -> list[tuple[str, str]]:
-    store = VoiceStore(data_dir / "voices")
+    store = FileVoiceStore(data_dir / "voices")
     voices = store.page(VoiceQuery(newest_first=False, limit=100)).voices
     store.close()
     return [(voice.name, voice.owner) for voice in voices]
@@ -107,7 +107,7 @@ def test_rename(data_dir):
 
 
 def test_remove_reports_what_was_deleted(data_dir):
-    store = VoiceStore(data_dir / "voices")
+    store = FileVoiceStore(data_dir / "voices")
     berta = store.find("", "Berta")
     store.close()
     files = PreparedVoiceFiles(data_dir / "prepared", max_bytes=10_000, max_age=60, observer=lambda kind, event: None)

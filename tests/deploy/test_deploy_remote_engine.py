@@ -148,7 +148,7 @@ async def test_a_prepared_voice_is_sent_once_and_by_its_digest_after_that():
     utterance = replace(HELLO, prepared=voice)
     spoken = await chunks_of(there, utterance)
     assert np.array_equal(spoken[0].pcm, (await chunks_of(engine, utterance))[0].pcm)
-    method, (arrived, _), routed_by = transport.calls[-1]
+    method, (arrived, *_), routed_by = transport.calls[-1]
     assert (method, routed_by) == ("speak", voice.digest)
     assert is_digest_only(arrived.prepared)
     assert {call[2] for call in transport.calls} == {voice.digest}

@@ -20,7 +20,7 @@ import yaml
 from typer.testing import CliRunner
 
 import polyvox
-from helpers.documented_server import documented_server
+from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.documents import PAGES, ROOT, Block, Command, blocks, commands, indented_blocks, page_name
 from polyvox.audio.decode import decode
 from polyvox.bench.process import ServerProcess
@@ -30,11 +30,12 @@ from polyvox.installation import settings_loader
 
 ALL = [block for page in PAGES for block in blocks(page)]
 LANGUAGES = {"python", "sh", "json", "yaml", "toml", "text", "js"}
-NOT_RUN = 20
+NOT_RUN = 23
 """Blocks that carry a reason for not being run. More of them should be a decision."""
 
-CHECKED = {"serve", "mcp", "book", "pull", "bench", "eval", "models", "--help"}
-"""Commands of `polyvox` that take too long, go to the network or need a screen: only their options are checked."""
+CHECKED = {"serve", "mcp", "book", "pull", "bench", "eval", "models", "keys", "--help"}
+"""Commands of `polyvox` that take too long, go to the network, need a screen or lock others out: only their options are
+checked."""
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -174,7 +175,7 @@ def test_no_line_joins_a_command_that_runs_with_one_that_is_only_checked() -> No
 
 @pytest.fixture(scope="module")
 def server(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    with documented_server(models_dir, tmp_path_factory.mktemp("voices")) as running:
+    with documented_server(models_dir, tmp_path_factory.mktemp("voices"), SMALL_DECODER) as running:
         yield running
 
 
@@ -212,6 +213,7 @@ def environment(folder: Path, models_dir: Path) -> dict[str, str]:
         (programs / name).chmod(0o755)
     return {
         **os.environ,
+        **SMALL_DECODER,
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "POLYVOX_DATA_DIR": str(folder / ".voices"),
         "POLYVOX_MODELS_DIR": str(models_dir),

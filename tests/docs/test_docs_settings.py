@@ -1,9 +1,12 @@
-"""The settings reference is what scripts/build_settings_reference.py writes."""
+"""The settings reference and the chart's names of settings are what scripts/build_settings_reference.py writes."""
 
 import importlib.util
 from types import ModuleType
 
+import yaml
+
 from helpers.documents import ROOT
+from polyvox.installation import settings_loader
 
 
 def generator() -> ModuleType:
@@ -20,3 +23,11 @@ def generator() -> ModuleType:
 def test_the_settings_reference_is_current() -> None:
     script = generator()
     assert script.PAGE.read_text(encoding="utf-8") == script.page(), "run python scripts/build_settings_reference.py"
+
+
+def test_the_chart_knows_the_names_of_all_settings() -> None:
+    script = generator()
+    names = script.CHART_NAMES.read_text(encoding="utf-8")
+    assert names == script.chart_names(), "run python scripts/build_settings_reference.py"
+    assert set(yaml.safe_load(names)["names"]) == set(settings_loader().names())
+    assert "api_keys" in yaml.safe_load(names)["secrets"]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import requests
 
+from helpers.documented_server import SMALL_DECODER
 from helpers.serving import called, error_of
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.audio.decode import decode
@@ -197,7 +198,7 @@ def test_a_server_of_cosyvoice_speaks_with_nothing_configured(tmp_path, models_d
     folder = tiny_model(tmp_path / "model", 3)
     (folder / "spk2info.pt").unlink()  # as released: without voices of its own
     command = ["serve", "--port", "0", "--model_dir", str(folder), "--models-dir", str(models_dir)]
-    with server_process(command) as server:
+    with server_process(command, SMALL_DECODER) as server:
         for path, body in {
             "/tts": {"text": "the wall."},
             "/v1/model/cosyvoice/tts": {"text": "the wall.", "voice_type": "qwen"},

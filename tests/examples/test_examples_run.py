@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.documented_server import documented_server
+from helpers.documented_server import SMALL_DECODER, documented_server
 from helpers.documents import ROOT, blocks
 from polyvox.audio.decode import decode
 
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def url(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with documented_server(models_dir, tmp_path_factory.mktemp("voices")) as server:
+    with documented_server(models_dir, tmp_path_factory.mktemp("voices"), SMALL_DECODER) as server:
         yield server.url
 
 
 def run(name: str, folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "POLYVOX_DATA_DIR": str(folder / ".voices"), **variables}
+    environment = {**os.environ, **SMALL_DECODER, "POLYVOX_DATA_DIR": str(folder / ".voices"), **variables}
     command = [*(node() if name.endswith(".mjs") else [sys.executable]), str(EXAMPLES / name), *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()

@@ -13,7 +13,7 @@ from helpers.processes import ProgramProcess
 from helpers.trials import watched
 from helpers.voice_samples import registration
 from polyvox.cli.main import app
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import FileVoiceStore
 
 VOICES = 20
 RECOVERY_SECONDS = 30.0
@@ -21,7 +21,7 @@ RECOVERY_SECONDS = 30.0
 
 def registered(folder: Path, count: int) -> set[str]:
     """A store with voices in it; their ids."""
-    store = VoiceStore(folder)
+    store = FileVoiceStore(folder)
     ids = {store.add(registration(f"voice {seed}", seed)).record.id for seed in range(count)}
     store.close()
     return ids

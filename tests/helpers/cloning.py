@@ -20,6 +20,7 @@ from polyvox.service.voices import VoiceService
 from polyvox.types import AudioChunk, Capabilities, Pcm, PreparedVoice, Utterance, VoicePrompt
 from polyvox.voices.intake import CheckedRecording
 from polyvox.voices.limits import PromptLimits
+from polyvox.voices.location import FolderLocation
 from polyvox.voices.quality import QualityReport
 from polyvox.voices.recordings import digest_of
 from polyvox.voices.records import Embedding
@@ -138,7 +139,7 @@ class Studio:
             metrics=self.speech.metrics,
         )
         self.voices = VoiceService(
-            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(folder / "voices")
+            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(FolderLocation(folder / "voices"))
         )
 
     def events(self, kind: str, event: str) -> float:

@@ -1,14 +1,20 @@
 """A server as the documents start it: the real Kokoro model, HTTP and gRPC, on free ports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from polyvox.bench.process import ServerProcess, server_process
 
+SMALL_DECODER = {"POLYVOX_KOKORO_DECODER": "wren"}
+"""For what Kokoro need not say in full: the same voices for a tenth of the work."""
+
 
 @contextmanager
-def documented_server(models_dir: Path, data_dir: Path) -> Iterator[ServerProcess]:
+def documented_server(
+    models_dir: Path, data_dir: Path, variables: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[ServerProcess]:
     command = ["serve", "--port", "0", "--grpc-port", "0", "--models-dir", str(models_dir)]
-    with server_process(command, {"POLYVOX_DATA_DIR": str(data_dir)}) as server:
+    with server_process(command, {"POLYVOX_DATA_DIR": str(data_dir), **variables}) as server:
         yield server

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from polyvox.voices import recordings
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import FileVoiceStore
 
 _WRITING_STATEMENTS = ("INSERT", "UPDATE", "DELETE", "COMMIT")
 
@@ -18,7 +18,7 @@ _WRITING_STATEMENTS = ("INSERT", "UPDATE", "DELETE", "COMMIT")
 class FailingDisk:
     """Counts the writes of a store, whether to files or to SQLite, and lets all fail after the first `working`."""
 
-    def __init__(self, store: VoiceStore, working: int) -> None:
+    def __init__(self, store: FileVoiceStore, working: int) -> None:
         self.left = working
         self.failed = 0
         self.full = True

@@ -25,6 +25,7 @@ from polyvox.service.voice_store import AsyncVoiceStore
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Span
 from polyvox.voices.intake import RecordingIntake
+from polyvox.voices.location import FolderLocation
 
 ORIGINAL_PROTO = """
 syntax = "proto3";
@@ -121,7 +122,7 @@ class GrpcStudio(Studio):
             metrics=self.speech.metrics,
         )
         self.voices = VoiceService(
-            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(folder / "voices")
+            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(FolderLocation(folder / "voices"))
         )
 
     @property

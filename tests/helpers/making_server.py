@@ -28,6 +28,7 @@ from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Span
 from polyvox.voices.fitted import FittedStyle
 from polyvox.voices.intake import RecordingIntake
+from polyvox.voices.location import FolderLocation
 
 RATE = 24_000
 FIT_STEPS = 8
@@ -87,7 +88,7 @@ def making_server(folder: Path, gpus: Sequence[GpuUsage] = (), **settings: Any) 
         transcriber=SimpleTranscriber(),
         metrics=speech.metrics,
     )
-    voices = VoiceService(speech.settings, speech.registry, prompts, AsyncVoiceStore(folder / "voices"))
+    voices = VoiceService(speech.settings, speech.registry, prompts, AsyncVoiceStore(FolderLocation(folder / "voices")))
     fits = SteppingFits()
     fitting = FittingService(speech.settings, voices, fits, check=lambda settings: None)
     with served(speech, voices, fitting=fitting) as url:

@@ -154,7 +154,7 @@ def test_kokoro_reads_two_sentences_with_the_pauses_of_a_book(models_dir, tmp_pa
         await voices.close()
         return await narration.bind(BookFormats(), service.executor)
 
-    with Speaker("kokoro", models_dir=models_dir) as speaker:
+    with Speaker("wren", models_dir=models_dir) as speaker:
         (file,) = speaker._loop.run(run(speaker._service))
     assert file.bytes > 20_000
     pauses = narration.plan.options.pauses

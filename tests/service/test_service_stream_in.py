@@ -236,7 +236,7 @@ class TestRefusals:
 @pytest.mark.slow
 async def test_kokoro_speaks_sentences_as_they_are_completed(models_dir):
     text = "Hello there. How are you?"
-    engine = KokoroEngine(load_settings(models_dir=models_dir))
+    engine = KokoroEngine(load_settings(models_dir=models_dir, kokoro_decoder="wren"))
     await engine.start()
 
     async def heard(*pieces):

@@ -15,7 +15,7 @@ from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.recordings import digest_of, wav_bytes
 from polyvox.voices.records import Transcription
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import FileVoiceStore
 
 LIMITS = PromptLimits(max_bytes=1_000_000, min_seconds=0.5, max_seconds=2.0)
 REPORT = {
@@ -32,12 +32,12 @@ REPORT = {
 
 @pytest.fixture
 def store(tmp_path):
-    store = VoiceStore(tmp_path / "voices")
+    store = FileVoiceStore(tmp_path / "voices")
     yield store
     store.close()
 
 
-def exported(store: VoiceStore, path: Path, *records) -> Path:
+def exported(store: FileVoiceStore, path: Path, *records) -> Path:
     write_archive(path, [(record, store.audio_file(record)) for record in records])
     return path
 
@@ -87,7 +87,7 @@ def test_what_is_exported_can_be_imported_elsewhere(tmp_path, store):
     assert (back.language, back.tags, back.consent, back.consent_note) == ("de", ("calm", "news"), True, "Signed.")
     assert back.transcription is Transcription.GIVEN
     assert back.report == REPORT
-    elsewhere = VoiceStore(tmp_path / "elsewhere")
+    elsewhere = FileVoiceStore(tmp_path / "elsewhere")
     assert elsewhere.add(back).record.audio_digest == record.audio_digest
     elsewhere.close()
 

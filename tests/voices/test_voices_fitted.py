@@ -11,7 +11,7 @@ from polyvox.installation import load_settings
 from polyvox.voices.archive import read_archive, write_archive
 from polyvox.voices.fitted import KEY, STYLE_SIZE, FittedStyle, fitted_style, shown_report
 from polyvox.voices.limits import PromptLimits
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import FileVoiceStore
 
 
 def style(**changes: object) -> FittedStyle:
@@ -84,7 +84,7 @@ def test_people_are_shown_everything_but_the_figures():
 
 def exported(tmp_path, kept: dict[str, object]):
     """An archive with one voice that has this report."""
-    store = VoiceStore(tmp_path / "voices")
+    store = FileVoiceStore(tmp_path / "voices")
     record = store.add(registration("Anna", pcm=noise(1, 2.0), report=kept)).record
     path = tmp_path / "anna.zip"
     write_archive(path, [(record, store.audio_file(record))])

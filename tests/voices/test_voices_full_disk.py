@@ -8,12 +8,12 @@ from helpers.failing_disk import FailingDisk
 from helpers.voice_samples import registration
 from polyvox.errors import UnavailableError
 from polyvox.voices.records import VoiceQuery
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import FileVoiceStore
 
 
 @pytest.fixture
 def store(tmp_path):
-    store = VoiceStore(tmp_path / "voices", reserve_bytes=10_000)
+    store = FileVoiceStore(tmp_path / "voices", reserve_bytes=10_000)
     yield store
     store.close()
 
@@ -45,7 +45,7 @@ def test_a_registration_that_finds_no_room_at_any_write_leaves_nothing(tmp_path,
 def test_a_deletion_that_finds_no_room_at_any_write_takes_the_reserve(tmp_path, monkeypatch):
     for working in range(6):
         folder = tmp_path / str(working)
-        store = VoiceStore(folder / "voices", reserve_bytes=10_000)
+        store = FileVoiceStore(folder / "voices", reserve_bytes=10_000)
         record = store.add(registration("old")).record
         with FailingDisk(store, working).in_place(monkeypatch):
             removed = store.remove(record.id)

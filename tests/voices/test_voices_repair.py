@@ -14,7 +14,7 @@ from polyvox.voices.recordings import RecordingFiles
 from polyvox.voices.records import VoiceQuery, VoiceRecord
 from polyvox.voices.repair import RepairAction, repair
 from polyvox.voices.sidecars import record_in, sidecar_of
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import FileVoiceStore
 
 STRANGER = "of another store"
 
@@ -23,7 +23,7 @@ STRANGER = "of another store"
 def folder(tmp_path) -> Path:
     """A store of four voices: two owners have one recording, and one was made by an engine."""
     folder = tmp_path / "voices"
-    store = VoiceStore(folder)
+    store = FileVoiceStore(folder)
     embedding = np.linspace(-1, 1, 192, dtype=np.float32)
     store.add(registration("Anna", 0, tags=("calm",), language="en-gb", consent=True, consent_note="Signed."))
     store.add(registration("Anna", 0, owner="key", embedding=embedding, report={"score": 1.0, "warnings": []}))
@@ -34,7 +34,7 @@ def folder(tmp_path) -> Path:
 
 
 def voices(folder: Path) -> dict[str, VoiceRecord]:
-    store = VoiceStore(folder)
+    store = FileVoiceStore(folder)
     found = {voice.id: replace(voice, embedding=None) for voice in store.page(VoiceQuery(limit=100)).voices}
     for voice in found.values():
         if voice.name != STRANGER:  # whose recording is elsewhere
@@ -49,7 +49,7 @@ def recordings(folder: Path) -> set[str]:
 
 def start(folder: Path) -> int:
     """What a server does when it starts."""
-    store = VoiceStore(folder)
+    store = FileVoiceStore(folder)
     swept = store.sweep()
     store.update_sidecars()
     store.close()
@@ -68,12 +68,12 @@ def empty(folder: Path) -> None:
 
 def make_new(folder: Path) -> None:
     lose(folder)
-    VoiceStore(folder).close()  # as `polyvox voices list` would
+    FileVoiceStore(folder).close()  # as `polyvox voices list` would
 
 
 def swap(folder: Path) -> None:
     other = folder.parent / "other"
-    store = VoiceStore(other)
+    store = FileVoiceStore(other)
     store.add(registration(STRANGER, 9))
     store.close()
     lose(folder)
@@ -98,7 +98,7 @@ def test_a_start_without_the_right_database_deletes_no_recording(folder, harm):
     assert recordings(folder) == before
     assert start(folder) == 0
     assert recordings(folder) == before
-    store = VoiceStore(folder)
+    store = FileVoiceStore(folder)
     assert store.unclaimed() == 3
     assert "polyvox voices repair" in store.warnings()[0]
     store.close()
@@ -135,7 +135,7 @@ def test_the_right_database_finds_its_recordings_again(folder):
 
 def test_an_older_copy_of_the_database_costs_no_voice_that_came_since(folder):
     shutil.copy(folder / "voices.sqlite3", folder / "backup")
-    store = VoiceStore(folder)
+    store = FileVoiceStore(folder)
     late = store.add(registration("late", 5)).record
     store.close()
     lose(folder)
@@ -205,7 +205,7 @@ def test_a_damaged_database_is_reported_kept_and_replaced_by_a_repair(folder, ha
     harm(folder / "voices.sqlite3")
     content = (folder / "voices.sqlite3").read_bytes()
     with pytest.raises(UnavailableError, match="polyvox voices repair"):
-        VoiceStore(folder)
+        FileVoiceStore(folder)
     assert repair(folder, None, dry_run=True).database == "damaged"
     assert (folder / "voices.sqlite3").read_bytes() == content
     repair(folder, None, dry_run=False)
@@ -215,7 +215,7 @@ def test_a_damaged_database_is_reported_kept_and_replaced_by_a_repair(folder, ha
 
 
 def test_what_a_damaged_database_still_tells_is_used(folder):
-    store = VoiceStore(folder)
+    store = FileVoiceStore(folder)
     for seed in range(10, 60):
         store.add(registration(f"voice {seed}", seed, transcript="word " * 300))
     store.close()
@@ -233,7 +233,7 @@ def test_what_a_damaged_database_still_tells_is_used(folder):
 
 
 def test_a_database_in_use_is_not_replaced(folder):
-    server = VoiceStore(folder)
+    server = FileVoiceStore(folder)
     lose(folder)
     with pytest.raises(UnavailableError, match="stop it"):
         repair(folder, None, dry_run=False)
@@ -244,7 +244,7 @@ def test_a_database_in_use_is_not_replaced(folder):
 
 def test_a_repair_beside_a_running_server(folder):
     lose(folder)
-    server = VoiceStore(folder)
+    server = FileVoiceStore(folder)
     server.sweep()
     server.add(registration("Anna", 7))
     repair(folder, None, dry_run=False)
@@ -254,7 +254,7 @@ def test_a_repair_beside_a_running_server(folder):
 
 
 def test_a_deleted_voice_does_not_come_back(folder):
-    store = VoiceStore(folder)
+    store = FileVoiceStore(folder)
     gone = store.find("", "Dora")
     sidecar = folder / "audio" / gone.audio_digest[:2] / f"{gone.audio_digest[2:]}.{gone.id}.json"
     recording = sidecar.with_name(f"{gone.audio_digest[2:]}.wav")

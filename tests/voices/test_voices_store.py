@@ -11,12 +11,12 @@ from helpers.voice_samples import RATE, noise, registration
 from polyvox.errors import ConflictError, ForbiddenError, InvalidRequestError, UnavailableError
 from polyvox.voices.recordings import digest_of, read_wav, wav_bytes
 from polyvox.voices.records import Transcription, VoiceDetails, VoiceQuery
-from polyvox.voices.store import VoiceStore
+from polyvox.voices.store import FileVoiceStore
 
 
 @pytest.fixture
 def store(tmp_path):
-    store = VoiceStore(tmp_path / "voices")
+    store = FileVoiceStore(tmp_path / "voices")
     yield store
     store.close()
 
@@ -42,7 +42,7 @@ def test_a_voice_comes_back_as_it_was_registered_after_a_restart(tmp_path, store
     )
     record = store.add(given).record
     store.close()
-    reopened = VoiceStore(tmp_path / "voices")
+    reopened = FileVoiceStore(tmp_path / "voices")
     found = reopened.get(record.id)
     assert found is not None
     assert np.array_equal(found.embedding, embedding)
@@ -139,7 +139,7 @@ def test_other_processes_learn_which_recordings_are_gone(store):
 
 def test_old_notes_of_deletions_are_dropped_but_never_counted_again(tmp_path):
     now = 1000.0
-    store = VoiceStore(tmp_path / "voices", clock=lambda: now)
+    store = FileVoiceStore(tmp_path / "voices", clock=lambda: now)
     store.remove(store.add(registration("one")).record.id)
     serial, _ = store.forgotten(0)
     store.sweep(forget_before=now + 1)
@@ -190,7 +190,7 @@ def test_a_recognised_transcript_does_not_overwrite_one_that_was_given(store):
 
 def test_the_time_of_use_is_noted_to_the_minute(tmp_path):
     now = 1000.0
-    store = VoiceStore(tmp_path / "voices", clock=lambda: now)
+    store = FileVoiceStore(tmp_path / "voices", clock=lambda: now)
     voice = store.add(registration("Anna")).record
     assert voice.used == 0.0
     store.touch(voice)
@@ -279,19 +279,19 @@ def test_registering_the_recording_again_repairs_it(tmp_path, store):
 
 
 def test_a_store_of_a_later_version_is_left_alone(tmp_path):
-    VoiceStore(tmp_path / "voices").close()
+    FileVoiceStore(tmp_path / "voices").close()
     db = sqlite3.connect(tmp_path / "voices" / "voices.sqlite3")
     db.execute("PRAGMA user_version = 99")
     db.close()
     with pytest.raises(UnavailableError, match="later version"):
-        VoiceStore(tmp_path / "voices")
+        FileVoiceStore(tmp_path / "voices")
 
 
 def test_a_file_that_is_no_database_is_reported_without_its_path(tmp_path):
     (tmp_path / "voices").mkdir()
     (tmp_path / "voices" / "voices.sqlite3").write_bytes(b"something else entirely" * 100)
     with pytest.raises(UnavailableError) as refused:
-        VoiceStore(tmp_path / "voices")
+        FileVoiceStore(tmp_path / "voices")
     assert str(tmp_path) not in refused.value.message
 
 

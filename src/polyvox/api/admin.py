@@ -18,6 +18,10 @@ router = APIRouter(tags=["operation"])
 TAGS = {"operation": "Probes, metrics, and models in memory."}
 PUBLIC = ("/", "/health", "/ready")
 """Paths that need no key."""
+ADMIN = ("/metrics", "/dev/unload", "/dev/reload", "/debug/*")
+"""Paths that need a key with the scope `admin`."""
+UNTRACED = ("/metrics",)
+"""Further paths that monitors ask for all the time."""
 
 _ADMIN_ERRORS: dict[int | str, dict[str, Any]] = {
     403: {"model": ErrorBody, "description": "The setting allow_unload is off."},

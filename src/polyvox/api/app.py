@@ -5,12 +5,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI, Security
-from fastapi.security import HTTPBearer
+from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
-from polyvox.api.auth import BearerAuth, Keys
+from polyvox.api.auth import BearerAuth
 from polyvox.api.body_intake import BodyIntake
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
@@ -18,11 +17,12 @@ from polyvox.api.doors import DOORS
 from polyvox.api.ephemeral_keys import EphemeralKeys
 from polyvox.api.errors import UnexpectedErrors, install_handlers
 from polyvox.api.hosts import HostCheck
-from polyvox.api.openapi import describe_errors
+from polyvox.api.openapi import describe_access
 from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.request_ids import RequestIds
+from polyvox.api.request_traces import RequestTraces
 from polyvox.api.shared_paths import PathSharing
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.socket_limit import SocketLimit
@@ -55,6 +55,7 @@ def create_app(
     It starts and closes the voices and their fits itself; those of the settings unless others are given. With
     `allowed_hosts`, only calls to an address, to localhost or to these host names are answered.
     """
+    doors = [door for door in doors if door.is_open(service.settings)]
     refusals = Refusals(row for door in doors for row in door.wordings.items())
     public = _public(doors)
     app = _Application(
@@ -83,18 +84,19 @@ def create_app(
     _install_middleware(app, service, doors, refusals, public)
     if allowed_hosts is not None:
         app.add_middleware(HostCheck, names=allowed_hosts, refusals=refusals)
+    if service.tracer is not None:
+        app.add_middleware(RequestTraces, tracer=service.tracer, untraced=[*public, *admin.UNTRACED])
     app.add_middleware(RequestIds)
     app.add_middleware(PathSharing, shared=[door.shared for door in doors if door.shared is not None])
-    key = Security(HTTPBearer(auto_error=False, description="A key, where the server asks for one."))
-    for door in doors:
-        app.include_router(door.router, dependencies=[key])
-    app.include_router(admin.router)
+    # Not by include_router: FastAPI would build each route again when the first request comes, which takes 0.1 s.
+    for router in (*(door.router for door in doors), admin.router):
+        app.router.routes.extend(router.routes)
     install_docs(app, _DOCS)
     return app
 
 
 class _Application(FastAPI):
-    """FastAPI, whose document describes the errors that are answered."""
+    """FastAPI, whose document describes the errors that are answered and the key that is asked for."""
 
     def __init__(self, refusals: Refusals, public: Sequence[str], **options: Any) -> None:  # noqa: ANN401 - FastAPI's
         super().__init__(**options)
@@ -103,7 +105,7 @@ class _Application(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            describe_errors(super().openapi(), self._refusals, self._public)
+            describe_access(super().openapi(), self._refusals, self._public)
         return super().openapi()
 
 
@@ -130,13 +132,15 @@ def _install_middleware(
     app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
     app.add_middleware(
         BearerAuth,
-        keys=Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None,
+        keys=service.accounts.keyring,
         public=public,
         refusals=refusals,
         readable=[path for door in doors for path in door.lists] if settings.public_lists else [],
         sources=[row for door in doors for row in door.keys.items()],
         ephemeral=app.state.ephemeral_keys,
         lent=[path for door in doors for path in door.ephemeral],
+        voices=[path for door in doors for path in door.registered],
+        admin=admin.ADMIN,
     )
     app.add_middleware(OriginCheck, allowed=settings.cors_origins, refusals=refusals)
     app.add_middleware(UnexpectedErrors, refusals=refusals)

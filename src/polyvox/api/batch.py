@@ -26,7 +26,8 @@ from polyvox.api.schemas import RequestBody
 from polyvox.api.streaming import FieldNames, StreamAbortedError
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
-from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, OverloadedError, PolyvoxError
+from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, OverloadedError, PolyvoxError, QuotaError
+from polyvox.service.client_names import batch_client
 from polyvox.service.encoding import encode_whole
 from polyvox.service.speech import SpeechRequest, SpeechService
 
@@ -109,12 +110,13 @@ class BatchResponse(Response):
         self._archive = archive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._service.count_request(client_of(scope))
         with self._service.batches.held(client_of(scope)):
             state = scope["app"].state
             batch = _Batch(
                 service=self._service,
                 read=self._read,
-                client=f"{client_of(scope)} batch",
+                client=batch_client(client_of(scope)),
                 owner=owner_of(scope),
                 wording=_Wording(state.refusals, state.field_names[scope["path"]], scope["path"]),
                 archive=_archive(self._archive, Headers(scope=scope).get("accept", "")),
@@ -205,6 +207,8 @@ class _Batch:
         while True:
             try:
                 return await self._attempt(index, item)
+            except QuotaError:
+                raise  # it comes back tomorrow
             except OverloadedError as error:
                 log.debug("item of a batch waits", index=index, reason=str(error.reason))
                 async with asyncio.timeout_at(self._ends):

@@ -1,6 +1,7 @@
 """The cache of speech in headers: whether an answer came from it, how old it is, and its validator."""
 
 import hashlib
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
@@ -45,6 +46,11 @@ def is_unchanged(given: Headers, session: Session, body_format: "BodyFormat") ->
     tag = _tag(session, body_format)
     known = session.cache is not None and session.cache.hit and tag is not None
     return known and tag is not None and has_tag(given.get("if-none-match", ""), tag)
+
+
+def unchanged_status(method: str) -> HTTPStatus:
+    """The status of such an answer: RFC 9110 has 304 for GET and HEAD, and 412 for all else."""
+    return HTTPStatus.NOT_MODIFIED if method in ("GET", "HEAD") else HTTPStatus.PRECONDITION_FAILED
 
 
 def _tag(session: Session, body_format: "BodyFormat") -> str | None:

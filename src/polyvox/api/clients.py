@@ -9,6 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from polyvox.errors import InvalidRequestError
+from polyvox.service.client_names import key_client
 from polyvox.voices.records import SHARED_OWNER
 
 WAIT_HEADER = "X-Max-Wait"
@@ -39,7 +40,7 @@ def grpc_client(owner: str, peer: str) -> str:
 def client_name(owner: str, address: str) -> str:
     """The owner of the key where there is one, else the address; of IPv6 the network, which has addresses to spare."""
     if owner != SHARED_OWNER:
-        return f"key {owner}"
+        return key_client(owner)
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -218,4 +218,5 @@ DOOR = Door(
     "dictionaries",
     router,
     tags={"dictionaries": "Pronunciation dictionaries: how words, phrases and patterns of your texts are said."},
+    registered=["/v1/dictionaries*"],
 )

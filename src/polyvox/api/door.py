@@ -11,7 +11,7 @@ from polyvox.api.refusals import Wording
 from polyvox.api.shared_paths import SharedPaths
 from polyvox.api.speech_requests import SpeechAdapter
 from polyvox.api.streaming import FieldNames
-from polyvox.config import SettingsSection
+from polyvox.config import Settings, SettingsSection
 from polyvox.settings_loader import ForeignVariables
 
 
@@ -26,6 +26,8 @@ class Door:
     name: str
     """Its name in logs and metrics."""
     router: APIRouter
+    is_open: Callable[[Settings], bool] = lambda settings: True
+    """Whether the settings want it; one that is closed has no paths."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Descriptions of the router's tags for the OpenAPI pages."""
     settings: type[SettingsSection] | None = None
@@ -46,6 +48,8 @@ class Door:
     """Paths of lists, which need no key where the setting `public_lists` says so."""
     keys: Mapping[str, KeySources] = field(default_factory=dict)
     """Where else than as a bearer key a key may come, by path."""
+    registered: Sequence[str] = ()
+    """Paths of what keys register, such as voices: changes there need the scope `voices`."""
     ephemeral: Sequence[str] = ()
     """Paths that also take the keys that the server hands out for a while."""
     shared: SharedPaths | None = None

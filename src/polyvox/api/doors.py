@@ -11,6 +11,7 @@ from polyvox.api import (
     openai,
     rayserve,
     streamable,
+    usage,
     voices,
     zipvoice,
 )
@@ -40,5 +41,6 @@ DOORS = (
     mcp.DOOR,
     elevenlabs.DOOR,
     jobs.DOOR,
+    usage.DOOR,
     studio.DOOR,
 )

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError
+from polyvox.service.keys.accounts import asks_for_keys
 
 ANY = "*"
 
@@ -50,13 +51,13 @@ class HostCheck:
 
 def check_exposure(settings: Settings) -> None:
     """Refuse to let other machines use the server without keys, unless the settings say by which names, or say so."""
-    if settings.api_keys or is_loopback(settings.host):
+    if asks_for_keys(settings) or is_loopback(settings.host):
         return
     if not settings.allowed_hosts and not settings.insecure:
         raise ForbiddenError(
-            f"Other machines could use a server on {settings.host} without a key. Set POLYVOX_API_KEYS to the keys "
-            "that they must send; or set POLYVOX_ALLOWED_HOSTS to the names by which they call it; or allow it with "
-            "--insecure (POLYVOX_INSECURE=true); or bind to 127.0.0.1.",
+            f"Other machines could use a server on {settings.host} without a key. Make one with 'polyvox keys create', "
+            "or set POLYVOX_API_KEYS to the keys that they must send; or set POLYVOX_ALLOWED_HOSTS to the names by "
+            "which they call it; or allow it with --insecure (POLYVOX_INSECURE=true); or bind to 127.0.0.1.",
             field="host",
         )
     log.warning(
@@ -69,7 +70,7 @@ def check_exposure(settings: Settings) -> None:
 
 def names_to_answer(settings: Settings) -> Sequence[str] | None:
     """The host names by which a server may be called; None where all are allowed."""
-    if settings.api_keys:
+    if asks_for_keys(settings):
         return None  # a page does not know the key
     if settings.insecure and not settings.allowed_hosts and not is_loopback(settings.host):
         return None

@@ -7,7 +7,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-BEARER_ADVICE = "as 'Authorization: Bearer KEY'"
+from polyvox.service.keys.keyring import BEARER_ADVICE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
-"""The errors of the OpenAPI document: those that this server answers with, in the wording of each door.
+"""What the OpenAPI document says of errors and keys.
 
-FastAPI describes a 422 of its own wherever there is something to check, and knows nothing of the middleware.
+FastAPI describes a 422 of its own wherever there is something to check, and knows nothing of the middleware: the errors
+are those that this server answers with, in the wording of each door.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,16 +27,17 @@ from polyvox.errors import (
 _METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 _FASTAPI_STATUS = str(HTTPStatus.UNPROCESSABLE_ENTITY.value)
 _FASTAPI_SCHEMAS = ("HTTPValidationError", "ValidationError")
+_KEY = "HTTPBearer"
 
-_ANY_CALL = (
-    ForbiddenError("This host name or this page may not call the server; see allowed_hosts and cors_origins."),
-)
+_ANY_CALL = (ForbiddenError("This host name or this page may not call the server, or the key lacks the scope for it."),)
 _WITH_A_KEY = (AuthenticationError("A key is needed, and was absent or wrong."),)
 _WITH_INPUT = (
     InvalidRequestError("Something in the request is not acceptable; the message says what."),
     InvalidRequestError("A field is missing, of the wrong type, or out of range.", field="field"),
 )
-_BUSY = OverloadedError("The server is busy; the header Retry-After says when to try again.", retry_after=1.0)
+_BUSY = OverloadedError(
+    "The server is busy, or the key is at a limit; the header Retry-After says when to try again.", retry_after=1.0
+)
 _WITH_A_BODY = (
     RequestTooLargeError("The body is over its limit."),
     StalledError("The body arrives too slowly."),
@@ -53,8 +55,8 @@ _SPOKEN = (
 )
 
 
-def describe_errors(document: dict[str, Any], refusals: Refusals, public: Iterable[str]) -> None:
-    """Replace FastAPI's own error by this server's, and add those of the middleware; `public` paths need no key.
+def describe_access(document: dict[str, Any], refusals: Refusals, public: Iterable[str]) -> None:
+    """Ask for a key except on `public` paths; replace FastAPI's own error by this server's and the middleware's.
 
     What a route has described itself stays as it is.
     """
@@ -63,10 +65,14 @@ def describe_errors(document: dict[str, Any], refusals: Refusals, public: Iterab
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if method in _METHODS:
+                if not is_public[path]:
+                    operation["security"] = [{_KEY: []}]
                 errors = [*_call_errors(operation, is_public[path]), *_model_errors(method, operation, schemas)]
                 _describe(operation["responses"], errors, path, refusals)
     for name in _FASTAPI_SCHEMAS:
         schemas.pop(name, None)
+    scheme = {"type": "http", "description": "A key, where the server asks for one.", "scheme": "bearer"}
+    document["components"]["securitySchemes"] = {_KEY: scheme}
 
 
 def _call_errors(operation: Mapping[str, Any], is_public: bool) -> Iterable[PolyvoxError]:

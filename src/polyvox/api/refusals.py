@@ -11,11 +11,14 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from polyvox.api.paths import PathTable
+from polyvox.api.rate_headers import rate_headers
 from polyvox.errors import (
     AuthenticationError,
     BundleError,
     OverloadedError,
     PolyvoxError,
+    QuotaError,
+    RateLimitError,
     RequestTooLargeError,
     StalledError,
     UnavailableError,
@@ -74,6 +77,10 @@ class Refusals:
         headers = {} if session_id is None else {SESSION_HEADER: session_id}
         if isinstance(error, OverloadedError):
             headers[RETRY_HEADER] = str(max(1, math.ceil(error.retry_after)))
+            if isinstance(error, RateLimitError):
+                headers |= rate_headers(error)
+            if isinstance(error, QuotaError):
+                headers[SHOULD_RETRY_HEADER] = "false"  # tomorrow is too late for a client that retries
         elif isinstance(error, UnavailableError | BundleError):
             headers |= _retry_headers(error)
         elif isinstance(error, AuthenticationError):

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from types import MappingProxyType
 from typing import Protocol
 
@@ -13,10 +12,19 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.cached_answers import AGE_HEADER, CACHE_HEADER, ETAG_HEADER, cache_headers, is_unchanged, wants_cached
+from polyvox.api.cached_answers import (
+    AGE_HEADER,
+    CACHE_HEADER,
+    ETAG_HEADER,
+    cache_headers,
+    is_unchanged,
+    unchanged_status,
+    wants_cached,
+)
 from polyvox.api.client_writer import ClientWriter, ended_or_left
 from polyvox.api.clients import client_of, max_wait_of, owner_of
 from polyvox.api.errors import note_session
+from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
 from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.audio.encode import AudioFormat
@@ -45,6 +53,7 @@ PUBLIC_HEADERS = (
     CACHE_HEADER,
     AGE_HEADER,
     ETAG_HEADER,
+    *RATE_HEADERS,
 )
 """Headers of all doors that web pages of other origins may read."""
 
@@ -184,7 +193,7 @@ class SpeechResponse(Response):
             note_session(scope, session.id)
             client = ClientWriter(send, self._service.settings.stall_seconds)
             if is_unchanged(given, session, self._body_format):
-                await client.start(self._session_headers(session), HTTPStatus.NOT_MODIFIED)
+                await client.start(self._session_headers(session), unchanged_status(scope["method"]))
                 await client.finish()
                 return
             try:
@@ -247,6 +256,7 @@ class SpeechResponse(Response):
                 CHANNELS_HEADER: str(session.channels),
             }
         )
+        headers.update(rate_headers(session.allowance.tightest))
         headers.update(cache_headers(session, self._body_format))
         headers.update(self._more_headers)
         if self._body_format.media_type.startswith(_LINEAR):

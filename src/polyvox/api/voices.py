@@ -211,4 +211,5 @@ DOOR = Door(
     router,
     tags={"voices": "Voices that you register from a recording, or have fitted to one."},
     recordings=["/v1/voices*"],
+    registered=["/v1/voices*"],
 )

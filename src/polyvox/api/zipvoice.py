@@ -287,4 +287,5 @@ DOOR = Door(
     wordings={"/v1/zipvoice/*": plain_detail},
     field_names={"/v1/zipvoice/audio/speech": AUDIO_FIELD_NAMES},
     recordings=["/v1/zipvoice/*"],
+    registered=["/v1/zipvoice/voices*"],
 )

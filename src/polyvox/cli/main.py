@@ -15,6 +15,7 @@ from polyvox.cli import (
     deploy,
     dictionary,
     evaluate,
+    keys,
     languages,
     mcp,
     models,
@@ -81,6 +82,7 @@ app.command()(book.book)
 app.command("mcp")(mcp.serve_mcp)
 app.add_typer(voices.app, name="voices")
 app.add_typer(dictionary.app, name="dictionary")
+app.add_typer(keys.app, name="keys")
 app.command()(languages.languages)
 app.add_typer(models.app, name="models")
 app.command()(pull.pull)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,35 +18,33 @@ from polyvox.service.voices import Registered, Transcribe, VoiceService
 from polyvox.types import Pcm
 from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
 from polyvox.voices.cache import PreparedVoiceFiles
+from polyvox.voices.contract import VoiceStore
 from polyvox.voices.decoder import decode_bounded
 from polyvox.voices.fitted import shown_report
 from polyvox.voices.limits import PromptLimits
+from polyvox.voices.location import StoreLocation, folder_of, location_of
 from polyvox.voices.names import is_voice_id, name_key
 from polyvox.voices.records import SHARED_OWNER, Embedding, VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice
 from polyvox.voices.repair import RepairAction, RepairRow, repair
 from polyvox.voices.similarity import BUNDLE, SpeakerEncoder
-from polyvox.voices.store import VoiceStore
 
 
 @contextmanager
 def opened(settings: Settings, *, make: bool = False) -> Iterator[VoiceStore]:
     """Open the store; where there is none it is created with `make`, else NotFoundError."""
-    folder = settings.data_dir / "voices"
-    if not make and not folder.exists():
+    location = location_of(settings)
+    if not make and not location.exists():
         raise NotFoundError(
             f"No voice is registered in {settings.data_dir}; add one with: polyvox voices add NAME FILE"
         )
-    store = VoiceStore(folder)
-    try:
+    with closing(location.open()) as store:
         yield store
-    finally:
-        store.close()
 
 
 def listed(settings: Settings, query: VoiceQuery) -> tuple[list[VoiceRecord], int]:
     """The voices of a query, none where nothing was ever registered; and how many recordings no voice names."""
-    if not (settings.data_dir / "voices").exists():
+    if not location_of(settings).exists():
         return [], 0
     with opened(settings) as store:
         return list(store.page(query).voices), store.unclaimed()
@@ -55,6 +53,12 @@ def listed(settings: Settings, query: VoiceQuery) -> tuple[list[VoiceRecord], in
 def repaired(settings: Settings, key: str | None, *, shared: bool, dry_run: bool) -> tuple[str, list[dict[str, Any]]]:
     """Rebuild missing records; returns the state the database was in, and a row for each recording."""
     folder = settings.data_dir / "voices"
+    if settings.voice_database is not None:
+        raise InvalidRequestError(
+            "The settings keep voices in voice_database, which is restored from its own backup; unset it and "
+            "voice_objects to repair the folder of this machine.",
+            field="voice_database",
+        )
     if key is not None and shared:
         raise InvalidRequestError("Give --key or --shared, not both.", field="key")
     if not folder.exists():
@@ -143,6 +147,30 @@ def import_voices(store: VoiceStore, settings: Settings, path: Path, owner: str,
         known = replace(voice, embedding=transcriber.embed(voice.pcm, voice.sample_rate))
         store.add(known, replacing=replacing, limit=settings.max_voices)
     return names
+
+
+def copied(settings: Settings, *, to_folder: bool) -> list[str]:
+    """Copy all voices between the folder of this machine and the shared store, with ids and owners; their names.
+
+    What the target has, or had and deleted, is left as it is there, so that an interrupted copy is run again.
+    """
+    if settings.voice_database is None:
+        raise InvalidRequestError("Set voice_database and voice_objects to say where the shared store is.")
+    places: tuple[StoreLocation, StoreLocation] = (folder_of(settings), location_of(settings))
+    source, target = reversed(places) if to_folder else places
+    if not source.exists():
+        raise NotFoundError(f"No voice was ever registered in {settings.data_dir}; there is nothing to copy.")
+    names = []
+    with closing(source.open()) as old, closing(target.open()) as new:
+        query = VoiceQuery(newest_first=False, limit=MAX_VOICES)
+        while True:
+            page = old.page(query)
+            for record in page.voices:
+                adopted = new.adopt(record, old.audio_file(record)) if new.get(record.id) is None else None
+                names += [] if adopted is None else [adopted.name]
+            if not page.next:
+                return names
+            query = replace(query, after=page.next)
 
 
 def embedding_of(settings: Settings, which: str) -> Embedding:

@@ -247,6 +247,21 @@ def import_file(
 
 
 @app.command()
+def copy(
+    target: Annotated[str, typer.Argument(help="shared: from the folder to voice_database; folder: back.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Copy all voices between this machine's folder and the shared store."""
+    from polyvox.cli.registered_voices import copied
+    from polyvox.errors import InvalidRequestError
+
+    if target not in ("shared", "folder"):
+        raise InvalidRequestError("Copy to 'shared' or to 'folder'.", field="target")
+    names = copied(_settings(data_dir), to_folder=target == "folder")
+    print(f"Copied {len(names)} {'voice' if len(names) == 1 else 'voices'}; those that were there are as they were.")
+
+
+@app.command()
 def repair(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
     key: Annotated[

@@ -35,6 +35,7 @@ from polyvox.service.logs import configure_logging
 from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
+from polyvox.service.tracing import open_tracer
 from polyvox.types import EngineLocation
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -70,7 +71,8 @@ class ServedEngine(EngineReplica):
         configure_logging(settings)
         context = ray.get_runtime_context()
         place = EngineLocation(actor=context.get_actor_id(), node=context.get_node_id())
-        super().__init__(plan.model, settings, spec, [str(gpu) for gpu in ray.get_gpu_ids()], place)
+        gpus, tracer = [str(gpu) for gpu in ray.get_gpu_ids()], open_tracer(settings, _ignore_dropped)
+        super().__init__(plan.model, settings, spec, gpus, place, tracer=tracer)
         await self.start()
 
     async def __del__(self) -> None:
@@ -79,6 +81,10 @@ class ServedEngine(EngineReplica):
     @serve.multiplexed(max_num_models_per_replica=_VOICES_BY_REPLICA)  # type: ignore[untyped-decorator]
     async def hold(self, digest: str) -> str:
         return digest
+
+
+def _ignore_dropped(reason: str, count: int) -> None:
+    """A replica has no metrics; its log says that spans are lost."""
 
 
 class Ingress:
@@ -92,7 +98,9 @@ class Ingress:
         self._profiles: dict[str, EngineProfile] = {}
         factories = {model: partial(self._engine, model) for model in known}
         self._registry = Registry(settings, factories)
-        self._service = SpeechService(settings, self._registry, Metrics())
+        metrics = Metrics()
+        tracer = open_tracer(settings, metrics.spans_dropped)
+        self._service = SpeechService(settings, self._registry, metrics, tracer)
         self._described = {model: asyncio.Event() for model in handles}
         self._following = [asyncio.create_task(self._follow(model)) for model in handles]
         await self._described[settings.default_model].wait()

@@ -24,6 +24,7 @@ from polyvox.deploy.messages import (
 from polyvox.engines.base import SupportsCodes, SupportsConversion, SupportsDialogue, SupportsMixing, SupportsPhonemes
 from polyvox.errors import UnavailableError
 from polyvox.runtime.stage import Observer
+from polyvox.service.tracing import outgoing_headers
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, Voice, VoicePrompt
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -127,7 +128,7 @@ class RemoteEngine:
         variants = [by_digest(utterance), utterance] if digest in self._known else [utterance]
         session = get_contextvars().get("session", "")
         for variant in variants:
-            items = self._transport.stream(method, *before, variant, session, voice=digest)
+            items = self._transport.stream(method, *before, variant, session, outgoing_headers(), voice=digest)
             async with aclosing(items):
                 async for item in items:
                     if isinstance(item, VoiceMissing):

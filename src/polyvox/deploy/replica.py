@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -38,9 +38,10 @@ from polyvox.engines.base import (
     SupportsWarning,
 )
 from polyvox.engines.spec import EngineSpec
-from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
+from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError, status_of
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.delivery import closing
+from polyvox.service.tracing import NO_HEADERS, Span, Tracer
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, VoicePrompt
 from polyvox.voices.cache import BoundedCache, CacheEvent
 
@@ -80,8 +81,10 @@ class EngineReplica:
         gpus: Sequence[str] = (),
         place: EngineLocation = EngineLocation(),
         clock: Callable[[], float] = time.monotonic,
+        tracer: Tracer | None = None,
     ) -> None:
         self._model = model
+        self._tracer = tracer
         self._settings = settings if gpus else spec.on_cpu(settings)
         self._spec = spec
         self._gpus = tuple(gpus)
@@ -123,6 +126,8 @@ class EngineReplica:
             self.probe.cancel()
         if self._engine is not None:
             await self._engine.close()
+        if self._tracer is not None:
+            await asyncio.to_thread(self._tracer.close)
 
     async def describe(self) -> EngineProfile:
         """The profile for the doors."""
@@ -142,25 +147,29 @@ class EngineReplica:
     async def status(self) -> ReplicaStatus:
         return ReplicaStatus(os.getpid(), self._gpus, self._speaking, len(self._voices), self._warning)
 
-    async def speak(self, utterance: Utterance, session: str) -> AsyncGenerator[Item, None]:
-        """Stream the utterance's chunks; an error is the last item."""
+    async def speak(
+        self, utterance: Utterance, session: str, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[Item, None]:
+        """Stream the utterance's chunks; an error is the last item. `headers` are W3C's of the caller's trace."""
 
         def speech(engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
             engine.check(utterance)
             return engine.speak(utterance)
 
-        async with aclosing(self._stream(speech, utterance, session)) as items:
+        async with aclosing(self._stream(speech, utterance, session, headers)) as items:
             async for item in items:
                 yield item
 
-    async def convert(self, source: VoicePrompt, utterance: Utterance, session: str) -> AsyncGenerator[Item, None]:
+    async def convert(
+        self, source: VoicePrompt, utterance: Utterance, session: str, headers: Mapping[str, str] = NO_HEADERS
+    ) -> AsyncGenerator[Item, None]:
         """Stream the recording in the utterance's voice; an error is the last item."""
 
         def speech(engine: Engine, utterance: Utterance) -> AsyncIterator[AudioChunk]:
             assert isinstance(engine, SupportsConversion)
             return engine.convert(source, utterance)
 
-        async with aclosing(self._stream(speech, utterance, session)) as items:
+        async with aclosing(self._stream(speech, utterance, session, headers)) as items:
             async for item in items:
                 yield item
 
@@ -233,9 +242,15 @@ class EngineReplica:
         return replace(self._place, device=own.device)
 
     async def _stream(
-        self, speech: Callable[[Engine, Utterance], AsyncIterator[AudioChunk]], utterance: Utterance, session: str
+        self,
+        speech: Callable[[Engine, Utterance], AsyncIterator[AudioChunk]],
+        utterance: Utterance,
+        session: str,
+        headers: Mapping[str, str],
     ) -> AsyncGenerator[Item, None]:
-        bind_contextvars(session=session)
+        span = self._span(headers, session)
+        bind_contextvars(session=session, **({} if span is None else span.ids))
+        failure: str | None = None
         self._speaking += 1
         try:
             engine = self._usable()
@@ -249,11 +264,24 @@ class EngineReplica:
                 async for message in messages:
                     yield message
         except PolyvoxError as error:
+            failure = status_of(error).code
             yield ErrorMessage.of(error)
         except Exception as error:  # noqa: BLE001 - every exception must reach the caller
+            failure = type(error).__name__
             yield self._unexpected(error, session)
         finally:
             self._speaking -= 1
+            if span is not None:
+                span.end(error=failure)
+
+    def _span(self, headers: Mapping[str, str], session: str) -> Span | None:
+        """A span of this process in the caller's trace; None where either traces nothing."""
+        if self._tracer is None or not headers:
+            return None
+        place = {"polyvox.ray.actor": self._place.actor, "polyvox.ray.node": self._place.node}
+        known = {name: value for name, value in place.items() if value is not None}
+        attributes = {"polyvox.session.id": session, "polyvox.engine": self._model, **known}
+        return self._tracer.start(f"replica {self._model}", headers, attributes=attributes)
 
     async def _messages(self, source: AsyncIterator[AudioChunk]) -> AsyncGenerator[ChunkMessage, None]:
         async with closing(source):

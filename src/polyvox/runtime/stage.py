@@ -12,6 +12,7 @@ import structlog
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.runtime.cancellation import CancelToken, InferenceStoppedError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.precedence import goes_first
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -67,7 +68,8 @@ class Stage(Generic[Item, Result]):
     """Turns `await stage(item)` from many sessions into `run_batch(items)` on the device's threads.
 
     A batch starts when a thread is free and some group is full or some item has waited `max_wait`. It is made of the
-    item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due. `room`
+    item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due; an
+    item of a task that `goes_first` is due at once. `room`
     gives the largest batch of a key, where that is not `max_batch` for all. With `cost`, the items behind the first add
     up to at most `max_cost`, so that an urgent one never waits for a batch that is longer. A batch is told to stop when
     all of its callers have gone. With `isolates`, the items of a batch that fails run again one by one, so that only
@@ -116,7 +118,8 @@ class Stage(Generic[Item, Result]):
             raise self._closed_error()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Result] = loop.create_future()
-        waiter = _Waiter(item, self._key(item), due, self._arrivals, loop.time(), future)
+        place = 0.0 if goes_first.get() else due
+        waiter = _Waiter(item, self._key(item), place, self._arrivals, loop.time(), future)
         self._arrivals += 1
         self._groups.setdefault(waiter.key, {})[waiter.order] = waiter
         self._changed.set()

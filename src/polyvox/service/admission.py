@@ -32,6 +32,7 @@ _OPEN_PER_SLOT = 2
 _BACKGROUND_SHARE = 0.5
 """Share of the slots that background requests may hold, so that a live one finds a slot."""
 _AT_WORK = (TicketState.ACTIVE, TicketState.NAPPING)
+_WANTS_A_SLOT = (TicketState.WAITING, TicketState.STARTING, *_AT_WORK)
 
 
 class Admission:
@@ -104,13 +105,13 @@ class Admission:
         if ticket.job.background:
             return _NAP_SECONDS[0] if ticket.audio and self._is_in_the_way(ticket) else 0.0
         waiting = self._live_waiting()
-        if not ticket.audio or not waiting:
+        if not ticket.audio or not (waiting or self._took_too_much(ticket)):
             return 0.0
         full = self.active >= self._max_active
         others = [other for other in waiting if full or other.lane is ticket.lane]
         lead = ticket.ahead(self.now())
         in_its_way = any(other.job.client != ticket.job.client for other in others) and self._holds_too_much(ticket)
-        if in_its_way or (others and lead >= LEAD_SECONDS):
+        if in_its_way or self._took_too_much(ticket) or (others and lead >= LEAD_SECONDS):
             shortest, longest = _NAP_SECONDS
             return min(longest, max(shortest, lead - _LOW_LEAD_SECONDS))
         return 0.0
@@ -124,9 +125,16 @@ class Admission:
         if capacity is None or capacity < PLAYING or not ticket.job.paced or ticket.job.background:
             return True
         now = self.now()
-        if any(other.number < ticket.number and other.size <= ticket.size for other in ticket.lane.starting):
-            return False  # in their order, but short ones need not wait for long ones
         heard = [other for other in self._open if other.lane is ticket.lane and other.started and other.is_heard]
+        starting = list(ticket.lane.starting)
+        if self.is_passed_over(ticket):  # then it waits for none of those that take more than their share
+            greedy = self._greedy(ticket.lane)
+            heard = [other for other in heard if other.job.client not in greedy]
+            starting = [other for other in starting if other.job.client not in greedy]
+        streams_of = Counter(other.job.client for other in heard)
+        own = (streams_of[ticket.job.client], ticket.number)
+        if any((streams_of[other.job.client], other.number) < own and other.size <= ticket.size for other in starting):
+            return False  # clients take turns, but short streams need not wait for long ones
         if not heard:
             return True
         # Chunks are made whole: the others must be able to wait until this stream is made, or has a lead of its own.
@@ -135,6 +143,15 @@ class Admission:
         return all(stream.ahead >= alone for stream in streams) and all_keep_playing(
             [*streams, PlayingStream(0.0, ticket.size)], capacity / PLAYING
         )
+
+    def is_passed_over(self, ticket: Ticket) -> bool:
+        """Whether its client has no other stream of the model, while another has or wants more than its share."""
+        if ticket.job.background or not ticket.job.paced:
+            return False
+        at_work = (*ticket.lane.active, *ticket.lane.starting)
+        if any(other.job.client == ticket.job.client and other is not ticket for other in at_work):
+            return False
+        return bool(self._greedy(ticket.lane) - {ticket.job.client})
 
     def give(self, ticket: Ticket, state: TicketState) -> None:
         """Called by the ticket: it needs no slot while it is in this state."""
@@ -180,7 +197,8 @@ class Admission:
         for ticket in self._in_order():
             if self.active >= self._max_active or len(self._open) >= _OPEN_PER_SLOT * self._max_active:
                 break
-            if ticket.lane.has_room_for(ticket.job) and self._may_hold_a_slot(ticket):
+            has_room = ticket.lane.has_room_for(ticket.job) or self.is_passed_over(ticket)
+            if has_room and self._may_hold_a_slot(ticket):
                 self._waiting.remove(ticket)
                 self._open[ticket] = None
                 self._served = max(self._served, ticket.start)
@@ -242,8 +260,27 @@ class Admission:
             del self._turns[client]
 
     def _holds_too_much(self, ticket: Ticket) -> bool:
-        mine = sum(1 for other in ticket.lane.active if other.job.client == ticket.job.client)
+        mine = sum(other.job.client == ticket.job.client for other in (*ticket.lane.active, *ticket.lane.starting))
         return mine > max(1.0, self._max_share * ticket.lane.pace.limit)
+
+    def _greedy(self, lane: Lane) -> set[str]:
+        """Clients with more live streams, under way or waiting, than their share of the model's."""
+        streams = Counter(
+            ticket.job.client
+            for ticket in (*self._open, *self._waiting)
+            if ticket.lane is lane and ticket.state in _WANTS_A_SLOT and not ticket.job.background
+        )
+        share = max(1.0, self._max_share * lane.pace.limit)
+        return {client for client, count in streams.items() if count > share}
+
+    def _took_too_much(self, ticket: Ticket) -> bool:
+        """Whether it makes way because more streams run than should, one of another client among them."""
+        lane = ticket.lane
+        return (
+            lane.running > lane.pace.limit
+            and self._holds_too_much(ticket)
+            and any(other.job.client != ticket.job.client for other in lane.active)
+        )
 
     def _drop_stalled(self) -> None:
         """Drop the longest stalled session of the client that has most; where none has stalled for long, look later."""

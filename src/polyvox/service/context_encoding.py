@@ -7,6 +7,7 @@ from functools import partial
 
 from polyvox.audio.encode import AudioFormat, StreamEncoder
 from polyvox.service.encoding import SerialCalls
+from polyvox.service.session_trace import encoding, mark_sent
 from polyvox.service.speech_context import Flushed, SpeechContext
 from polyvox.types import AudioChunk
 
@@ -41,7 +42,11 @@ async def encoded_context(
                 if encoder is None:
                     channels = 1 if chunk.pcm.ndim == 1 else chunk.pcm.shape[1]
                     encoder = await calls.run(partial(StreamEncoder, format, chunk.sample_rate, channels, bit_rate))
-                yield EncodedEvent(await calls.run(partial(encoder.encode, chunk.pcm)), chunk)
+                trace = context.trace
+                data = await encoding(trace, calls.run(partial(encoder.encode, chunk.pcm)))
+                yield EncodedEvent(data, chunk)
+                if data:
+                    mark_sent(trace)
         if encoder is not None and (rest := await calls.run(encoder.finish)):
             yield EncodedEvent(rest)
     finally:

@@ -10,6 +10,7 @@ from polyvox.audio.encode import AudioFormat, FileEncoder, StreamEncoder
 from polyvox.errors import EngineError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.session import Session
+from polyvox.service.session_trace import encoding, mark_sent
 from polyvox.types import AudioChunk
 
 T = TypeVar("T")
@@ -33,7 +34,10 @@ async def encoded(
     encoder = await calls.run(partial(StreamEncoder, format, session.sample_rate, session.channels, bit_rate))
     try:
         async for chunk in session:
-            yield EncodedChunk(await calls.run(partial(encoder.encode, chunk.pcm)), chunk)
+            data = await encoding(session.trace, calls.run(partial(encoder.encode, chunk.pcm)))
+            yield EncodedChunk(data, chunk)
+            if data:
+                mark_sent(session.trace)
         rest = await calls.run(encoder.finish)
         if rest:
             yield EncodedChunk(rest, None)
@@ -56,7 +60,7 @@ async def encode_whole(
     try:
         async for chunk in session:
             on_chunk(chunk)
-            await calls.run(partial(encoder.encode, chunk.pcm))
+            await encoding(session.trace, calls.run(partial(encoder.encode, chunk.pcm)))
             await session.output.grow_to(encoder.size)
             seconds += chunk.duration
             if seconds > session.max_audio_seconds:

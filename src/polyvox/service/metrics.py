@@ -10,6 +10,7 @@ from prometheus_client.registry import Collector
 from polyvox.errors import OverloadedError, PolyvoxError, status_of
 from polyvox.runtime.gpu_usage import GpuMonitor
 from polyvox.runtime.stage import BatchReport
+from polyvox.service.keys.record import OTHERS
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
 
@@ -17,6 +18,7 @@ _LATENCY = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.
 _DURATION = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _REAL_TIME = (0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0)
 _STAGE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_MOST_KEYS = 1_000
 _BATCH = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -114,7 +116,7 @@ class Metrics:
         )
         self._refused = Counter(
             "polyvox_refused",
-            "Requests refused with 429: by the length of the queue, the expected wait, or their client's share.",
+            "Requests refused with 429: by the queue, the expected wait, their client's share, or a limit.",
             ["reason"],
             registry=registry,
         )
@@ -206,6 +208,12 @@ class Metrics:
             "Chunks that could not be written to `chunk_log`.",
             registry=registry,
         )
+        self._dropped_spans = Counter(
+            "polyvox_dropped_spans",
+            "Spans of traces that were lost: the queue was full, or the collector did not take them (export).",
+            ["reason"],
+            registry=registry,
+        )
 
         self._speech_cache = Counter(
             "polyvox_speech_cache_events",
@@ -218,9 +226,63 @@ class Metrics:
         )
         self._jobs = Gauge("polyvox_jobs", "Jobs that are stored, by status.", ["status"], registry=registry)
         self._job_sentences = Counter("polyvox_job_sentences", "Sentences of jobs spoken.", registry=registry)
+        self._key_requests = Counter(
+            "polyvox_key_requests", "Requests for speech, by the name of their key.", ["key"], registry=registry
+        )
+        self._key_characters = Counter(
+            "polyvox_key_characters",
+            "Characters of requests that were spoken, by the name of their key.",
+            ["key"],
+            registry=registry,
+        )
+        self._key_audio = Counter(
+            "polyvox_key_audio_seconds", "Seconds of audio sent, by the name of the key.", ["key"], registry=registry
+        )
+        self._key_refused = Counter(
+            "polyvox_key_refused",
+            "Requests refused by a limit of their key, by its name and the limit.",
+            ["key", "limit"],
+            registry=registry,
+        )
+        self._key_names: set[str] = set()
+        self._key_store = Gauge(
+            "polyvox_key_store_available", "1 if the file of keys can be read, 0 if not.", registry=registry
+        )
+        self._limits_lost = Counter(
+            "polyvox_limits_store_failures",
+            "Times that Redis did not answer, so that this server counted limits for itself.",
+            registry=registry,
+        )
         self._ended_jobs = Counter(
             "polyvox_ended_jobs", "Jobs that came to an end or a halt, by their status.", ["status"], registry=registry
         )
+
+    def watch_keys(self, works: Callable[[], bool]) -> None:
+        """Read from this function at every scrape whether the file of keys can be read."""
+        self._key_store.set_function(lambda: float(works()))
+
+    def key_used(self, key: str, *, requests: int = 0, characters: int = 0, audio_seconds: float = 0.0) -> None:
+        """Count what a key used."""
+        name = self._key_label(key)
+        if requests:
+            self._key_requests.labels(name).inc(requests)
+        if characters:
+            self._key_characters.labels(name).inc(characters)
+        if audio_seconds:
+            self._key_audio.labels(name).inc(audio_seconds)
+
+    def key_refused(self, key: str, resource: str) -> None:
+        self._key_refused.labels(self._key_label(key), resource).inc()
+
+    def limits_lost(self) -> None:
+        self._limits_lost.inc()
+
+    def _key_label(self, key: str) -> str:
+        """The key's name; of further keys than can be told apart, one for all."""
+        if key not in self._key_names and len(self._key_names) >= _MOST_KEYS:
+            return OTHERS
+        self._key_names.add(key)
+        return key
 
     def watch_speech_cache(self, used: Callable[[], float]) -> None:
         """Read the size of the cache of speech from this function at every scrape."""
@@ -252,6 +314,9 @@ class Metrics:
 
     def chunk_record_lost(self) -> None:
         self._lost_records.inc()
+
+    def spans_dropped(self, reason: str, count: int) -> None:
+        self._dropped_spans.labels(reason).inc(count)
 
     def slow_patterns(self, count: int) -> None:
         self._slow_patterns.inc(count)

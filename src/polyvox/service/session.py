@@ -1,6 +1,7 @@
 """One request from admission to its last chunk."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -17,12 +18,15 @@ from polyvox.service.buffer import ChunkBuffer
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.delivery import closing
+from polyvox.service.keys.limiter import Allowance
 from polyvox.service.metrics import Metrics
 from polyvox.service.output_budget import OutputReservation
 from polyvox.service.playback import Playback
+from polyvox.service.session_trace import SessionTrace
 from polyvox.service.slotless import SlotlessTicket
 from polyvox.service.speech_cache import CacheUse
 from polyvox.service.ticket import Ticket
+from polyvox.service.tracing import enter_origin
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk
 
@@ -138,14 +142,20 @@ class Session:
         metrics: Metrics,
         executor: DeviceExecutor,
         output: OutputReservation,
+        allowance: Allowance,
         chunk_log: ChunkLog | None = None,
+        trace: SessionTrace | None = None,
     ) -> None:
+        self.allowance = allowance
+        """How its key or address stands to its limits."""
         self.output = output
         self.executor = executor
         self._plan = plan
         self._ticket = ticket
         self._metrics = metrics
         self._chunk_log = chunk_log
+        self.trace = trace
+        """Its spans; None where nothing is traced."""
         self.chunks = ChunkSummary()
         """Ranges of the chunks so far."""
         self._buffer = ChunkBuffer(plan.buffer)
@@ -159,7 +169,9 @@ class Session:
         self._cancelled = False
         self._reason: PolyvoxError | None = None
         context = copy_context()
-        context.run(bind_contextvars, session=plan.id)
+        context.run(bind_contextvars, session=plan.id, **({} if trace is None else trace.ids))
+        if trace is not None:
+            context.run(enter_origin, trace.origin)
         self._task = asyncio.create_task(self._run(), name=f"session {plan.id}", context=context)
         # Not a `finally` of the task: a task that is cancelled before its first step runs none of its code.
         self._task.add_done_callback(self._settle, context=context)
@@ -246,7 +258,9 @@ class Session:
         return self._task
 
     async def __aenter__(self) -> Self:
-        bind_contextvars(session=self.id)
+        bind_contextvars(session=self.id, **({} if self.trace is None else self.trace.own_ids))
+        if self.trace is not None:
+            self.trace.entered()
         return self
 
     async def __aexit__(
@@ -258,6 +272,9 @@ class Session:
         finally:
             self.output.release()
             unbind_contextvars("session")
+            if self.trace is not None:
+                unbind_contextvars(*self.trace.own_ids)
+                self.trace.left()
 
     def __aiter__(self) -> AsyncIterator[AudioChunk]:
         return self
@@ -267,6 +284,7 @@ class Session:
         if chunk is None:
             raise StopAsyncIteration
         self._ticket.read()
+        self.allowance.sent(chunk.duration)
         return chunk
 
     def _drop(self) -> None:
@@ -277,6 +295,8 @@ class Session:
         try:
             async with self._limit:
                 await self._ticket.granted()
+                if self.trace is not None:
+                    self.trace.granted()
                 self._state = self._state.moved_to(SessionState.PREPARING)
                 await self._produce()
                 self._ticket.finish()
@@ -292,7 +312,7 @@ class Session:
             while True:
                 await self._room()
                 await self._ticket.turn()
-                began = self._working_time()
+                began, asked = self._working_time(), time.time_ns()
                 chunk = await anext(source, None)
                 seconds = self._working_time() - began
                 self._progress.busy_seconds += seconds
@@ -301,6 +321,8 @@ class Session:
                     break
                 tells_pace = self._progress.chunks >= self._plan.overhead and len(chunk.pcm) > 0
                 self._ticket.produced(chunk.duration, seconds if tells_pace else None)
+                if self.trace is not None:
+                    self.trace.made(chunk, asked)
                 self._emit(chunk)
         if not self._progress.chunks:
             raise SilentTextError("Nothing in the text can be spoken; send words.", field="input")
@@ -358,6 +380,7 @@ class Session:
         failure = None if task.cancelled() else task.exception()
         error = self._reason if task.cancelled() else self._typed(failure)
         self._ticket.release()
+        self.allowance.close(self._plan.chars())
         if task.cancelled():
             self._state = self._state.moved_to(SessionState.CANCELLED)
         else:
@@ -378,10 +401,12 @@ class Session:
         if self._state is SessionState.FAILED and error is not None:
             self._metrics.failed(error)
         self._metrics.ended(self.model, self._state, self._now() - progress.opened, factor)
+        code = None if error is None else status_of(error).code
+        self._end_trace(code)
         log.info(
             "session",
             state=str(self._state),
-            error=None if error is None else status_of(error).code,
+            error=code,
             door=self._plan.door,
             model=self.model,
             voice=self._plan.voice,
@@ -393,6 +418,22 @@ class Session:
             rtf=None if factor is None else round(factor, 4),
             seconds=round(self._now() - progress.opened, 3),
         )
+
+    def _end_trace(self, error: str | None) -> None:
+        if self.trace is None:
+            return
+        progress, cache = self._progress, self._plan.cache
+        attributes: dict[str, str | int | float | bool] = {
+            "polyvox.state": str(self._state),
+            "polyvox.input.chars": self._plan.chars(),
+            "polyvox.chunks": progress.chunks,
+            "polyvox.audio_seconds": round(progress.audio_seconds, 3),
+        }
+        if progress.first_audio_seconds is not None:
+            attributes["polyvox.first_audio_seconds"] = round(progress.first_audio_seconds, 6)
+        if cache is not None:
+            attributes["polyvox.cache.hit"] = cache.hit
+        self.trace.settled(attributes, error)
 
     def _deadline_error(self) -> DeadlineError:
         return DeadlineError(

@@ -28,6 +28,10 @@ from polyvox.service.batch_slots import BatchSlots
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery
 from polyvox.service.dictionaries import Dictionaries
+from polyvox.service.keys.accounts import Accounts
+from polyvox.service.keys.counters import Level
+from polyvox.service.keys.limiter import Allowance, Holder, require
+from polyvox.service.keys.record import Scope
 from polyvox.service.metrics import Metrics
 from polyvox.service.model_fingerprint import ModelFingerprints
 from polyvox.service.model_loader import Hold
@@ -48,14 +52,16 @@ from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSil
 from polyvox.service.rotated_file import RotatedFile
 from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules
 from polyvox.service.session import Session, SessionPlan
+from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_work import SideWork
 from polyvox.service.slotless import SlotlessTicket
 from polyvox.service.speech_cache import CacheUse, SpeechCache, SpeechKey
 from polyvox.service.speech_key import speech_key
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
-from polyvox.service.ticket import Job
+from polyvox.service.ticket import Job, Ticket
 from polyvox.service.timed_engine import timed_engine
+from polyvox.service.tracing import Tracer
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.word_timer import WordTimer
 from polyvox.text import ssml
@@ -136,13 +142,23 @@ class SpeechOutput:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """Whom a request is counted for, and how that one stands to its limit of requests."""
+
+    holder: Holder | None
+    rate: Level | None
+
+
 class SpeechService:
     """Admits requests, gives each a session, and counts them."""
 
-    def __init__(self, settings: Settings, registry: Registry, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, registry: Registry, metrics: Metrics, tracer: Tracer | None = None) -> None:
+        self.tracer = tracer
         self.settings = settings
         self.registry = registry
         self.metrics = metrics
+        self.accounts = Accounts(settings, metrics)
         self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
         self._admission = Admission(
             settings.max_sessions,
@@ -186,6 +202,7 @@ class SpeechService:
         """Load the models. The service is up even if some cannot be loaded; see `ready`."""
         await self.registry.start(self.metrics.batch, self.metrics.model_event)
         self._chunk_log = _chunk_log(self.settings, self.metrics)
+        await self.accounts.start()
         self._refusal = ""
 
     async def close(self) -> None:
@@ -206,6 +223,9 @@ class SpeechService:
             await asyncio.to_thread(self._chunk_log.close)
             self._chunk_log = None
         await asyncio.to_thread(self.side_work.close)
+        await self.accounts.close()
+        if self.tracer is not None:
+            await asyncio.to_thread(self.tracer.close)
 
     @property
     def ready(self) -> Readiness:
@@ -223,14 +243,23 @@ class SpeechService:
 
         The session starts by itself. One that is never read is dropped after `stall_seconds`.
         """
-        model, session_id = "unknown", uuid4().hex
+        session_id = uuid4().hex
+        if self.tracer is None:
+            return await self._try_to_open(request, session_id, None)
+        trace = SessionTrace.begin(self.tracer, session_id, request.door)
+        with trace.opening():
+            return await self._try_to_open(request, session_id, trace)
+
+    async def _try_to_open(self, request: SpeechRequest, session_id: str, trace: SessionTrace | None) -> Session:
+        model = "unknown"
         try:
+            caller = await self._caller(request)
             model = self.registry.resolve(request.model)
             if request.kind is None and request.resolve_kind is None:
                 self._check_text(request, model)
             hold = await self._hold(model)
             try:
-                session = await self._resolve_and_open(request, model, session_id)
+                session = await self._resolve_and_open(request, model, session_id, trace, caller)
             except BaseException:
                 hold.release()
                 raise
@@ -242,6 +271,23 @@ class SpeechService:
             raise
         finally:
             self.metrics.requested(request.door, model)
+
+    async def _caller(self, request: SpeechRequest) -> _Caller:
+        """Who asks, held against the limit of requests. A batch or a job is counted as one when it is sent."""
+        limiter = self.accounts.limiter
+        holder = limiter.holder(request.client)
+        if holder is None:
+            return _Caller(None, None)
+        require(holder.scopes, Scope.SPEAK)
+        return _Caller(holder, None if request.background else await limiter.count_request(holder))
+
+    async def count_request(self, client: str) -> None:
+        """Hold what will be spoken in the background, such as a batch, against its client's limit of requests."""
+        limiter = self.accounts.limiter
+        holder = limiter.holder(client)
+        if holder is not None:
+            require(holder.scopes, Scope.SPEAK)
+            await limiter.count_request(holder)
 
     async def output(self, request: SpeechRequest) -> SpeechOutput:
         """Check all of a request but its text, which may come later; a model that is not loaded yet is loaded."""
@@ -268,7 +314,9 @@ class SpeechService:
             form = delivery_of(request, engine)
         return SpeechOutput(model, form.sample_rate, form.channels, warnings.sentences)
 
-    async def _resolve_and_open(self, request: SpeechRequest, model: str, session_id: str) -> Session:
+    async def _resolve_and_open(
+        self, request: SpeechRequest, model: str, session_id: str, trace: SessionTrace | None, caller: _Caller
+    ) -> Session:
         if request.resolve_kind is not None:
             request = replace(request, kind=await request.resolve_kind())
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
@@ -282,7 +330,7 @@ class SpeechService:
             default = replace(request.utterance, voice=self.registry.default_voice(model))
             request = replace(request, utterance=default)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
-        return await self._open(request, model, voice, session_id, warnings)
+        return await self._open(request, model, voice, session_id, warnings, trace, caller)
 
     async def _pronunciation(self, request: SpeechRequest) -> Pronunciation | None:
         """The request's dictionaries; None where it has none."""
@@ -336,7 +384,14 @@ class SpeechService:
         return request if kind is None else replace(request, kind=kind)
 
     async def _open(
-        self, request: SpeechRequest, model: str, voice: ResolvedVoice | None, session_id: str, warnings: Warnings
+        self,
+        request: SpeechRequest,
+        model: str,
+        voice: ResolvedVoice | None,
+        session_id: str,
+        warnings: Warnings,
+        trace: SessionTrace | None,
+        caller: _Caller,
     ) -> Session:
         check_numbers(request)
         engine = self._engine(model)
@@ -349,6 +404,7 @@ class SpeechService:
             if not voice.native:
                 self.registry.check_cloning(engine)
             utterance = replace(utterance, voice=voice.label)
+            voice = voice if trace is None else trace.timed(voice)
         delivery = delivery_of(request, engine)
         patient = request.whole or isinstance(kind, SpeakText)
         speaking = self._timed(engine, patient=patient) if request.words else engine
@@ -389,15 +445,29 @@ class SpeechService:
             seed=utterance.seed,
             cache=None if key is None else CacheUse(key, None if cached is None else cached.age),
         )
+        if trace is not None:
+            trace.opened(model=model, engine=engine.name, voice=utterance.voice, seed=utterance.seed)
         budget = self._background_output if request.background else self._output
         output = budget.reservation(self.settings.stall_seconds / 2)
-        ticket = SlotlessTicket() if cached is not None else self._admission.enter(self._job(request, kind, model))
-        session = Session(plan, ticket, self.metrics, self._executor, output, self._chunk_log)
+        place = "" if request.background else session_id
+        allowance = await self.accounts.limiter.reserve(caller.holder, kind.chars, stream=place, rate=caller.rate)
+        ticket = self._admitted(None if cached is not None else self._job(request, kind, model), allowance)
+        session = Session(plan, ticket, self.metrics, self._executor, output, allowance, self._chunk_log, trace)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
         if isinstance(kind, SpeakStream):
             kind.on_idle = session.idle
         return session
+
+    def _admitted(self, job: Job | None, allowance: Allowance) -> Ticket | SlotlessTicket:
+        """A ticket for a job, or for speech that needs no slot; one that is refused gives back what it was allowed."""
+        if job is None:
+            return SlotlessTicket()
+        try:
+            return self._admission.enter(job)
+        except PolyvoxError:
+            allowance.close()
+            raise
 
     def _timed(self, engine: Engine, *, patient: bool) -> Engine:
         """The engine with word timings, its own or those of the server, as the settings allow."""

@@ -28,6 +28,7 @@ from polyvox.service.delivery import closing
 from polyvox.service.metrics import Metrics
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, ChunkPolicy, MarkTiming, Span, TimingSource, WordTiming
+from polyvox.voices.cache_files import file_states, unlinked
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -163,7 +164,7 @@ class SpeechCache:
         for pending in list(self._pending.values()):
             await asyncio.wait([pending])
         for path in await asyncio.to_thread(lambda: list(self._folder.glob(f"*/*{voice}*.speech"))):
-            gone += await asyncio.to_thread(_unlinked, path)
+            gone += await asyncio.to_thread(unlinked, path)
         return gone
 
     def _write_later(self, key: SpeechKey, chunks: Sequence[AudioChunk], size: int, warnings: Iterable[str]) -> None:
@@ -215,14 +216,14 @@ class SpeechCache:
             self._used += added
             return
         used, goal = 0, self._max_bytes
-        entries = sorted(_states(self._folder), reverse=True)
+        entries = sorted(file_states(self._folder.glob("??/*")), reverse=True)
         if sum(size for _, size, _ in entries) > self._max_bytes:
             goal = int(self._max_bytes * _LOW_WATER)
         for touched, size, path in entries:
             partial_file = path.name.startswith(".")
             old = touched < now - (_ABANDONED_SECONDS if partial_file else self._seconds)
             if old or used + size > goal:
-                if _unlinked(path) and not partial_file:
+                if unlinked(path) and not partial_file:
                     self._metrics.speech_cache("expired" if old else "evicted")
             else:
                 used += size
@@ -242,7 +243,7 @@ class SpeechCache:
         except (OSError, ValueError, KeyError) as error:
             log.warning("cached speech cannot be read", reason=str(error))
         file.close()
-        _unlinked(path)
+        unlinked(path)
         return None
 
     def _path(self, key: SpeechKey) -> Path:
@@ -320,24 +321,3 @@ def _pair(span: Span | None) -> list[int] | None:
 
 def _span(pair: list[int] | None) -> Span | None:
     return None if pair is None else Span(*pair)
-
-
-def _states(folder: Path) -> list[tuple[float, int, Path]]:
-    """When each file was used last, and its size; those that are gone meanwhile are left out."""
-    found = []
-    for path in folder.glob("??/*"):
-        try:
-            state = path.stat()
-        except FileNotFoundError:
-            continue
-        found.append((state.st_mtime, state.st_size, path))
-    return found
-
-
-def _unlinked(path: Path) -> bool:
-    """Delete a file; False if another process was faster."""
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    return True

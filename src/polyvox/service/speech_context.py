@@ -14,6 +14,7 @@ from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.patience import Patience
 from polyvox.service.session import Session
+from polyvox.service.session_trace import SessionTrace
 from polyvox.service.speech import SpeechRequest, SpeechService
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_feed import TextFeed
@@ -116,6 +117,11 @@ class SpeechContext:
     def session_id(self) -> str | None:
         """The id of the session that speaks now, for logs."""
         return None if self._session is None else self._session.id
+
+    @property
+    def trace(self) -> SessionTrace | None:
+        """The spans of that session, where it is traced."""
+        return None if self._session is None else self._session.trace
 
     def push(self, text: str) -> None:
         """Add text; `TextError` beyond the longest that a request may have."""

@@ -9,6 +9,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from polyvox.errors import OverloadedError
+from polyvox.runtime.precedence import goes_first
 from polyvox.service.pace import Pace
 
 if TYPE_CHECKING:
@@ -167,6 +168,7 @@ class Ticket:
                         await asyncio.sleep(_START_POLL_SECONDS)
             self.lane.starting.discard(self)
             self._admission.take(self)
+        goes_first.set(self._admission.is_passed_over(self))
         self.started = True
 
     def produced(self, audio: float, seconds: float | None) -> None:
@@ -174,6 +176,7 @@ class Ticket:
         now = self._admission.now()
         if not self.audio:
             self._first_audio_at = now
+            goes_first.set(False)
         self.audio += audio
         if seconds is not None and self.job.paced:
             running = (self.lane.load(now) - self._load) / seconds if seconds > 0 else self.lane.running

@@ -5,17 +5,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import structlog
 
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.voices.contract import VoiceStore
 from polyvox.voices.database import is_damaged
+from polyvox.voices.location import StoreLocation
 from polyvox.voices.names import is_voice_id, voice_name
 from polyvox.voices.records import SHARED_OWNER, VoiceRecord
-from polyvox.voices.store import DATABASE, VoiceStore
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -34,14 +34,14 @@ class StoreState:
 
 
 class AsyncVoiceStore:
-    """The voices in one folder, and who may see which.
+    """The voices in one place, and who may see which.
 
-    Everyone sees the shared voices besides their own; only the owner may change one or get its recording. The folder is
-    created with the first voice that is registered, by this process or another.
+    Everyone sees the shared voices besides their own; only the owner may change one or get its recording. A folder
+    is created with the first voice that is registered, by this process or another.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, location: StoreLocation) -> None:
+        self._location = location
         self._store: VoiceStore | None = None
         self._executor = DeviceExecutor("polyvox-voices", _THREADS)
         self._opening = asyncio.Lock()
@@ -61,12 +61,12 @@ class AsyncVoiceStore:
         """The store, created if there is none."""
         async with self._opening:
             if self._store is None:
-                self._store = await self.run(partial(VoiceStore, self._folder))
+                self._store = await self.run(self._location.open)
             return self._store
 
     async def opened_if_any(self) -> VoiceStore | None:
         """The store, or None as long as no voice was ever registered."""
-        if self._store is None and not await self.run(self._folder.exists):
+        if self._store is None and not await self.run(self._location.exists):
             return None
         return await self.opened()
 
@@ -88,7 +88,7 @@ class AsyncVoiceStore:
             self.state = StoreState(available=False, warnings=(error.message,))
             if self._store is not None and is_damaged(error.__cause__):
                 await self._let_go()  # so that it can be repaired meanwhile
-            self._failed = (await self.run(partial(_signature, self._folder)), time.monotonic())
+            self._failed = (await self.run(self._location.signature), time.monotonic())
         if self.state != before:
             report = log.info if self.state == StoreState() else log.warning
             report("voice store", available=self.state.available, warnings=list(self.state.warnings))
@@ -98,7 +98,7 @@ class AsyncVoiceStore:
         signature, failed = self._failed
         if self.state.available or time.monotonic() - failed > _RETRY_SECONDS:
             return True
-        return await self.run(partial(_signature, self._folder)) != signature
+        return await self.run(self._location.signature) != signature
 
     async def _let_go(self) -> None:
         async with self._opening:
@@ -136,19 +136,6 @@ class AsyncVoiceStore:
 def _state_of(store: VoiceStore) -> StoreState:
     store.check()
     return StoreState(warnings=store.warnings())
-
-
-def _signature(folder: Path) -> tuple[object, ...]:
-    """What changes when somebody mends a store."""
-    found: list[object] = []
-    for path in (folder, folder / DATABASE):
-        try:
-            state = path.stat()
-        except OSError as error:
-            found.append(error.errno)
-        else:
-            found.append((state.st_ino, state.st_mode, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
-    return tuple(found)
 
 
 def _first_named(store: VoiceStore, owners: tuple[str, ...], name: str) -> VoiceRecord | None:

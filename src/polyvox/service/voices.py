@@ -22,9 +22,11 @@ from polyvox.service.transcriber import ASR_BUNDLE, Transcriber
 from polyvox.service.voice_resolver import VoiceResolver
 from polyvox.service.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
+from polyvox.voices.contract import SupportsSidecars, VoiceStore
 from polyvox.voices.fetch import Fetcher
 from polyvox.voices.fitted import KEY, FittedStyle
 from polyvox.voices.intake import RecordingIntake
+from polyvox.voices.location import location_of
 from polyvox.voices.names import name_key
 from polyvox.voices.records import (
     SHARED_OWNER,
@@ -38,7 +40,6 @@ from polyvox.voices.records import (
 )
 from polyvox.voices.references import InlineVoice, UrlVoice
 from polyvox.voices.similarity import SAME_SPEAKER, similarity
-from polyvox.voices.store import VoiceStore
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -105,7 +106,7 @@ class VoiceService:
             transcriber=transcriber,
             metrics=speech.metrics,
         )
-        store = AsyncVoiceStore(settings.data_dir / "voices")
+        store = AsyncVoiceStore(location_of(settings))
         speech.metrics.watch_voice_store(lambda: store.state.available)
         voices = cls(settings, speech.registry, prompts, store)
         voices.forget_speech = lambda recording: speech.cache.forget(voice_tag(recording))
@@ -142,7 +143,8 @@ class VoiceService:
             if voices is not None:
                 swept = await self._store.run(partial(voices.sweep, self._forget_before()))
                 log.info("voices ready", swept=swept)
-                self._spawn(self._store.run(voices.update_sidecars))
+                if isinstance(voices, SupportsSidecars):
+                    self._spawn(self._store.run(voices.update_sidecars))
                 for record in await self._store.run(voices.pending):
                     self._spawn(self._transcribe(voices, record))
             self._resumed = True
@@ -282,7 +284,7 @@ class VoiceService:
             for audio_digest, owner in gone:
                 await self._prompts.forget(audio_digest, owner)
                 await self.forget_speech(audio_digest)
-            await self._store.run(voices.hold_reserve)
+            await self._store.run(voices.upkeep)
 
     async def _transcript_for(
         self, details: VoiceDetails, taken: AcceptedRecording, transcribe: Transcribe, owner: str

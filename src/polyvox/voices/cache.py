@@ -20,6 +20,7 @@ import structlog
 from polyvox import __version__
 from polyvox.bundles.disk import write_whole
 from polyvox.types import PreparedVoice
+from polyvox.voices.cache_files import file_states, unlinked
 from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -166,24 +167,24 @@ class PreparedVoiceFiles:
 
     def remove(self, audio_digest: str, owner: str | None) -> int:
         """Delete whatever was prepared from an owner's recording, from everybody's if None; returns how many."""
-        return sum(_unlinked(path) for path in self._files(owner) if path.name.startswith(f"{audio_digest}-"))
+        return sum(unlinked(path) for path in self._files(owner) if path.name.startswith(f"{audio_digest}-"))
 
     def clear(self, owner: str | None) -> int:
         """Delete everything of an owner, of everybody if None; returns how many."""
-        return sum(_unlinked(path) for path in self._files(owner))
+        return sum(unlinked(path) for path in self._files(owner))
 
     def trim(self) -> None:
         """Delete what is too old, then what was used longest ago until the rest fits; and what a crash left behind."""
         now = self._clock()
         left = 0
-        for used, nbytes, path in sorted(_states(self._files()), key=lambda state: state[0], reverse=True):
+        for used, nbytes, path in sorted(file_states(self._files()), key=lambda state: state[0], reverse=True):
             left += nbytes
-            if (left > self._max_bytes or used < now - self._max_age) and _unlinked(path):
+            if (left > self._max_bytes or used < now - self._max_age) and unlinked(path):
                 left -= nbytes
                 self._observer(self.kind, CacheEvent.EVICTION)
-        for used, _, path in _states(list(self._folder.glob("*/.*"))):
+        for used, _, path in file_states(self._folder.glob("*/.*")):
             if used < now - _ABANDONED_SECONDS:
-                _unlinked(path)
+                unlinked(path)
 
     def _files(self, owner: str | None = None) -> list[Path]:
         named = [path for path in self._folder.glob("*/*.npz") if _FILE_NAME.fullmatch(path.name)]
@@ -215,24 +216,3 @@ def _arrays_in(path: Path) -> Mapping[str, npt.NDArray[Any]] | None:
         path.unlink(missing_ok=True)
         return None
     return arrays
-
-
-def _states(paths: list[Path]) -> list[tuple[float, int, Path]]:
-    """When each file was used, and its size; those that are gone meanwhile are left out."""
-    found = []
-    for path in paths:
-        try:
-            state = path.stat()
-        except FileNotFoundError:
-            continue
-        found.append((state.st_mtime, state.st_size, path))
-    return found
-
-
-def _unlinked(path: Path) -> bool:
-    """Delete a file; False if another process was faster."""
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    return True

@@ -158,7 +158,7 @@ def conditions(query: VoiceQuery) -> tuple[str, list[Any]]:
         found.append(("consent = ?", [query.consent]))
     if query.after:
         order = "<" if query.newest_first else ">"
-        found.append((f"(created, id) {order} (?, ?)", list(_position(query.after))))
+        found.append((f"(created, id) {order} (?, ?)", list(cursor_position(query.after))))
     where = " AND ".join(condition for condition, _ in found) or "TRUE"
     return where, [value for _, values in found for value in values]
 
@@ -229,7 +229,8 @@ def _language_or_region(language: str) -> list[Any]:
     return [language.lower(), len(start), start]
 
 
-def _position(cursor: str) -> tuple[float, str]:
+def cursor_position(cursor: str) -> tuple[float, str]:
+    """The age and id in a page cursor."""
     match = _CURSOR.fullmatch(cursor)
     if match is None:
         raise InvalidRequestError("'after' must be the 'next' of the page before.", field="after")

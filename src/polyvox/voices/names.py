@@ -56,6 +56,12 @@ def name_key(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
+def numbered_name(name: str, number: int) -> str:
+    """The name itself for 1, else `name (2)`, `name (3)` ..., not longer than a name may be."""
+    ending = f" ({number})" if number > 1 else ""
+    return name[: MAX_NAME_CHARS - len(ending)] + ending
+
+
 def voice_tags(raw: list[str], field: str = "tags") -> tuple[str, ...]:
     """The tags in lower case, each once, in the order given."""
     if len(raw) > MAX_TAGS:

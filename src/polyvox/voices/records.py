@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyvox.types import Pcm
-from polyvox.voices.names import note_text, transcript_text, voice_language, voice_name, voice_tags
+from polyvox.voices.names import new_voice_id, note_text, transcript_text, voice_language, voice_name, voice_tags
 
 SHARED_OWNER = ""
 """Owner of shared voices, which every caller may use."""
@@ -134,3 +134,44 @@ class VoicePage:
 
     voices: tuple[VoiceRecord, ...]
     next: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedVoice:
+    """A removed voice, and whether its recording stays: `shared` with another voice of its owner, or `kept` for any.
+
+    That somebody else has the same recording is nothing its owner may learn.
+    """
+
+    record: VoiceRecord
+    shared: bool
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AddedVoice:
+    """A newly registered voice, and the one it replaced."""
+
+    record: VoiceRecord
+    replaced: RemovedVoice | None
+
+
+def new_record(new: Registration, audio_digest: str, created: float) -> VoiceRecord:
+    """The record of a voice about to be stored, under a new id."""
+    return VoiceRecord(
+        id=new_voice_id(),
+        name=new.name,
+        owner=new.owner,
+        transcript=new.transcript,
+        transcription=new.transcription,
+        language=new.language,
+        tags=new.tags,
+        consent=new.consent,
+        consent_note=new.consent_note,
+        duration=len(new.pcm) / new.sample_rate,
+        sample_rate=new.sample_rate,
+        report=new.report,
+        audio_digest=audio_digest,
+        created=round(created, 6),
+        embedding=new.embedding,
+    )

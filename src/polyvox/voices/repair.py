@@ -14,7 +14,7 @@ from polyvox.voices.names import new_voice_id
 from polyvox.voices.recordings import RecordingFiles, read_wav
 from polyvox.voices.records import Transcription, VoiceRecord
 from polyvox.voices.sidecars import record_in
-from polyvox.voices.store import AUDIO, DATABASE, LOCK, UNCLAIMED, VoiceStore
+from polyvox.voices.store import AUDIO, DATABASE, LOCK, UNCLAIMED, FileVoiceStore
 
 _NAME_CHARS = 12
 _COMPANIONS = ("", "-wal", "-shm")
@@ -181,7 +181,7 @@ def _put_aside(folder: Path) -> None:
 
 
 def _carry_out(folder: Path, rows: Iterable[RepairRow]) -> Iterator[RepairRow]:
-    with closing(VoiceStore(folder)) as store:
+    with closing(FileVoiceStore(folder)) as store:
         for row in rows:
             if row.action is not RepairAction.RESTORE or row.record is None:
                 yield row

@@ -1,4 +1,4 @@
-"""The voice store: SQLite for the records, content-addressed files for the recordings.
+"""The voice store of one machine: SQLite for the records, content-addressed files for the recordings.
 
 Any number of processes may work on one folder. Everything that changes it happens under SQLite's write lock, the files
 included: a recording is on the disk before the record that names it is committed, and is deleted only after no record
@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,9 +35,18 @@ from polyvox.voices.database import (
     store_id,
 )
 from polyvox.voices.folder_lock import FolderLock
-from polyvox.voices.names import MAX_NAME_CHARS, name_key, new_voice_id
+from polyvox.voices.names import name_key, numbered_name
 from polyvox.voices.recordings import RecordingFiles, digest_of, read_wav, wav_bytes
-from polyvox.voices.records import Registration, Transcription, VoicePage, VoiceQuery, VoiceRecord
+from polyvox.voices.records import (
+    AddedVoice,
+    Registration,
+    RemovedVoice,
+    Transcription,
+    VoicePage,
+    VoiceQuery,
+    VoiceRecord,
+    new_record,
+)
 from polyvox.voices.reserve import RESERVE_BYTES, DiskReserve, may_be_full
 from polyvox.voices.sidecars import sidecar_of
 from polyvox.voices.sweep import find_strays, is_in_use, reclaim, sweep_strays, was_forgotten
@@ -53,27 +62,7 @@ USED_SECONDS = 60.0
 """Resolution of the time of last use; a finer one would cost a write for every request."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedVoice:
-    """A removed voice, and whether its recording stays: `shared` with another voice of its owner, or `kept` for any.
-
-    That somebody else has the same recording is nothing its owner may learn.
-    """
-
-    record: VoiceRecord
-    shared: bool
-    kept: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AddedVoice:
-    """A newly registered voice, and the one it replaced."""
-
-    record: VoiceRecord
-    replaced: RemovedVoice | None
-
-
-class VoiceStore:
+class FileVoiceStore:
     """The voices in one folder. Methods block and may be called from any thread."""
 
     def __init__(
@@ -148,7 +137,7 @@ class VoiceStore:
         An owner who has `limit` voices gets no more. A write that fails leaves nothing behind.
         """
         data = wav_bytes(new.pcm, new.sample_rate)
-        record = _new_record(new, digest_of(data), self._clock())
+        record = new_record(new, digest_of(data), self._clock())
         old = None
         try:
             with self._writing() as db:
@@ -257,6 +246,20 @@ class VoiceStore:
         self._write_sidecar(record.id)
         return record
 
+    def adopt(self, record: VoiceRecord, audio: bytes) -> VoiceRecord | None:
+        """Register a voice of another store under its own id; None if it is there or was deleted here."""
+        digest = record.audio_digest
+        with self._writing():
+            fresh = self._recordings.content(digest) is None and not self._unclaimed.has(digest)
+            if fresh:
+                self._unclaimed.write(digest, audio)
+        adopted = self.restore(record)
+        if fresh:
+            with self._writing():
+                self._unclaimed.remove(digest)  # if it was not taken from there
+        self.hold_reserve()
+        return adopted
+
     def recording(self, record: VoiceRecord) -> tuple[Pcm, int]:
         """A voice's samples and their rate, checked against the hash."""
         return read_wav(self.audio_file(record))
@@ -298,6 +301,10 @@ class VoiceStore:
             log.warning("unknown recordings put aside", count=swept.aside, fix="polyvox voices repair")
         self.hold_reserve()
         return swept.deleted
+
+    def upkeep(self) -> None:
+        """Hold the reserve."""
+        self.hold_reserve()
 
     def update_sidecars(self) -> None:
         """Write the side-cars that are missing or out of date; `close` stops it."""
@@ -390,26 +397,6 @@ class VoiceStore:
                 raise
 
 
-def _new_record(new: Registration, audio_digest: str, created: float) -> VoiceRecord:
-    return VoiceRecord(
-        id=new_voice_id(),
-        name=new.name,
-        owner=new.owner,
-        transcript=new.transcript,
-        transcription=new.transcription,
-        language=new.language,
-        tags=new.tags,
-        consent=new.consent,
-        consent_note=new.consent_note,
-        duration=len(new.pcm) / new.sample_rate,
-        sample_rate=new.sample_rate,
-        report=new.report,
-        audio_digest=audio_digest,
-        created=round(created, 6),
-        embedding=new.embedding,
-    )
-
-
 def _execute_unique(db: sqlite3.Connection, statement: str, record: VoiceRecord) -> None:
     try:
         db.execute(statement, row_of(record))
@@ -438,12 +425,10 @@ def _one(db: sqlite3.Connection, where: str, *values: str) -> VoiceRecord | None
 
 def _free_name(db: sqlite3.Connection, record: VoiceRecord) -> str:
     """The record's name, or the first of `name (2)`, `name (3)` ... that its owner has not given."""
-    name, number = record.name, 1
-    while _named(db, record.owner, name) is not None:
+    number = 1
+    while _named(db, record.owner, numbered_name(record.name, number)) is not None:
         number += 1
-        ending = f" ({number})"
-        name = record.name[: MAX_NAME_CHARS - len(ending)] + ending
-    return name
+    return numbered_name(record.name, number)
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:

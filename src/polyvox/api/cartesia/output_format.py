@@ -14,6 +14,7 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.session import Session
+from polyvox.service.session_trace import encoding, mark_sent
 from polyvox.types import Pcm
 
 _RAW_TYPES = {
@@ -65,5 +66,7 @@ class OutputFormat(RequestBody):
             return
         head = self.samples.wav_header(session.sample_rate, 1) if self.container == "wav" else b""
         async for chunk in session:
-            yield EncodedChunk(head + await session.executor.run(partial(self.pack, chunk.pcm)), chunk)
+            data = await encoding(session.trace, session.executor.run(partial(self.pack, chunk.pcm)))
+            yield EncodedChunk(head + data, chunk)
+            mark_sent(session.trace)
             head = b""

@@ -13,6 +13,7 @@ from polyvox.errors import UnknownFormatError
 from polyvox.service.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.session import Session
+from polyvox.service.session_trace import encoding, mark_sent
 from polyvox.service.speech_context import Flushed, SpeechContext
 
 DEFAULT_FORMAT = "mp3_44100_128"
@@ -46,7 +47,9 @@ class OutputFormat:
                     yield part
             return
         async for chunk in session:
-            yield EncodedChunk(await session.executor.run(partial(self.raw.pack, chunk.pcm)), chunk)
+            pack = partial(self.raw.pack, chunk.pcm)
+            yield EncodedChunk(await encoding(session.trace, session.executor.run(pack)), chunk)
+            mark_sent(session.trace)
 
     async def encoded_context(self, context: SpeechContext) -> AsyncGenerator[EncodedEvent]:
         """A context's events with its audio encoded, as one continuous stream."""
@@ -61,7 +64,9 @@ class OutputFormat:
                     yield EncodedEvent(b"", flushed=event.number)
                 else:
                     pack = partial(self.raw.pack, event.chunk.pcm)
-                    yield EncodedEvent(await context.executor.run(pack), event.chunk)
+                    trace = context.trace
+                    yield EncodedEvent(await encoding(trace, context.executor.run(pack)), event.chunk)
+                    mark_sent(trace)
 
 
 def parse_output_format(name: str) -> OutputFormat:

@@ -2,21 +2,31 @@
 
 import asyncio
 import math
-import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import NoReturn, Protocol
+from uuid import uuid4
 
 import grpc
 import structlog
 
 from polyvox.api.clients import grpc_client
 from polyvox.api.grpc.schema import Message
+from polyvox.api.rate_headers import rate_headers
 from polyvox.api.refusals import SESSION_HEADER
 from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
-from polyvox.errors import DeadlineError, OverloadedError, PolyvoxError, StalledError, UnavailableError, status_of
+from polyvox.errors import (
+    DeadlineError,
+    OverloadedError,
+    PolyvoxError,
+    QuotaError,
+    RateLimitError,
+    StalledError,
+    UnavailableError,
+    status_of,
+)
 from polyvox.service.pending_bodies import PendingBody
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechRequest, SpeechService
@@ -63,8 +73,9 @@ class Call:
         self.stall_seconds = stall_seconds
         self._context = context
         self._body = body
-        self._id = secrets.token_hex(8)
         self._session_id = ""
+        self._given_id = given_request_id(self._metadata(REQUEST_ID_HEADER))
+        self.request_id = self._given_id or uuid4().hex
 
     @asynccontextmanager
     async def session(self, service: SpeechService, request: SpeechRequest) -> AsyncIterator[Session]:
@@ -74,12 +85,12 @@ class Call:
             request,
             deadline=self._seconds_left(),
             client=client,
-            request_id=given_request_id(self._metadata(REQUEST_ID_HEADER)),
+            request_id=self._given_id,
         )
         async with await service.open(asked) as session:
             self._session_id = session.id
             self._body.close()
-            await self._context.send_initial_metadata(_session_metadata(session))
+            await self._context.send_initial_metadata(self._session_metadata(session))
             try:
                 yield session
             except PolyvoxError as error:
@@ -110,14 +121,17 @@ class Call:
         """End the call with an error from the table."""
         status = status_of(error)
         log.debug("answered with an error", code=status.code, field=error.field, session=self._session_id or None)
-        trailers = [(CODE_KEY, status.code)]
+        trailers = [(CODE_KEY, status.code), (REQUEST_ID_HEADER, self.request_id)]
         if error.field is not None:
             trailers.append((FIELD_KEY, _ascii(error.field)))
         if self._session_id:
             trailers.append((SESSION_HEADER.lower(), self._session_id))
         if isinstance(error, OverloadedError):
             trailers.append((RETRY_KEY, str(max(1, math.ceil(error.retry_after)))))
-            trailers.append((PUSHBACK_KEY, str(math.ceil(1000 * error.retry_after))))
+            pushback = -1 if isinstance(error, QuotaError) else math.ceil(1000 * error.retry_after)
+            trailers.append((PUSHBACK_KEY, str(pushback)))
+            if isinstance(error, RateLimitError):
+                trailers += [(name.lower(), value) for name, value in rate_headers(error).items()]
         elif isinstance(error, UnavailableError):
             trailers += _retry_trailers(error)
         await self._context.abort(grpc.StatusCode[status.grpc], error.message, tuple(trailers))
@@ -125,7 +139,19 @@ class Call:
     @property
     def reference(self) -> str:
         """The id of the call in the log."""
-        return self._session_id or self._id
+        return self._session_id or self.request_id
+
+    def _session_metadata(self, session: Session) -> Metadata:
+        metadata = [
+            (REQUEST_ID_HEADER, self.request_id),
+            (SESSION_HEADER.lower(), session.id),
+            (SAMPLE_RATE_HEADER.lower(), str(session.sample_rate)),
+            (CHANNELS_HEADER.lower(), str(session.channels)),
+        ]
+        metadata += [(name.lower(), value) for name, value in rate_headers(session.allowance.tightest).items()]
+        if session.warnings:
+            metadata.append((WARNING_HEADER.lower(), one_line(session.warnings)))
+        return tuple(metadata)
 
     def _seconds_left(self) -> float | None:
         seconds = self._context.time_remaining()
@@ -140,17 +166,6 @@ def _retry_trailers(error: UnavailableError) -> list[tuple[str, str]]:
         seconds = max(1, math.ceil(error.retry_after))
         return [(RETRY_KEY, str(seconds)), (PUSHBACK_KEY, str(1000 * seconds))]
     return [(PUSHBACK_KEY, "-1")] if error.retry is False else []
-
-
-def _session_metadata(session: Session) -> Metadata:
-    metadata = [
-        (SESSION_HEADER.lower(), session.id),
-        (SAMPLE_RATE_HEADER.lower(), str(session.sample_rate)),
-        (CHANNELS_HEADER.lower(), str(session.channels)),
-    ]
-    if session.warnings:
-        metadata.append((WARNING_HEADER.lower(), one_line(session.warnings)))
-    return tuple(metadata)
 
 
 def _ascii(text: str) -> str:

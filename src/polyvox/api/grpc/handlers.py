@@ -8,9 +8,10 @@ from urllib.parse import unquote
 import grpc
 import structlog
 from google.protobuf.message import DecodeError
+from structlog.contextvars import bind_contextvars
 
-from polyvox.api.auth import Keys
 from polyvox.api.grpc.call import Call, Context
+from polyvox.api.grpc.call_trace import traced_call
 from polyvox.api.grpc.intake import MessageIntake
 from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, methods_of
 from polyvox.api.key_sources import bearer_key
@@ -34,7 +35,7 @@ class MethodHandlers:
         self._service = service
         self._intake = intake
         self._clients = ClientAddresses(settings.trusted_proxies)
-        self._keys = Keys([key.get_secret_value() for key in settings.api_keys]) if settings.api_keys else None
+        self._keys = service.accounts.keyring
         self._slots = Admission(settings.grpc_max_calls, 0) if settings.grpc_max_calls else None
 
     def service(self, name: str, handlers: Mapping[str, Handler], *, public: bool = False) -> object:
@@ -60,14 +61,16 @@ class MethodHandlers:
     ) -> Callable[[Any, Context], Awaitable[Message | None]]:
         speaks = method.server_streaming and not public
         kind = class_of(method.input_type)
+        tracer, name = None if public else self._service.tracer, f"{method.containing_service.full_name}/{method.name}"
 
         async def receive(requests: AsyncIterator[bytes], context: Context) -> Message | None:
             body = self._service.bodies.open(self._clients.group(_host(context.peer())))
             call = Call(context, self._service.settings.stall_seconds, body)
+            bind_contextvars(request_id=call.request_id)  # for as long as the call's own task lasts
             try:
                 if not public:
                     call.owner = self._owner(context)
-                with self._slot(speaks=speaks):
+                with traced_call(tracer, name, context, call.request_id), self._slot(speaks=speaks):
                     if method.client_streaming:
                         return await handler(_read_all(self._intake.all(requests), kind), call)
                     data = await self._intake.first(requests)
@@ -84,10 +87,10 @@ class MethodHandlers:
         return receive
 
     def _owner(self, context: Context) -> str:
-        if self._keys is None:
+        if not self._keys.asks:
             return SHARED_OWNER
         given = {key: value for key, value in context.invocation_metadata() or () if key == "authorization"}
-        return self._keys.owner((bearer_key(str(given.get("authorization", ""))) or "").encode())
+        return self._keys.find((bearer_key(str(given.get("authorization", ""))) or "").encode()).owner
 
     @contextmanager
     def _slot(self, *, speaks: bool) -> Iterator[None]:

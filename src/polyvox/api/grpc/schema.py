@@ -37,6 +37,7 @@ class Method(Protocol):
     """One method of a service, as in its descriptor."""
 
     name: str
+    containing_service: Any
     client_streaming: bool
     server_streaming: bool
     input_type: Any

@@ -82,6 +82,7 @@ def _takes_gzip(accept_encoding: str) -> bool:
 DOOR = Door(
     "studio",
     router,
+    is_open=lambda settings: settings.studio,
     public=["/web*"],
     shared=SharedPaths("accept", ["/"], _BROWSERS, value="text/html"),
 )

@@ -14,6 +14,7 @@ from polyvox.api.wyoming.event import LINE_BYTES, Event, EventError, EventReader
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, PolyvoxError, StalledError, status_of
 from polyvox.service.client_addresses import ClientAddresses
+from polyvox.service.keys.accounts import asks_for_keys
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 
@@ -42,7 +43,7 @@ def check_wyoming_exposure(settings: Settings) -> None:
     """Refuse to let other machines in, since the protocol knows no keys, unless the settings say so."""
     if settings.wyoming_port is None or is_loopback(settings.wyoming_host) or settings.wyoming_allow_without_key:
         return
-    if settings.insecure and not settings.api_keys:
+    if settings.insecure and not asks_for_keys(settings):
         return
     raise ForbiddenError(
         f"Wyoming has no keys, so that every machine could use a server on {settings.wyoming_host}. Allow that with "

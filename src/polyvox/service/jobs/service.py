@@ -25,6 +25,7 @@ from polyvox.errors import (
     UnavailableError,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.client_names import job_client
 from polyvox.service.jobs.record import (
     ACTIVE,
     CANCELLABLE,
@@ -100,7 +101,7 @@ class JobService:
         """The jobs that a speech service speaks, with its settings."""
 
         def speak_for(record: JobRecord, options: NarrationOptions) -> Speak:
-            client = f"job {record.owner}"
+            client = job_client(record.owner)
             resolver = voices.resolver
             return Narrator(service, resolver, options, owner=record.owner, client=client, door=DOOR).speak
 

@@ -1,0 +1,76 @@
+"""Keys, limits and usage of one server, put together and kept going."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from polyvox.config import Settings
+from polyvox.service.keys.counters import Counters, MemoryCounters
+from polyvox.service.keys.keyring import Keyring
+from polyvox.service.keys.ledger import WRITE_SECONDS, UsageLedger
+from polyvox.service.keys.limiter import Limiter
+from polyvox.service.keys.redis_counters import RedisCounters
+from polyvox.service.keys.store import KeyStore
+from polyvox.service.keys.usage import DayClock
+from polyvox.service.metrics import Metrics
+
+_FILE = "keys.sqlite"
+
+
+def key_store(settings: Settings) -> KeyStore:
+    """The file of keys that the settings name."""
+    return KeyStore(key_file(settings))
+
+
+def key_file(settings: Settings) -> Path:
+    return settings.keys_file or settings.data_dir / _FILE
+
+
+def asks_for_keys(settings: Settings) -> bool:
+    """Whether a server with these settings asks for keys when it starts."""
+    return bool(settings.api_keys) or bool(key_store(settings).records())
+
+
+class Accounts:
+    """Who may use a server, how much, and how much they have; `start` follows changes and writes usage."""
+
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+        store = key_store(settings)
+        self.keyring = Keyring([key.get_secret_value() for key in settings.api_keys], store)
+        self.ledger = UsageLedger(store, DayClock())
+        self._counters = _counters(settings, metrics)
+        self.limiter = Limiter(settings, self.keyring, self.ledger, self._counters, metrics)
+        self._task: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
+        metrics.watch_keys(lambda: self.keyring.works)
+
+    async def start(self) -> None:
+        if self._task is None:
+            self.keyring.follow()
+            await self.ledger.write()
+            self._task = asyncio.create_task(self._keep(), name="write usage")
+
+    async def close(self) -> None:
+        """Write what is left."""
+        if self._task is None:
+            return
+        self._closing.set()
+        await self._task
+        self._task = None
+        await self.keyring.close()
+        await self.ledger.write()
+        await self._counters.close()
+
+    async def _keep(self) -> None:
+        while not self._closing.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WRITE_SECONDS):
+                    await self._closing.wait()
+            await self.ledger.write()
+            await self._counters.flush()
+
+
+def _counters(settings: Settings, metrics: Metrics) -> Counters:
+    if settings.limits_url is None:
+        return MemoryCounters()
+    return RedisCounters(settings.limits_url.get_secret_value(), metrics.limits_lost)

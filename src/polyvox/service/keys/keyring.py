@@ -1,0 +1,98 @@
+"""The keys that a server accepts: those of its settings, and those of its file, followed as they change."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from polyvox.errors import AuthenticationError, PolyvoxError
+from polyvox.service.keys.record import KeyRecord, digest_of, owner_of, setting_key_name
+from polyvox.service.keys.store import KeyStore
+
+FOLLOW_SECONDS = 1.0
+"""How often the file is looked at: a key that was created, changed or revoked is so about this much later."""
+
+BEARER_ADVICE = "as 'Authorization: Bearer KEY'"
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+
+class Keyring:
+    """Keys by their digests, in memory. A look-up costs the same for one key and for ten thousand."""
+
+    def __init__(self, setting: Sequence[str], store: KeyStore) -> None:
+        self._store = store
+        self._setting = {
+            digest_of(key.encode()): KeyRecord(setting_key_name(place), owner_of(key))
+            for place, key in enumerate(setting, 1)
+            if key
+        }
+        self._asks_by_setting = bool(setting)
+        self._records: Mapping[bytes, KeyRecord] = {}
+        self._owners: Mapping[str, KeyRecord] = {}
+        self._revision: int | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._failed = False
+        self.read()
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key must be sent. Where there were keys once, one must be: to revoke the last opens nothing."""
+        return self._asks_by_setting or bool(self._records)
+
+    @property
+    def works(self) -> bool:
+        """Whether the file could be read the last time; where not, the keys read before are still accepted."""
+        return not self._failed
+
+    def find(self, key: bytes, advice: str = BEARER_ADVICE) -> KeyRecord:
+        """The record of a key; an `AuthenticationError` that says how to send one where it is none of these."""
+        # By the digest: how long a look-up takes tells something of digests at most, of which no key can be made.
+        digest = digest_of(key)
+        record = self._setting.get(digest) or self._records.get(digest)
+        if record is None or record.revoked is not None:
+            raise AuthenticationError(f"This server asks for a key: send it {advice}.")
+        return record
+
+    def by_owner(self, owner: str) -> KeyRecord | None:
+        """The key of an owner id, also a revoked one."""
+        return self._owners.get(owner)
+
+    def active(self) -> Sequence[KeyRecord]:
+        """All keys that are accepted."""
+        return [record for record in self._owners.values() if record.revoked is None]
+
+    def read(self) -> None:
+        """Read the file where it has changed."""
+        revision = self._store.revision()
+        if revision == self._revision:
+            return
+        if revision < 0 and self._records:
+            return  # the file is gone, and with it who was revoked: the keys stay as they were
+        self._records = self._store.records()
+        stored = {record.owner: record for record in self._records.values()}
+        self._owners = stored | {record.owner: record for record in self._setting.values()}
+        self._revision = revision
+
+    def follow(self) -> None:
+        """Read changes of the file from now on, until `close`."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._follow(), name="follow keys")
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+
+    async def _follow(self) -> None:
+        while True:
+            await asyncio.sleep(FOLLOW_SECONDS)
+            try:
+                await asyncio.to_thread(self.read)
+            except PolyvoxError as error:
+                if not self._failed:
+                    log.error("keys cannot be read; those read before are used", problem=error.message)
+                self._failed = True
+            else:
+                self._failed = False

@@ -1,0 +1,101 @@
+"""Two keys, one of which floods the server: the other's first audio comes about as soon as on an idle one."""
+
+import asyncio
+import statistics
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+
+from helpers.fakes import ToneEngine, running, tone_service
+from polyvox.engines.kit.playhead import Playhead
+from polyvox.errors import OverloadedError
+from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.stage import Stage
+from polyvox.service.client_names import key_client
+from polyvox.service.speech import SpeechRequest
+from polyvox.types import Utterance
+
+pytestmark = pytest.mark.anyio
+
+FIRST_SECONDS = 0.12
+"""Time that a chunk takes. Those behind the first make way for others between their steps of `STEP_SECONDS`."""
+STEP_SECONDS = 0.02
+CHUNK_SECONDS = 0.3
+TRIALS = 8
+FLOOD = 24
+
+
+class SteppedEngine(ToneEngine):
+    """A device that works on one chunk at a time, the most urgent first."""
+
+    pace = CHUNK_SECONDS / FIRST_SECONDS
+
+    async def start(self):
+        self._device = DeviceExecutor("stepped", 1)
+        self._stage = Stage("stepped", self._step, executor=self._device)
+        await super().start()
+
+    async def close(self):
+        await self._stage.close()
+        self._device.close()
+        await super().close()
+
+    async def speak(self, utterance):
+        playhead = Playhead(asyncio.get_running_loop().time)
+        async for chunk in super().speak(utterance):
+            seconds = [FIRST_SECONDS] if chunk.index == 0 else [STEP_SECONDS] * round(FIRST_SECONDS / STEP_SECONDS)
+            for each in seconds:
+                await self._stage(each, due=playhead.due)
+            playhead.push(CHUNK_SECONDS)
+            yield chunk
+
+    @staticmethod
+    def _step(items):
+        time.sleep(items[0])
+        return items
+
+
+async def first_audio(service, client: str, chars: int = 20) -> float:
+    """Seconds until the first audio of a stream that is then heard to its end."""
+    asked = time.monotonic()
+    request = SpeechRequest(Utterance("x" * chars, "low"), client=client, door="test", max_wait=30.0)
+    async with await service.open(request) as session:
+        await anext(session)
+        seconds = time.monotonic() - asked
+        async for _ in session:
+            pass
+    return seconds
+
+
+@asynccontextmanager
+async def flood(service, client: str, chars: int):
+    """Keep the client's requests coming, `FLOOD` of them at any time."""
+
+    async def ask() -> None:
+        while True:
+            try:
+                await first_audio(service, client, chars)
+            except OverloadedError:
+                await asyncio.sleep(0.02)
+
+    tasks = [asyncio.create_task(ask()) for _ in range(FLOOD)]
+    await asyncio.sleep(1.5)
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+
+
+@pytest.mark.parametrize("clients", [(key_client("a"), key_client("b")), ("10.0.0.7", "10.0.0.8")])
+@pytest.mark.parametrize("chars", [20, 400], ids=["short", "long"])
+async def test_a_flood_of_one_client_does_not_delay_the_first_audio_of_another(clients, chars):
+    flooding, other = clients
+    async with running(tone_service(SteppedEngine(chunks=3, chunk_seconds=CHUNK_SECONDS))) as service:
+        idle = statistics.median([await first_audio(service, other) for _ in range(3)])
+        async with flood(service, flooding, chars):
+            busy = [await first_audio(service, other) for _ in range(TRIALS)]
+    print({"idle": round(idle, 3), "busy": [round(seconds, 3) for seconds in busy]})
+    assert statistics.median(busy) < 1.5 * idle
