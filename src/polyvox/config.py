@@ -230,6 +230,7 @@ class Settings(BaseModel):
     )
     allow_unload: bool = Field(False, description="Whether /dev/unload and /dev/reload may be called.")
     default_model: str = Field("kokoro", description="Model for requests that name none, or name one of OpenAI's.")
+    hd_model: str = Field("", description="Model for requests that name OpenAI's `tts-1-hd`; empty: the default one.")
     default_voice: str = Field(
         "af_heart", description="Voice for requests that name none; a model that has only other voices uses its first."
     )

@@ -62,3 +62,14 @@ def test_the_real_duration_replaces_the_expected_one(playhead, clock):
     playhead.push(2.5)
     playhead.push(5.0)
     assert playhead.due == 109.5
+
+
+def test_what_is_left_of_a_chunk_in_pieces_is_still_expected(playhead):
+    for seconds in (2.0, 4.0):
+        playhead.expect(seconds)
+    playhead.push(0.5, last=False)
+    assert playhead.due == 106.0, "0.5 s play, and 1.5 s and 4 s are expected"
+    playhead.push(2.0, last=False)
+    assert playhead.due == 106.5, "the chunk is longer than was expected"
+    playhead.push(0.5)
+    assert playhead.due == 107.0

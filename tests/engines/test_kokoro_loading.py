@@ -116,6 +116,20 @@ def test_wren_runs_on_onnx_runtime_whatever_the_machine_has(machine, monkeypatch
     assert loaded(kokoro_decoder="full").runs_on == "PyTorch on cuda in float16"
 
 
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [({}, (4, 1)), ({"threads": 2}, (2, 2)), ({"workers": 1}, (1, 4)), ({"workers": 3, "threads": 2}, (3, 2))],
+)
+def test_wren_has_a_worker_on_each_core_unless_the_settings_say_otherwise(machine, monkeypatch, settings, wanted):
+    machine()
+    monkeypatch.setattr(loading, "share_of_cores", lambda workers: 4 // workers)
+    threads = []
+    monkeypatch.setattr(wren_loading, "load_wren", lambda path, count: threads.append(count) or WrenModel(None, None))
+    given = {f"kokoro_{name}": value for name, value in settings.items()}
+    synthesis = loaded(kokoro_decoder="wren", **given).synthesis(None)
+    assert (synthesis.workers, *threads) == wanted
+
+
 def test_native_runs_on_the_cpu_where_there_is_nothing_better(machine):
     machine(driver=False)
     assert loaded(kokoro_executor="native").runs_on == "PyTorch on cpu in float32"

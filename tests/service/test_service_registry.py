@@ -32,6 +32,19 @@ async def test_openai_names_and_no_name_mean_the_default_model(name: str | None)
     assert models.model(name).id == "tone"
 
 
+@pytest.mark.parametrize("name", ["tts-1-hd", "tts-1-hd-1106"])
+async def test_the_name_of_openais_better_model_may_mean_another_one(name: str) -> None:
+    models = registry(ToneEngine(), ToneEngine("other"), hd_model="other")
+    assert [models.resolve(each) for each in (None, "tts-1", "tts-1-1106", "gpt-4o-mini-tts")] == ["tone"] * 4
+    assert models.resolve(name) == models.model(name).id == "other"
+
+
+def test_a_better_model_that_is_not_served_is_refused_at_once() -> None:
+    with pytest.raises(InvalidRequestError, match=r"'hd_model' names 'other'.*use one of tone") as caught:
+        registry(ToneEngine(), hd_model="other")
+    assert caught.value.field == "hd_model"
+
+
 async def test_an_unknown_model_is_refused_with_the_known_ones_named() -> None:
     models = registry(ToneEngine(), ToneEngine("other"))
     await models.start()

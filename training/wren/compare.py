@@ -63,7 +63,7 @@ def voice_of(weights: Mapping[str, float]) -> str:
 
 async def compare(data: Path, archive: Path | None, threads: int, count: int) -> dict[str, object]:
     """Speak everything by both; returns the figures."""
-    settings = load_settings(kokoro_executor="onnx", kokoro_threads=threads)
+    settings = load_settings(kokoro_executor="onnx", kokoro_threads=threads, kokoro_workers=1)
     engines = {model: Catalog.installed().factories[model](settings) for model in MODELS}
     for engine in engines.values():
         await engine.start()

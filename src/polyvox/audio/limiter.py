@@ -13,6 +13,8 @@ _RELEASE_DB_PER_SECOND = 60.0
 # Inter-sample peaks are found by interpolating three points between each pair, from so many samples on each side.
 _REACH = 8
 _POINTS = (0.25, 0.5, 0.75)
+_BLOCK = 512
+"""Samples that are looked at together; peaks between them are sought only where there can be one above the ceiling."""
 
 
 class StreamLimiter:
@@ -28,6 +30,7 @@ class StreamLimiter:
         self._slope = _RELEASE_DB_PER_SECOND / check_rate(sample_rate)
         self._ahead = round(_LOOKAHEAD_SECONDS * sample_rate)
         self._kernels = [_interpolator(point) for point in _POINTS]
+        self._harmless = 10.0 ** (ceiling / 20) / max(np.abs(kernel).sum() for kernel in self._kernels)
         self._recent = np.zeros((2 * _REACH, channels))
         self._held = np.zeros((self._ahead + _REACH, channels))
         self._needs = np.zeros(self._ahead)
@@ -49,11 +52,12 @@ class StreamLimiter:
         if count == 0:
             return pcm
         samples = pcm.reshape(count, -1).astype(np.float64)
-        gains = self._smoothed(self._released(self._needed(samples)))
+        needs = self._needed(samples)
         delayed = np.concatenate([self._held, samples])
-        self._held = delayed[count:]
-        ceiling = 10.0 ** (self._ceiling / 20)
-        limited = np.clip(delayed[:count] * 10.0 ** (gains[:, None] / 20), -ceiling, ceiling)
+        self._held, limited = delayed[count:], delayed[:count]
+        if needs.any() or self._last_need or self._needs.any() or self._floors.any():
+            gains, ceiling = self._smoothed(self._released(needs)), 10.0 ** (self._ceiling / 20)
+            limited = np.clip(limited * 10.0 ** (gains[:, None] / 20), -ceiling, ceiling)
         # The first outputs belong to the zeros that stand before the first sample.
         early, self._early = min(self._early, count), max(self._early - count, 0)
         return limited[early:].astype(np.float32).reshape(count - early, *pcm.shape[1:])
@@ -62,6 +66,14 @@ class StreamLimiter:
         """The gain reduction in dB, at most 0, that each sample needs, delayed by the interpolator's half length."""
         signal = np.concatenate([self._recent, samples])
         self._recent = signal[len(samples) :]
+        needs = np.zeros(len(samples))
+        for start in range(0, len(samples), _BLOCK):
+            block = signal[start : start + _BLOCK + 2 * _REACH]
+            if np.abs(block).max() > self._harmless:
+                needs[start : start + _BLOCK] = self._needed_of_block(block)
+        return needs
+
+    def _needed_of_block(self, signal: Floats) -> Floats:
         between = np.max(
             [np.abs(np.convolve(track, kernel, "valid")) for track in signal.T for kernel in self._kernels], axis=0
         )

@@ -16,7 +16,8 @@ from polyvox.types import Capabilities, EngineLocation, Voice
 
 OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 _OPENAI_NAME = re.compile(rf"({'|'.join(OPENAI_NAMES)})(-\d{{4}}(-\d{{2}}-\d{{2}})?)?")
-"""Model names that OpenAI's clients send, with the date of a release or without; here they mean the default model."""
+"""Model names that OpenAI's clients send, with the date of a release or without; the settings say what they mean."""
+_HD = "tts-1-hd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,12 @@ class Registry:
                 f"The default model {settings.default_model!r} is not loaded; add it to the setting 'models'.",
                 field="default_model",
             )
+        if settings.hd_model and settings.hd_model not in self._slots:
+            known = ", ".join(self._slots)
+            raise InvalidRequestError(
+                f"The setting 'hd_model' names {settings.hd_model!r}, which is not served here; use one of {known}.",
+                field="hd_model",
+            )
 
     async def start(self, observer: Observer | None = None, events: ModelEvents | None = None) -> None:
         """Start all resident engines concurrently. One that cannot start is kept with its reason; the others serve."""
@@ -115,8 +122,11 @@ class Registry:
 
     def resolve(self, model: str | None) -> str:
         """The model id for the model name of a request."""
-        if not model or _OPENAI_NAME.fullmatch(model):
+        if not model:
             return self._settings.default_model
+        if openai := _OPENAI_NAME.fullmatch(model):
+            better = self._settings.hd_model if openai[1] == _HD else ""
+            return better or self._settings.default_model
         if slot := self._slots.get(model):
             if reason := self._missing(slot):
                 raise UnavailableError(reason, field="model", retry=False)

@@ -28,10 +28,15 @@ class Playhead:
         self._expected.append(seconds)
         return due
 
-    def push(self, seconds: float) -> None:
-        """Add a chunk that has arrived and plays for so many seconds, in place of the oldest expected one."""
+    def push(self, seconds: float, *, last: bool = True) -> None:
+        """Add audio that has arrived and plays for so many seconds: the rest of the oldest expected chunk.
+
+        Where it is not the `last` of its chunk, what is left of that is still expected.
+        """
         if self._expected:
-            self._expected.popleft()
+            left = self._expected.popleft() - seconds
+            if not last:
+                self._expected.appendleft(max(0.0, left))
         now = self._clock()
         self._dry = (max(self._dry, now) if self._started else now) + seconds
         self._started = True

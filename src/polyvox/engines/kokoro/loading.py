@@ -76,8 +76,8 @@ def _with_wren(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
     from polyvox.engines.kokoro.wren.loading import load_wren
     from polyvox.engines.kokoro.wren.synthesis import WrenSynthesis
 
-    workers = settings.workers
-    model = load_wren(bundle.file("model.onnx"), settings.threads or share_of_cores(workers))
+    workers, threads = _wren_workers(settings)
+    model = load_wren(bundle.file("model.onnx"), threads)
     warning = (
         "Wren runs on ONNX Runtime on the CPU only; choose the decoder 'full' for PyTorch or a GPU."
         if settings.executor == "native" or settings.device == "cuda"
@@ -86,6 +86,14 @@ def _with_wren(settings: KokoroSettings, bundle: Bundle) -> LoadedNetwork:
     return LoadedNetwork(
         lambda observer: WrenSynthesis(model.render, workers, observer), "Wren on ONNX Runtime on the CPU", warning
     )
+
+
+def _wren_workers(settings: KokoroSettings) -> tuple[int, int]:
+    """Workers and threads of each: unless set, one worker on each core. A piece is too small for several threads."""
+    if "workers" in settings.model_fields_set:
+        return settings.workers, settings.threads or share_of_cores(settings.workers)
+    threads = settings.threads or 1
+    return share_of_cores(threads), threads
 
 
 def _native(network: "NativeKokoro", warning: str = "") -> LoadedNetwork:

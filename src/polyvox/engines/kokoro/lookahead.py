@@ -96,7 +96,8 @@ async def synthesize_in_order(
     try:
         while (chunk := await in_order.get()) is not None:
             while (piece := await chunk.pieces.get()) is not None:
-                playhead.push(len(piece.result.rendered.pcm) / SAMPLE_RATE)
+                rendered = piece.result.rendered
+                playhead.push(len(rendered.pcm) / SAMPLE_RATE, last=rendered.last)
                 yield piece
             await chunk.task
             in_flight.discard(chunk.task)

@@ -28,8 +28,15 @@ class KokoroSettings(SettingsSection):
         description="What the model `kokoro` decodes with: its own decoder (`full`), or a small one that costs a "
         "fraction of it on the CPU (`wren`); `auto`: `full`. The model `wren` always has the small one.",
     )
-    workers: int = Field(1, ge=1, le=64, description="ONNX Runtime calls that run in parallel.")
-    threads: int = Field(0, ge=0, le=256, description="CPU threads of each such call; 0 shares the cores out.")
+    workers: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="ONNX Runtime calls that run in parallel; unless set, the model `wren` has one for each core.",
+    )
+    threads: int = Field(
+        0, ge=0, le=256, description="CPU threads of each such call; 0 shares the cores out, and `wren` then has one."
+    )
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where PyTorch runs it; `auto`: on a working GPU, else on the CPU."
     )

@@ -47,12 +47,13 @@ class WrenSynthesis:
         if not request.input.ids:
             yield SynthesisResult(render_pause(request), 0.0)
             return
-        steps, spent = self._render(request), 0.0
+        steps, spent, clock = self._render(request), 0.0, asyncio.get_running_loop().time
         while not (step := await self._stage(steps, due=due)).last:
             spent += step.seconds
             if step.piece is not None:
                 yield SynthesisResult(step.piece, spent)
-                due, spent = due + len(step.piece.pcm) / SAMPLE_RATE, 0.0
+                # A piece that comes late, as an utterance's first always does, is played from then on.
+                due, spent = max(due, clock()) + len(step.piece.pcm) / SAMPLE_RATE, 0.0
 
     async def close(self) -> None:
         await self._stage.close()
