@@ -97,6 +97,8 @@ def test_the_dashboard_has_what_an_operator_asks_for() -> None:
         "Sessions and queue": {"polyvox_active_sessions", "polyvox_queue_depth", "polyvox_session_limit"},
         "Refused with 429": {"polyvox_refused_total"},
         "Batch width": {"polyvox_stage_batch_size_sum", "polyvox_stage_batch_size_count"},
+        "Speech by key": {"polyvox_key_audio_seconds_total"},
+        "Characters in the last day by key": {"polyvox_key_characters_total"},
         "GPU memory": {"polyvox_gpu_memory_used_bytes", "polyvox_gpu_memory_total_bytes"},
         "GPU utilisation": {"polyvox_gpu_utilization_ratio"},
     }

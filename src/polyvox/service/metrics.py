@@ -389,6 +389,7 @@ class Metrics:
 
     def first_audio(self, model: str, seconds: float) -> None:
         self._first_audio.labels(model).observe(seconds)
+        self._underruns.labels(model)  # shown as 0, and not as unknown, while there are none
 
     def underrun(self, model: str) -> None:
         self._underruns.labels(model).inc()
