@@ -4,7 +4,7 @@
     python -m training.wren.score fitted.npz
 
 Prints each voice's similarity to its clip, by either model. A fit takes minutes; fewer steps are quicker and less like
-the clip. Without clips, three mixes with random offsets, about as large as those of fits, take the place of fits.
+the clip. Without clips, three mixes with random offsets take the place of fits.
 Needs PyTorch and `polyvox pull kokoro`, `campplus`, `distillmos` and `moonshine-base`.
 """
 
