@@ -13,7 +13,7 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
@@ -28,6 +28,7 @@ from training.wren.compare import MODELS, TEN_WORDS, Spoken, speak
 from training.wren.held_out import read_sentences
 
 _VOICE, _RATE = "af_heart", 24_000
+_PEER = "hibari"
 _ENGLISH = "ab"
 _HIBARI = """
 import json, sys, time
@@ -104,7 +105,7 @@ def figures(model: str, scorers: Scorers, texts: Sequence[str], spoken: Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a line of JSON for each model."""
+    """Print a line of JSON for each model as soon as it is scored."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="folder of held_out.json")
     parser.add_argument("--hibari", type=Path, help="Python of the environment that holds hibari-tts")
@@ -112,13 +113,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     held_out = [row.text for row in read_sentences(options.data / "held_out.json") if row.language in _ENGLISH]
     texts = [*TEN_WORDS, *held_out[: options.sentences]]
-    spoken = {model: asyncio.run(by_polyvox(model, texts)) for model in MODELS}
-    if options.hibari:
-        spoken["hibari"] = by_hibari(options.hibari, texts)
     scorers = Scorers.of((Metric.DISTILLMOS, Metric.WER), load_settings().models_dir, 1)
-    for model, each in spoken.items():
-        row = figures(model, scorers, texts, each)
-        print(json.dumps({name: getattr(row, name) for name in Figures.__slots__}), flush=True)
+    for model in (*MODELS, *((_PEER,) if options.hibari else ())):
+        spoken = by_hibari(options.hibari, texts) if model == _PEER else asyncio.run(by_polyvox(model, texts))
+        print(json.dumps(asdict(figures(model, scorers, texts, spoken))), flush=True)
 
 
 if __name__ == "__main__":

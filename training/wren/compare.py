@@ -8,7 +8,8 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from polyvox.engines.base import Engine
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
-from polyvox.types import Utterance
+from polyvox.types import PreparedVoice, Utterance
 from training.wren.held_out import SPEAKERS, Recording, read_sentences, save_recordings, sentences_of
 
 MODELS = ("kokoro", "wren")
@@ -44,12 +45,26 @@ class Spoken:
     first_cpu_seconds: float
 
 
-async def speak(engine: Engine, text: str, voice: str) -> Spoken:
-    """Speak a text once."""
+@asynccontextmanager
+async def started(threads: int) -> AsyncIterator[list[Engine]]:
+    """The engines of `MODELS` in their order, on ONNX Runtime with one worker each."""
+    settings = load_settings(kokoro_executor="onnx", kokoro_threads=threads, kokoro_workers=1)
+    engines = [Catalog.installed().factories[model](settings) for model in MODELS]
+    for engine in engines:
+        await engine.start()
+    try:
+        yield engines
+    finally:
+        for engine in engines:
+            await engine.close()
+
+
+async def speak(engine: Engine, text: str, voice: str, prepared: PreparedVoice | None = None) -> Spoken:
+    """Speak a text once, by a voice of the engine or by one prepared for it."""
     pieces: list[npt.NDArray[np.float32]] = []
     first: tuple[float, float] | None = None
     cpu, began = time.process_time(), time.perf_counter()
-    async for chunk in engine.speak(Utterance(text, voice)):
+    async for chunk in engine.speak(Utterance(text, voice, prepared=prepared)):
         first = first or (time.perf_counter() - began, time.process_time() - cpu)
         pieces.append(chunk.pcm)
     assert first is not None
@@ -63,35 +78,37 @@ def voice_of(weights: Mapping[str, float]) -> str:
 
 async def compare(data: Path, archive: Path | None, threads: int, count: int) -> dict[str, object]:
     """Speak everything by both; returns the figures."""
-    settings = load_settings(kokoro_executor="onnx", kokoro_threads=threads, kokoro_workers=1)
-    engines = {model: Catalog.installed().factories[model](settings) for model in MODELS}
-    for engine in engines.values():
-        await engine.start()
-    soon: dict[str, list[Spoken]] = {model: [] for model in MODELS}
+    async with started(threads) as both:
+        engines = dict(zip(MODELS, both, strict=True))
+        first = await first_audio(engines)
+        cpu, audio, recordings = dict.fromkeys(MODELS, 0.0), dict.fromkeys(MODELS, 0.0), []
+        sentences = read_sentences(data / "held_out.json")
+        for index, (speaker, weights) in enumerate(SPEAKERS.items()):
+            voice = voice_of(weights)
+            for sentence in sentences_of(sentences, speaker, index, count):
+                spoken = {model: await speak(engine, sentence.text, voice) for model, engine in engines.items()}
+                for model, result in spoken.items():
+                    cpu[model] += result.cpu_seconds
+                    audio[model] += len(result.pcm) / 24_000
+                pair = (spoken[model].pcm for model in MODELS)
+                recordings.append(Recording(speaker, sentence.language, sentence.text, *pair))
+    if archive is not None:
+        save_recordings(recordings, archive)
+    cost = {f"{model}_cpu_per_audio_second": round(cpu[model] / audio[model], 4) for model in MODELS}
+    return {"threads": threads, "audio_seconds": round(audio["wren"], 1), **first, **cost}
+
+
+async def first_audio(engines: Mapping[str, Engine]) -> dict[str, float]:
+    """How soon each is heard, in seconds and in seconds of CPU: medians over sentences of ten words."""
+    soon: dict[str, list[Spoken]] = {model: [] for model in engines}
     for text in (text for _ in range(_ROUNDS) for text in TEN_WORDS):
         for model, engine in engines.items():
             soon[model].append(await speak(engine, text, _VOICE))
-    figures = {
+    return {
         f"{model}_{name}": round(median(getattr(row, name) for row in soon[model]), 4)
-        for model in MODELS
+        for model in engines
         for name in ("first_seconds", "first_cpu_seconds")
     }
-    cpu, audio, recordings = dict.fromkeys(MODELS, 0.0), dict.fromkeys(MODELS, 0.0), []
-    sentences = read_sentences(data / "held_out.json")
-    for index, (speaker, weights) in enumerate(SPEAKERS.items()):
-        for sentence in sentences_of(sentences, speaker, index, count):
-            spoken = {model: await speak(engine, sentence.text, voice_of(weights)) for model, engine in engines.items()}
-            for model, result in spoken.items():
-                cpu[model] += result.cpu_seconds
-                audio[model] += len(result.pcm) / 24_000
-            pair = (spoken[model].pcm for model in MODELS)
-            recordings.append(Recording(speaker, sentence.language, sentence.text, *pair))
-    if archive is not None:
-        save_recordings(recordings, archive)
-    for engine in engines.values():
-        await engine.close()
-    cost = {f"{model}_cpu_per_audio_second": round(cpu[model] / audio[model], 4) for model in MODELS}
-    return {"threads": threads, "audio_seconds": round(audio["wren"], 1), **figures, **cost}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
