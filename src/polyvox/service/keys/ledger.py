@@ -76,7 +76,7 @@ class UsageLedger:
             self._failed = False
         except PolyvoxError as error:
             if not self._failed:
-                log.error("usage of keys cannot be written", problem=error.message)
+                log.warning("usage of keys cannot be written", problem=error.message)
             self._failed = True
             self._take_back(rows)
 
