@@ -10,6 +10,7 @@ from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
 from polyvox.engines.kokoro.synthesis import SerialSynthesis
 from polyvox.runtime.cancellation import current_token
+from polyvox.runtime.precedence import Precedence, enter_precedence
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +33,7 @@ class HeldNetwork:
     def __call__(self, item):
         self.began.append(len(item.ids))
         token = current_token()
-        if len(item.ids) == LONG:
+        if len(item.ids) >= LONG - 1:
             self.entered.set()
             while not self.passage.wait(0.001):
                 token.check()
@@ -126,3 +127,36 @@ async def test_with_a_free_worker_nothing_makes_way(network):
     await long
     assert network.began == [SHORT, LONG, SHORT]
     await synthesis.close()
+
+
+async def of(stream, work):
+    enter_precedence(stream)
+    return await work
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside another"])
+async def test_chunks_of_a_client_that_has_too_many_make_way_for_one_that_goes_first(synthesis, network, beside):
+    greedy = Precedence(makes_way=lambda: True)
+    now = asyncio.get_running_loop().time()
+    long = []
+    for _ in range(1 + beside):
+        network.entered.clear()
+        long.append(asyncio.create_task(of(greedy, synthesis.synthesize(request(LONG if not long else LONG - 1), now))))
+        assert await asyncio.to_thread(network.entered.wait, 10)
+    async with asyncio.timeout(10):
+        await of(Precedence(goes_first=True), synthesis.synthesize(request(SHORT), now))
+    assert network.finished == [SHORT, SHORT]
+    network.passage.set()
+    await asyncio.gather(*long)
+    assert sorted(network.began) == sorted([SHORT, SHORT, *[LONG, LONG - 1][: 1 + beside] * 2])
+
+
+async def test_a_client_that_has_too_many_begins_nothing_beside_a_chunk_that_goes_first(synthesis, network):
+    first = asyncio.create_task(of(Precedence(goes_first=True), synthesis.synthesize(request(LONG), 0.0)))
+    assert await asyncio.to_thread(network.entered.wait, 10)
+    greedy = Precedence(makes_way=lambda: True)
+    other = asyncio.create_task(of(greedy, synthesis.synthesize(request(SHORT), 0.0)))
+    await asyncio.sleep(0.03)
+    assert network.began == [SHORT, LONG]
+    network.passage.set()
+    await asyncio.gather(first, other)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.precedence import goes_first
+from polyvox.runtime.precedence import Precedence, enter_precedence
 from polyvox.runtime.stage import BatchReport, Stage
 
 pytestmark = pytest.mark.anyio
@@ -409,10 +409,81 @@ async def test_what_goes_first_does_not_wait_for_what_is_overdue(device: DeviceE
     stage = Stage("s", gate, executor=device)
     late = [asyncio.create_task(stage(item, due=1.0)) for item in (1, 2)]
     await until(lambda: len(gate.batches) == 1)
-    goes_first.set(True)
+    enter_precedence(Precedence(goes_first=True))
     first = asyncio.create_task(stage(3, due=1e9))
     await asyncio.sleep(0)
     gate.passage.set()
     await asyncio.gather(*late, first)
     await stage.close()
     assert gate.batches == [[1], [3], [2]]
+
+
+async def test_a_stream_that_goes_first_keeps_the_order_of_its_own_steps(device: DeviceExecutor) -> None:
+    gate = Gate(open_=False)
+    stage = Stage("s", gate, executor=device)
+    held = await behind_a_held_batch(stage, gate)
+    enter_precedence(Precedence(goes_first=True))
+    steps = ask(stage, 2, 1, due=float)
+    await asyncio.sleep(0)
+    gate.passage.set()
+    await asyncio.gather(held, *steps)
+    await stage.close()
+    assert gate.batches == [[0], [1], [2]]
+
+
+async def test_a_stream_goes_first_no_longer_than_until_its_first_audio(device: DeviceExecutor) -> None:
+    gate = Gate(open_=False)
+    stage = Stage("s", gate, executor=device)
+    held = await behind_a_held_batch(stage, gate)
+    other = ask(stage, 1, due=float)
+    stream = Precedence(goes_first=True)
+    enter_precedence(stream)
+    ahead = ask(stage, 2, due=float)
+    await asyncio.sleep(0)
+    stream.goes_first = False
+    gate.passage.set()
+    await asyncio.gather(held, *other, *ahead)
+    await stage.close()
+    assert gate.batches == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("makes_way", [True, False], ids=["has too many", "has its share"])
+async def test_the_cores_are_left_to_a_stream_that_goes_first_by_those_that_have_too_many(makes_way: bool) -> None:
+    executor, gate = DeviceExecutor("two-threads", 2), Gate(open_=False)
+    stage = Stage("s", gate, executor=executor, clears_for_first=True)
+    stream = Precedence(goes_first=True)
+    enter_precedence(stream)
+    first = ask(stage, 0)
+    await until(gate.entered.is_set)
+    enter_precedence(Precedence(makes_way=lambda: makes_way))
+    other = ask(stage, 1)
+    await asyncio.sleep(0.02)
+    assert gate.batches == ([[0]] if makes_way else [[0], [1]])
+    gate.passage.set()
+    async with asyncio.timeout(5):  # it asks for no second step, and is not waited for
+        await asyncio.gather(*first, *other)
+    await stage.close()
+    executor.close()
+
+
+async def test_between_two_steps_of_a_stream_that_goes_first_nothing_is_begun() -> None:
+    executor, gate = DeviceExecutor("two-threads", 2), Gate()
+    stage = Stage("s", gate, executor=executor, clears_for_first=True)
+    stream = Precedence(goes_first=True)
+    greedy = Precedence(makes_way=lambda: True)
+
+    async def two_steps() -> None:
+        enter_precedence(stream)
+        await stage(1, due=0.0)
+        await asyncio.sleep(0.005)
+        await stage(2, due=0.0)
+        stream.goes_first = False
+
+    async def waiting() -> None:
+        enter_precedence(greedy)
+        await stage(3, due=0.0)
+
+    await asyncio.gather(two_steps(), waiting())
+    await stage.close()
+    executor.close()
+    assert gate.batches == [[1], [2], [3]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
-from polyvox.runtime.precedence import goes_first
+from polyvox.runtime.precedence import current_precedence
 from polyvox.service.admission import Admission
 from polyvox.service.speech import SpeechRequest
 from polyvox.service.ticket import Job, Ticket, TicketState
@@ -471,9 +471,18 @@ async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
     admission = await flooded(clock)
     anna = admission.enter(Job("m", "anna", chars=500))
     await anna.turn()
-    assert goes_first.get()
+    stream = current_precedence()
+    assert stream.goes_first
+    assert not stream.makes_way()
     anna.produced(0.5, 0.1)
-    assert not goes_first.get()
+    assert not stream.goes_first
+
+
+async def test_streams_of_a_client_that_has_too_many_make_way(clock: Clock) -> None:
+    admission = await flooded(clock)
+    flood = admission.enter(Job("m", "flood", chars=500))
+    assert admission.has_too_much(flood)
+    assert not admission.has_too_much(admission.enter(Job("m", "anna", chars=500)))
 
 
 async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:

@@ -1,7 +1,10 @@
 """Dynamic batching of one step of a model: single awaits of many sessions in, batches out."""
 
 import asyncio
+import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -12,7 +15,8 @@ import structlog
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.runtime.cancellation import CancelToken, InferenceStoppedError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.runtime.precedence import goes_first
+from polyvox.runtime.first_streams import FirstStreams
+from polyvox.runtime.precedence import Precedence, current_precedence
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -48,10 +52,11 @@ class _Waiter(Generic[Item, Result]):
     order: int
     arrived: float
     future: "asyncio.Future[Result]"
+    precedence: Precedence
 
     @property
-    def urgency(self) -> tuple[float, int]:
-        return self.due, self.order
+    def urgency(self) -> tuple[bool, float, int]:
+        return not self.precedence.goes_first, self.due, self.order
 
 
 def _stop_if_abandoned(batch: list[_Waiter[Item, Result]], token: CancelToken) -> None:
@@ -68,12 +73,13 @@ class Stage(Generic[Item, Result]):
     """Turns `await stage(item)` from many sessions into `run_batch(items)` on the device's threads.
 
     A batch starts when a thread is free and some group is full or some item has waited `max_wait`. It is made of the
-    item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due; an
-    item of a task that `goes_first` is due at once. `room`
-    gives the largest batch of a key, where that is not `max_batch` for all. With `cost`, the items behind the first add
-    up to at most `max_cost`, so that an urgent one never waits for a batch that is longer. A batch is told to stop when
-    all of its callers have gone. With `isolates`, the items of a batch that fails run again one by one, so that only
-    those at fault fail; a failed run must then leave its items as they were.
+    item that is due first and of those with the same key, up to `max_batch`, in the order in which they are due; items
+    of a stream that `goes_first` come before all others. With `clears_for_first`, those of streams that make way start
+    no batch while such a stream is at work, so that it has the cores for itself. `room` gives the largest batch of a
+    key, where that is not `max_batch` for all. With `cost`, the items behind the first add up to at most `max_cost`, so
+    that an urgent one never waits for a batch that is longer. A batch is told to stop when all of its callers have
+    gone. With `isolates`, the items of a batch that fails run again one by one, so that only those at fault fail; a
+    failed run must then leave its items as they were.
     """
 
     def __init__(
@@ -90,6 +96,7 @@ class Stage(Generic[Item, Result]):
         max_cost: int = 1,
         observer: Observer | None = None,
         isolates: bool = False,
+        clears_for_first: bool = False,
     ) -> None:
         assert max_batch >= 1
         self.name = name
@@ -101,6 +108,8 @@ class Stage(Generic[Item, Result]):
         self._key = key
         self._observer = observer
         self._isolates = isolates
+        self._clears_for_first = clears_for_first
+        self._first = FirstStreams()
         self._groups: dict[Hashable, dict[int, _Waiter[Item, Result]]] = {}
         self._arrivals = 0
         self._changed = asyncio.Event()
@@ -118,10 +127,11 @@ class Stage(Generic[Item, Result]):
             raise self._closed_error()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Result] = loop.create_future()
-        place = 0.0 if goes_first.get() else due
-        waiter = _Waiter(item, self._key(item), place, self._arrivals, loop.time(), future)
+        precedence = current_precedence()
+        waiter = _Waiter(item, self._key(item), due, self._arrivals, loop.time(), future, precedence)
         self._arrivals += 1
         self._groups.setdefault(waiter.key, {})[waiter.order] = waiter
+        self._first.began(precedence)
         self._changed.set()
         if self._dispatcher is None or self._dispatcher.done():
             self._dispatcher = loop.create_task(self._dispatch(), name=f"stage {self.name}")
@@ -129,6 +139,8 @@ class Stage(Generic[Item, Result]):
             return await waiter.future
         finally:
             self._leave(waiter)
+            self._first.ended(precedence, loop.time())
+            self._changed.set()
 
     async def close(self) -> None:
         """Let the running batches finish; refuse the items that still wait, and all later ones."""
@@ -159,22 +171,22 @@ class Stage(Generic[Item, Result]):
         """Wait until a batch may start."""
         now = asyncio.get_running_loop().time
         while True:
-            if any(len(group) >= self._room(key) for key, group in self._groups.items()):
+            startable = self._startable()
+            sizes = Counter(waiter.key for waiter in startable)
+            if any(size >= self._room(key) for key, size in sizes.items()):
                 return
-            oldest = min((next(iter(group.values())).arrived for group in self._groups.values()), default=None)
-            left = None if oldest is None else oldest + self._max_wait - now()
-            if left is not None and left <= 0:
+            begins = min((waiter.arrived + self._max_wait for waiter in startable), default=math.inf)
+            if begins <= now():
                 return
+            look_again = min(begins, self._first.until(now()) or math.inf)
             self._changed.clear()
-            try:
-                async with asyncio.timeout(left):
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(None if math.isinf(look_again) else look_again):
                     await self._changed.wait()
-            except TimeoutError:
-                return
 
     def _take(self) -> list[_Waiter[Item, Result]]:
         self._drop_cancelled()
-        first = min(self._waiting(), key=lambda waiter: waiter.urgency, default=None)
+        first = min(self._startable(), key=lambda waiter: waiter.urgency, default=None)
         if first is None:
             return []
         group = sorted(self._groups[first.key].values(), key=lambda waiter: waiter.urgency)
@@ -238,6 +250,13 @@ class Stage(Generic[Item, Result]):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, its caller gets it
             return error
+
+    def _startable(self) -> list[_Waiter[Item, Result]]:
+        """Those that may be the first of a batch."""
+        waiting = self._waiting()
+        if not self._clears_for_first or self._first.until(asyncio.get_running_loop().time()) is None:
+            return waiting
+        return [waiter for waiter in waiting if waiter.precedence.goes_first or not waiter.precedence.makes_way()]
 
     def _waiting(self) -> list[_Waiter[Item, Result]]:
         return [waiter for group in self._groups.values() for waiter in group.values()]

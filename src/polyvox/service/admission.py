@@ -153,6 +153,10 @@ class Admission:
             return False
         return bool(self._greedy(ticket.lane) - {ticket.job.client})
 
+    def has_too_much(self, ticket: Ticket) -> bool:
+        """Whether its client has or wants more than its share of the model."""
+        return ticket.job.client in self._greedy(ticket.lane)
+
     def give(self, ticket: Ticket, state: TicketState) -> None:
         """Called by the ticket: it needs no slot while it is in this state."""
         if ticket.state is TicketState.ACTIVE:

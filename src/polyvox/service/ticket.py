@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from polyvox.errors import OverloadedError
-from polyvox.runtime.precedence import goes_first
+from polyvox.runtime.precedence import Precedence, enter_precedence
 from polyvox.service.pace import Pace
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ class Ticket:
         self._woken = asyncio.Event()
         self._first_audio_at = 0.0
         self._load = 0.0
+        self._precedence = Precedence(makes_way=lambda: admission.has_too_much(self))
 
     async def granted(self) -> None:
         """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
@@ -168,7 +169,8 @@ class Ticket:
                         await asyncio.sleep(_START_POLL_SECONDS)
             self.lane.starting.discard(self)
             self._admission.take(self)
-        goes_first.set(self._admission.is_passed_over(self))
+        self._precedence.goes_first = self._admission.is_passed_over(self)
+        enter_precedence(self._precedence)
         self.started = True
 
     def produced(self, audio: float, seconds: float | None) -> None:
@@ -176,7 +178,7 @@ class Ticket:
         now = self._admission.now()
         if not self.audio:
             self._first_audio_at = now
-            goes_first.set(False)
+            self._precedence.goes_first = False
         self.audio += audio
         if seconds is not None and self.job.paced:
             running = (self.lane.load(now) - self._load) / seconds if seconds > 0 else self.lane.running

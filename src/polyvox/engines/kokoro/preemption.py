@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from polyvox.runtime.cancellation import CancelToken, current_token
+from polyvox.runtime.precedence import Precedence
 
 _SMOOTHING = 0.3
 _SMALLEST = 32
@@ -20,6 +21,7 @@ _WORTH = 0.5
 class _RunningChunk:
     size: int
     due: float
+    stream: Precedence
     token: CancelToken
     began: float
 
@@ -29,7 +31,8 @@ class Preemption:
 
     The chunks themselves stay as they are, since their boundaries must not depend on load: work is repeated instead.
     That is done only where the stream remains ahead of its playback, so its player never runs dry for it, and a stream
-    that was stopped again and again is left alone at last. Sizes are in phonemes, `due` and `now` on the loop's clock.
+    that was stopped again and again is left alone at last. A stream of a client that has too many makes way in any case
+    for one that goes first. Sizes are in phonemes, `due` and `now` on the loop's clock.
     """
 
     def __init__(self, workers: int) -> None:
@@ -38,9 +41,9 @@ class Preemption:
         self._phoneme_seconds: float | None = None
 
     @contextmanager
-    def running(self, size: int, due: float) -> Iterator[None]:
+    def running(self, size: int, due: float, stream: Precedence) -> Iterator[None]:
         """Synthesise a chunk within the block, on its worker's thread."""
-        chunk = _RunningChunk(size, due, current_token(), time.perf_counter())
+        chunk = _RunningChunk(size, due, stream, current_token(), time.perf_counter())
         self._running[chunk] = None
         try:
             yield
@@ -48,30 +51,35 @@ class Preemption:
         finally:
             del self._running[chunk]
 
-    def make_way(self, size: int, due: float, now: float) -> bool:
+    def make_way(self, size: int, due: float, now: float, stream: Precedence) -> bool:
         """Stop the running chunk that is needed last, where a chunk that has just come would be late without that.
 
-        Whether one is stopped.
+        For a stream that goes first, all those of clients that have too many are stopped. Whether any is.
         """
         running = list(self._running)
         if len(running) < self._workers or self._phoneme_seconds is None:
             return False
-        last = max(running, key=lambda chunk: chunk.due)
-        own, other = self._cost(size), self._cost(last.size)
-        left = other - (time.perf_counter() - last.began)
-        in_time = due > now and due - now > left + own
-        stops = not in_time and left > _WORTH * own and last.due - now > _SAFETY * (own + other)
-        if stops:
-            last.token.cancel()
-        return stops
+        own, last = self._cost(size), max(running, key=lambda chunk: chunk.due)
+        in_time = due > now and due - now > self._left(last) + own
+        stopped = [last] if last.due - now > _SAFETY * (own + self._cost(last.size)) else []
+        if stream.goes_first:
+            stopped += [chunk for chunk in running if chunk.stream.makes_way() and not chunk.stream.goes_first]
+        stopped = [chunk for chunk in stopped if not in_time and self._left(chunk) > _WORTH * own]
+        for chunk in stopped:
+            chunk.token.cancel()
+        return bool(stopped)
 
-    def waits_long(self, size: int, due: float, now: float) -> bool:
+    def waits_long(self, size: int, due: float, now: float, stream: Precedence) -> bool:
         """Whether a chunk that is due already would wait longer for a worker than it takes itself."""
         running = list(self._running)
         if due > now or len(running) < self._workers or self._phoneme_seconds is None:
             return False
-        left = min(self._cost(chunk.size) - (time.perf_counter() - chunk.began) for chunk in running)
-        return left > self._cost(size)
+        if stream.makes_way() and any(chunk.stream.goes_first for chunk in running):
+            return False  # it would slow that one down
+        return min(self._left(chunk) for chunk in running) > self._cost(size)
+
+    def _left(self, chunk: _RunningChunk) -> float:
+        return self._cost(chunk.size) - (time.perf_counter() - chunk.began)
 
     def _cost(self, size: int) -> float:
         return max(size, _SMALLEST) * (self._phoneme_seconds or 0.0)

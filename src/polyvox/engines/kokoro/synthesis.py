@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -13,6 +14,7 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk, render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
 from polyvox.runtime.cancellation import InferenceStoppedError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.runtime.precedence import Precedence, current_precedence
 from polyvox.runtime.stage import Observer, Stage
 
 
@@ -49,6 +51,7 @@ class KokoroSynthesis(Protocol):
 class _DueRequest:
     request: SynthesisRequest
     due: float
+    stream: Precedence
 
 
 class SerialSynthesis:
@@ -81,19 +84,20 @@ class SerialSynthesis:
 
     async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
         size, now = len(request.input.ids), asyncio.get_running_loop().time()
-        made_way = self._preemption.make_way(size, due, now)
-        if not made_way and not self._express_taken and self._preemption.waits_long(size, due, now):
-            return await self._synthesize_beside(request, due)
+        stream = current_precedence()
+        item = _DueRequest(request, due, stream)
+        made_way = self._preemption.make_way(size, due, now, stream)
+        with suppress(InferenceStoppedError):
+            if not made_way and not self._express_taken and self._preemption.waits_long(size, due, now, stream):
+                return await self._synthesize_beside(item)
         while True:
-            try:
-                return await self._stage(_DueRequest(request, due), due=due)
-            except InferenceStoppedError:
-                continue  # it made way for another chunk
+            with suppress(InferenceStoppedError):  # it made way for another chunk
+                return await self._stage(item, due=due)
 
-    async def _synthesize_beside(self, request: SynthesisRequest, due: float) -> SynthesisResult:
+    async def _synthesize_beside(self, item: _DueRequest) -> SynthesisResult:
         self._express_taken = True
         try:
-            return await self._express(_DueRequest(request, due), due=due)
+            return await self._express(item, due=item.due)
         finally:
             self._express_taken = False
 
@@ -114,7 +118,7 @@ def _synthesize_all(
 ) -> list[SynthesisResult]:
     results = []
     for each in requests:
-        with preemption.running(len(each.request.input.ids), each.due):
+        with preemption.running(len(each.request.input.ids), each.due, each.stream):
             results.append(_synthesize(run, each.request))
     return results
 

@@ -36,7 +36,7 @@ class WrenSynthesis:
         self._render = render
         self._device = DeviceExecutor("wren", workers)
         self._stage = Stage[Iterator[RenderedChunk | None], _Step](
-            "wren", _next_steps, executor=self._device, observer=observer
+            "wren", _next_steps, executor=self._device, observer=observer, clears_for_first=True
         )
         self._text = DeviceExecutor("wren-text", 1)
 
