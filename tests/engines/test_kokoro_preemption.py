@@ -33,7 +33,7 @@ class HeldNetwork:
     def __call__(self, item):
         self.began.append(len(item.ids))
         token = current_token()
-        if len(item.ids) >= LONG - 1:
+        if len(item.ids) >= LONG // 2:
             self.entered.set()
             while not self.passage.wait(0.001):
                 token.check()
@@ -138,17 +138,17 @@ async def of(stream, work):
 async def test_chunks_of_a_client_that_has_too_many_make_way_for_one_that_goes_first(synthesis, network, beside):
     greedy = Precedence(makes_way=lambda: True)
     now = asyncio.get_running_loop().time()
-    long = []
-    for _ in range(1 + beside):
+    sizes, long = [LONG, LONG // 2][: 1 + beside], []
+    for size in sizes:
         network.entered.clear()
-        long.append(asyncio.create_task(of(greedy, synthesis.synthesize(request(LONG if not long else LONG - 1), now))))
+        long.append(asyncio.create_task(of(greedy, synthesis.synthesize(request(size), now))))
         assert await asyncio.to_thread(network.entered.wait, 10)
     async with asyncio.timeout(10):
         await of(Precedence(goes_first=True), synthesis.synthesize(request(SHORT), now))
     assert network.finished == [SHORT, SHORT]
     network.passage.set()
     await asyncio.gather(*long)
-    assert sorted(network.began) == sorted([SHORT, SHORT, *[LONG, LONG - 1][: 1 + beside] * 2])
+    assert sorted(network.began) == sorted([SHORT, SHORT, *sizes, *sizes])
 
 
 async def test_a_client_that_has_too_many_begins_nothing_beside_a_chunk_that_goes_first(synthesis, network):
