@@ -84,8 +84,8 @@ class ForbiddenError(PolyvoxError):
 class ScopeError(ForbiddenError):
     """The key may not be used for this; `scope` is what it lacks."""
 
-    def __init__(self, message: str, *, scope: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, field: str | None = None, scope: str = "") -> None:
+        super().__init__(message, field=field)
         self.scope = scope
 
 
