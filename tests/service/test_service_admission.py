@@ -481,8 +481,9 @@ async def test_its_first_audio_goes_before_all_other_work(clock: Clock) -> None:
 async def test_streams_of_a_client_that_has_too_many_make_way(clock: Clock) -> None:
     admission = await flooded(clock)
     flood = admission.enter(Job("m", "flood", chars=500))
-    assert admission.has_too_much(flood)
-    assert not admission.has_too_much(admission.enter(Job("m", "anna", chars=500)))
+    assert admission.has_too_much(flood.job.client, flood.lane)
+    admission.enter(Job("m", "anna", chars=500))
+    assert not admission.has_too_much("anna", flood.lane)
 
 
 async def test_background_requests_grow_in_number_while_their_chunks_come_soon(clock: Clock) -> None:

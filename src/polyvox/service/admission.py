@@ -153,9 +153,9 @@ class Admission:
             return False
         return bool(self._greedy(ticket.lane) - {ticket.job.client})
 
-    def has_too_much(self, ticket: Ticket) -> bool:
-        """Whether its client has or wants more than its share of the model."""
-        return ticket.job.client in self._greedy(ticket.lane)
+    def has_too_much(self, client: str, lane: Lane) -> bool:
+        """Whether a client has or wants more than its share of the model."""
+        return client in self._greedy(lane)
 
     def give(self, ticket: Ticket, state: TicketState) -> None:
         """Called by the ticket: it needs no slot while it is in this state."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 from typing import TYPE_CHECKING
 
 from polyvox.errors import OverloadedError
@@ -129,7 +130,8 @@ class Ticket:
         self._woken = asyncio.Event()
         self._first_audio_at = 0.0
         self._load = 0.0
-        self._precedence = Precedence(makes_way=lambda: admission.has_too_much(self))
+        # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
+        self._precedence = Precedence(makes_way=partial(admission.has_too_much, job.client, lane))
 
     async def granted(self) -> None:
         """Wait until the request is admitted; `OverloadedError` when that takes longer than it accepts."""
