@@ -80,6 +80,7 @@ def test_one_worker_holds_a_job_and_a_killed_one_lets_go(tmp_path: Path):
     lock = store.lock(job.id)
     assert lock is not None
     assert store.lock(job.id) is None
+    store.change(job.id, (JobStatus.QUEUED,), partial(replace, status=JobStatus.DELETED))
     assert not store.remove(job.id)
     lock.close()
     assert store.remove(job.id)
@@ -110,6 +111,19 @@ def test_a_store_killed_at_any_step_of_a_new_job_has_it_whole_or_can_clear_it_aw
         if finished:
             break
     assert finished
+
+
+def test_a_job_that_became_whole_while_another_process_cleared_away_stays(tmp_path: Path):
+    ours, theirs = JobStore(tmp_path), JobStore(tmp_path)
+    lock = ours.add(FULL, 5)
+    (seen,) = theirs.among((JobStatus.CREATING, JobStatus.DELETED))
+    queued = ours.change(FULL.id, (JobStatus.CREATING,), partial(replace, status=JobStatus.QUEUED))
+    lock.close()
+    assert not theirs.remove(seen.id)
+    assert theirs.find(FULL.id) == queued
+    assert ours.folder(FULL.id).is_dir()
+    ours.close()
+    theirs.close()
 
 
 def test_only_what_is_at_rest_expires(tmp_path: Path):

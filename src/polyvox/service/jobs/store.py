@@ -142,11 +142,14 @@ class JobStore:
             return changed
 
     def remove(self, job_id: str) -> bool:
-        """Delete what is left of a job; False while somebody works on it."""
+        """Delete what is left of a job that is shown to nobody; False while somebody works on it."""
         lock = self.lock(job_id)
         if lock is None and self.folder(job_id).exists():
             return False
         try:
+            # Asked with the lock in hand: one that was being made a moment ago may be queued by now, and its lock free.
+            if (record := self.find(job_id)) is not None and not record.status.hidden:
+                return False
             with _failures():
                 shutil.rmtree(self.folder(job_id), ignore_errors=True)
                 if self.folder(job_id).exists():
