@@ -4,8 +4,8 @@ The blocks of the last two take and return their state, the last rows that a dep
 piece costs no more than its own frames and equals that part of the whole. A block's output is three rows behind its
 input. At either end of an utterance stand three rows of zeros: as the first state, and as `tail` behind the last piece.
 
-There is no batch axis: rows are [frames, width]. What lies between the graphs, Fourier transforms and overlap-add, is
-cheaper outside of them.
+What the graphs take and give has no batch axis: rows are [frames, width]. What lies between the graphs, Fourier
+transforms and overlap-add, is cheaper outside of them.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from onnx import TensorProto, helper
 
 from polyvox.bundles.checkpoint import Weights
 from polyvox.bundles.onnx_graphs.builder import FLOAT, GraphBuilder, serialize
@@ -64,11 +65,11 @@ class _WrenBuilder(GraphBuilder):
         return [f"{prefix}blocks.{index}" for index in range(count)]
 
     def dense(self, x: str, weight: Array, bias: Array | None, *, precise: bool = False) -> str:
-        """x [rows, inputs] times a weight as PyTorch lays it out, [outputs, inputs]."""
+        """x [..., inputs] times a weight as PyTorch lays it out, [outputs, inputs]."""
         if self._precision == "int8" and not precise:
             return self._in_8_bits(x, weight, bias)
-        inputs = [x, self.stored(np.ascontiguousarray(weight.T))]
-        return self.op("Gemm", *inputs, *([] if bias is None else [self.constant(bias)]))
+        product = self.op("MatMul", x, self.stored(np.ascontiguousarray(weight.T)))
+        return product if bias is None else self.op("Add", product, self.constant(bias))
 
     def stored(self, values: Array) -> str:
         """A constant, in 16 bits where weights are to be small; ONNX Runtime widens it when it loads the graph."""
@@ -107,44 +108,58 @@ class _WrenBuilder(GraphBuilder):
         erf = self.op("Erf", self.op("Div", x, self.scalar(np.sqrt(2.0))))
         return self.op("Mul", self.op("Mul", x, self.op("Add", erf, self.scalar(1.0))), self.scalar(0.5))
 
-    def normed(self, x: str, width: int) -> str:
-        """Layer norm without weights.
+    def normed(self, x: str) -> str:
+        """Each row of [1, rows, width], normalised: layer norm without weights.
 
-        In steps of ReduceMean it would be faster, but a row would be rounded otherwise in another batch of rows.
+        ONNX Runtime's LayerNormalization takes three times as long. In steps of ReduceMean a row would be rounded
+        otherwise in another batch of rows.
         """
-        ones, zeros = self.constant(np.ones(width, np.float32)), self.constant(np.zeros(width, np.float32))
-        return self.op("LayerNormalization", x, ones, zeros, epsilon=_EPSILON)
+        rows = self.size(x, 1)
+        scale, shift = (self.op("ConstantOfShape", rows, value=_element(value)) for value in (1.0, 0.0))
+        return self.op("InstanceNormalization", x, scale, shift, epsilon=_EPSILON)
 
     def row(self, x: str, index: int) -> str:
         """One entry along the first axis, without that axis."""
         return self.op("Squeeze", self.slice(x, index, index + 1, 0), self.integers(0))
 
-    def block(self, x: str, name: str, film: str, state: str, tail: str) -> tuple[str, str]:
-        """A ConvNeXt block on new rows: its output, and its next state."""
-        seen = self.op("Concat", state, x, tail, axis=0)
+    def batched(self, x: str) -> str:
+        """Rows [rows, width] as a batch of one."""
+        return self.op("Unsqueeze", x, self.integers(0))
+
+    def unbatched(self, x: str) -> str:
+        """The rows of a batch of one."""
+        return self.op("Squeeze", x, self.integers(0))
+
+    def block(self, x: str, name: str, film: tuple[str, str], state: str, tail: str) -> tuple[str, str]:
+        """A ConvNeXt block on new rows [1, rows, width]: its output, and its next state."""
+        seen = self.op("Concat", state, x, tail, axis=1)
         weight = self.array(f"{name}.depthwise.weight")
-        columns = self.op("Unsqueeze", self.op("Transpose", seen, perm=[1, 0]), self.integers(0))
         mixed = self.op(
-            "Conv", columns, self.constant(weight), self.constant(self.array(f"{name}.depthwise.bias")),
-            group=len(weight),
+            "Conv", self.op("Transpose", seen, perm=[0, 2, 1]), self.constant(weight),
+            self.constant(self.array(f"{name}.depthwise.bias")), group=len(weight),
         )  # fmt: skip
-        rows = self.op("Transpose", self.op("Squeeze", mixed, self.integers(0)), perm=[1, 0])
-        # FiLM is the layer norm's own scale and shift.
-        normed = self.op("LayerNormalization", rows, self.row(film, 0), self.row(film, 1), epsilon=_EPSILON)
-        inner = self.gelu(self.linear(normed, f"{name}.expand"))
-        scale = self.array(f"{name}.layer_scale")
+        scale, shift = film
+        normed = self.normed(self.op("Transpose", mixed, perm=[0, 2, 1]))
+        modulated = self.op("Add", self.op("Mul", normed, scale), shift)
+        inner = self.gelu(self.linear(modulated, f"{name}.expand"))
+        layer_scale = self.array(f"{name}.layer_scale")
         added = self.dense(
-            inner, self.array(f"{name}.contract.weight") * scale[:, None], self.array(f"{name}.contract.bias") * scale
+            inner,
+            self.array(f"{name}.contract.weight") * layer_scale[:, None],
+            self.array(f"{name}.contract.bias") * layer_scale,
         )
         reach = KERNEL // 2
-        return self.op("Add", self.slice(seen, reach, -reach, 0), added), self.slice(seen, 1 - KERNEL, 2**31, 0)
+        return self.op("Add", self.slice(seen, reach, -reach, 1), added), self.slice(seen, 1 - KERNEL, 2**31, 1)
 
     def blocks(self, x: str, prefix: str) -> tuple[str, str]:
         """All blocks under a prefix on the graph's inputs `film`, `state` and `tail`."""
-        states = []
-        for index, name in enumerate(self.block_names(prefix)):
-            x, kept = self.block(x, name, self.row("film", index), self.row("state", index), "tail")
-            states.append(self.op("Unsqueeze", kept, self.integers(0)))
+        names, states = self.block_names(prefix), []
+        tail = self.batched("tail")
+        films = self.ops("Split", self.op("Reshape", "film", self.integers(-1)), count=2 * len(names), axis=0)
+        kept = self.ops("Split", "state", count=len(names), axis=0)
+        for name, scale, shift, state in zip(names, films[::2], films[1::2], kept, strict=True):
+            x, after = self.block(x, name, (scale, shift), state, tail)
+            states.append(after)
         return x, self.op("Concat", *states, axis=0)
 
     def films(self, code: str, utterance: str, prefix: str) -> str:
@@ -194,8 +209,9 @@ def _utterance(graph: _WrenBuilder) -> str:
 def _filters(graph: _WrenBuilder) -> bytes:
     """Rows of `plan` to hidden states and the parameters of their filters."""
     outputs, width = graph.array("head.weight").shape
-    hidden, state = graph.blocks("rows", "")
-    filters = graph.linear(graph.normed(hidden, width), "head")
+    hidden, state = graph.blocks(graph.batched("rows"), "")
+    filters = graph.linear(graph.unbatched(graph.normed(hidden)), "head")
+    hidden = graph.unbatched(hidden)
     return _serialized(
         graph,
         {"rows": ("rows", width), **_block_inputs(width)},
@@ -208,16 +224,20 @@ def _refiner(graph: _WrenBuilder) -> bytes:
     """Compressed spectra, and the hidden states of their frames, to corrections of spectra."""
     width, bins = graph.array("refiner.spectra_in.weight").shape
     hidden_width = graph.array("refiner.hidden_in.weight").shape[1]
-    own = graph.linear(graph.normed("hidden", hidden_width), "refiner.hidden_in")
-    spectra = graph.linear("spectra", "refiner.spectra_in")
-    rows = graph.op("Add", graph.op("Reshape", own, graph.integers(-1, width)), spectra)
+    own = graph.linear(graph.normed(graph.batched("hidden")), "refiner.hidden_in")
+    spectra = graph.linear(graph.batched("spectra"), "refiner.spectra_in")
+    rows = graph.op("Add", graph.op("Reshape", own, graph.integers(1, -1, width)), spectra)
     rows, state = graph.blocks(rows, "refiner.")
-    corrections = graph.linear(graph.normed(rows, width), "refiner.corrections")
+    corrections = graph.linear(graph.unbatched(graph.normed(rows)), "refiner.corrections")
     return _serialized(
         graph,
         {"spectra": ("spectra", bins), "hidden": ("frames", hidden_width), **_block_inputs(width)},
         {"corrections": (corrections, ("corrected", 2 * bins)), "next_state": (state, ("blocks", KERNEL - 1, width))},
     )
+
+
+def _element(value: float) -> TensorProto:
+    return helper.make_tensor("", FLOAT, [1], [value])
 
 
 def _block_inputs(width: int) -> dict[str, Sequence[int | str]]:
