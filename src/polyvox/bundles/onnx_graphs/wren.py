@@ -104,14 +104,21 @@ class _WrenBuilder(GraphBuilder):
 
     def _in_8_bits_within(self, x: str, weight: Array, bias: Array | None, bounds: tuple[float, float]) -> str:
         """A product of 8-bit integers; inputs are scaled by their range, and beyond it they are its ends."""
+        scale, zero = self._steps(bounds)
+        return self._integer_product(self.op("QuantizeLinear", x, scale, zero), scale, zero, weight, bias)
+
+    def _steps(self, bounds: tuple[float, float]) -> tuple[str, str]:
+        """The step of 8 bits between bounds, and the step that stands for 0."""
         least, greatest = bounds
         step = (greatest - least) / 255
-        scale, zero = self.scalar(step), self.constant(round(-least / step), np.uint8)
+        return self.scalar(step), self.constant(round(-least / step), np.uint8)
+
+    def _integer_product(self, x: str, scale: str, zero: str, weight: Array, bias: Array | None) -> str:
         weight_scale = np.maximum(np.abs(weight).max(axis=1), 1e-12) / 127
         # Not signed: processors without instructions for it would saturate the sums of two products.
         rounded = (np.round(weight / weight_scale[:, None]) + 128).astype(np.uint8)
         return self.ort_op(
-            "MatMulIntegerToFloat", self.op("QuantizeLinear", x, scale, zero), self.constant(rounded.T),
+            "MatMulIntegerToFloat", x, self.constant(rounded.T),
             scale, self.constant(weight_scale.astype(np.float32)), zero,
             self.constant(np.full(len(weight), 128, np.uint8)), *([] if bias is None else [self.constant(bias)]),
         )  # fmt: skip
@@ -126,6 +133,21 @@ class _WrenBuilder(GraphBuilder):
         kernel = weight.shape[2]
         bias = self.constant(self.array(f"{name}.bias"))
         return self.op("Conv", x, self.stored(weight), bias, pads=[kernel // 2] * 2)
+
+    def text_rows(self) -> str:
+        """The convolution of aligned text, [1, text frames, width]; what an LSTM gave is between -1 and 1."""
+        weight = self.array("text_conv.weight")
+        if self._precision == "float32":
+            return self.op("Transpose", self.convolution("text", "text_conv"), perm=[0, 2, 1])
+        outputs, channels, kernel = weight.shape
+        scale, zero = self._steps((-1.0, 1.0))
+        rows = self.op("Transpose", self.op("QuantizeLinear", "text", scale, zero), perm=[0, 2, 1])
+        outside = self.op("Expand", zero, self.integers(1, kernel // 2, channels))
+        padded = self.op("Concat", outside, rows, outside, axis=1)
+        ends = [*range(1 - kernel, 0), 2**31]
+        seen = self.op("Concat", *(self.slice(padded, at, end, 1) for at, end in enumerate(ends)), axis=2)
+        flat = np.ascontiguousarray(weight.transpose(0, 2, 1)).reshape(outputs, -1)
+        return self._integer_product(seen, scale, zero, flat, self.array("text_conv.bias"))
 
     def gelu(self, x: str) -> str:
         if self._precision == "int8":
@@ -143,10 +165,6 @@ class _WrenBuilder(GraphBuilder):
         rows = self.size(x, 1)
         scale, shift = (self.op("ConstantOfShape", rows, value=_element(value)) for value in (1.0, 0.0))
         return self.op("InstanceNormalization", x, scale, shift, epsilon=_EPSILON)
-
-    def row(self, x: str, index: int) -> str:
-        """One entry along the first axis, without that axis."""
-        return self.op("Squeeze", self.slice(x, index, index + 1, 0), self.integers(0))
 
     def batched(self, x: str) -> str:
         """Rows [rows, width] as a batch of one."""
@@ -204,9 +222,10 @@ class _WrenBuilder(GraphBuilder):
 def _plan(graph: _WrenBuilder) -> bytes:
     """Text, curves, style and frames spread over the utterance to the first block's rows and all blocks' FiLM."""
     text, frames = graph.array("text_conv.weight"), graph.array("utterance_encoder.frame_in.weight")
-    rows = graph.op("Unsqueeze", graph.convolution("text", "text_conv"), graph.integers(3))
-    doubled = graph.op("Reshape", graph.op("Concat", rows, rows, axis=3), graph.integers(1, len(text), -1))
-    hidden = graph.op("Add", doubled, graph.convolution("curves", "curve_conv"))
+    rows = graph.op("Unsqueeze", graph.text_rows(), graph.integers(2))
+    doubled = graph.op("Reshape", graph.op("Concat", rows, rows, axis=2), graph.integers(1, -1, len(text)))
+    curves = graph.op("Transpose", graph.convolution("curves", "curve_conv"), perm=[0, 2, 1])
+    hidden = graph.unbatched(graph.op("Add", doubled, curves))
     code = graph.gelu(graph.linear(graph.gelu(graph.linear("style", "style_mlp.0")), "style_mlp.2"))
     utterance = _utterance(graph)
     width = len(text)
@@ -214,7 +233,7 @@ def _plan(graph: _WrenBuilder) -> bytes:
         graph,
         {"text": (1, text.shape[1], "text_frames"), "curves": (1, 5, "frames"),
          "style": (1, graph.array("style_mlp.0.weight").shape[1]), "utterance": ("spread", frames.shape[1])},
-        {"hidden": (graph.op("Transpose", graph.row(hidden, 0), perm=[1, 0]), ("frames", width)),
+        {"hidden": (hidden, ("frames", width)),
          "film": (graph.films(code, utterance, ""), ("blocks", 2, width)),
          "refiner_film": (graph.films(code, utterance, "refiner."), ("refiner_blocks", 2, "refiner_width"))},
     )  # fmt: skip
