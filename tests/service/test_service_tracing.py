@@ -18,7 +18,7 @@ from helpers.traces import TRACE, collector
 from polyvox.errors import UnavailableError
 from polyvox.service import span_queue, tracing
 from polyvox.service.span_queue import SpanQueue
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.tracing import open_tracer
 from polyvox.types import Utterance
 

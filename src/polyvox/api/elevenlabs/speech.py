@@ -15,7 +15,7 @@ from polyvox.api.schemas import PRINTABLE
 from polyvox.api.speech_requests import speech_request
 from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse
 from polyvox.audio.encode import AudioFormat
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 
 router = APIRouter(prefix="/v1/text-to-speech", route_class=JsonRoute, tags=["ElevenLabs"])
 
