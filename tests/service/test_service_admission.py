@@ -14,7 +14,7 @@ from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
 from polyvox.service.admission import Admission
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.ticket import Job, Ticket, TicketState
 from polyvox.types import Utterance
 
