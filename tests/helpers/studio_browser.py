@@ -22,6 +22,12 @@ _PATIENCE_MS = 20_000
 _WATCH = """
 window.violations = [];
 document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));
+window.marked = [];
+new MutationObserver((changes) => {
+  for (const {target} of changes) {
+    if (target.matches?.('.word.heard')) window.marked.push(target.textContent.trim());
+  }
+}).observe(document, {subtree: true, attributes: true, attributeFilter: ['class']});
 """
 
 
@@ -79,6 +85,16 @@ def studio_page(
         assert watch == Watch()
     finally:
         context.close()
+
+
+def forget_marks(page: "Page") -> None:
+    """Forget which words were marked as heard so far."""
+    page.evaluate("window.marked = []")
+
+
+def wait_until_marked(page: "Page", word: str) -> None:
+    """Wait until a word is marked as heard, however short: on a busy machine the mark may be gone before one looks."""
+    page.wait_for_function("(word) => window.marked.includes(word)", arg=word)
 
 
 def axe_violations(page: "Page") -> list[str]:
