@@ -8,6 +8,7 @@ others begin. Background requests, the items of a batch, come after all others a
 
 import asyncio
 import heapq
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -15,8 +16,8 @@ from itertools import count
 
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.service.pace import PLAYING, Pace
-from polyvox.service.playing_streams import PlayingStream, all_keep_playing
-from polyvox.service.ticket import LEAD_SECONDS, Job, Lane, Ticket, TicketState
+from polyvox.service.playing_streams import NewStream, PlayingStream, all_keep_playing, seconds_until_room
+from polyvox.service.ticket import LEAD_SECONDS, LONGEST_START_WAIT, Job, Lane, Ticket, TicketState
 
 _LOW_LEAD_SECONDS = 5.0
 """Audio ahead of playback with which a stream goes on in any case."""
@@ -27,6 +28,10 @@ _MIN_RETRY_SECONDS = 1.0
 _MAX_SPREAD_SECONDS = 30.0
 _MARGIN = 0.75
 """Share of the accepted wait that may be expected, so that few of those admitted wait in vain."""
+_FEW = 4
+"""Streams of a model that are not refused for a late start: so few would rather wait than be refused."""
+_PATIENCE = 0.5
+"""Share of the accepted wait after which a stream is not overtaken by shorter ones any more."""
 _OPEN_PER_SLOT = 2
 """Sessions per slot that may be open, those without a slot included."""
 _BACKGROUND_SHARE = 0.5
@@ -86,7 +91,8 @@ class Admission:
         """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long."""
         ticket = self._ticket(job)
         self._queue(ticket)
-        self.dispatch()
+        if not self._begins_too_late(ticket):
+            self.dispatch()
         if ticket.state is TicketState.WAITING and not job.background:  # a batch bounds the number of its own
             try:
                 self._check(ticket)
@@ -104,7 +110,7 @@ class Admission:
         """How long a stream should let others use the engine before its next chunk."""
         if ticket.job.background:
             return _NAP_SECONDS[0] if ticket.audio and self._is_in_the_way(ticket) else 0.0
-        waiting = self._live_waiting()
+        waiting = [*self._live_waiting(), *ticket.lane.starting]
         if not ticket.audio or not (waiting or self._took_too_much(ticket)):
             return 0.0
         full = self.active >= self._max_active
@@ -116,33 +122,89 @@ class Admission:
             return min(longest, max(shortest, lead - _LOW_LEAD_SECONDS))
         return 0.0
 
+    def start(self, ticket: Ticket) -> bool:
+        """Called by the ticket that has got its slot: whether it may begin; if not, it leaves the slot to others."""
+        if self.may_start(ticket):
+            ticket.begin()
+            return True
+        ticket.lane.hold_back(ticket, self.now())
+        self.give(ticket, TicketState.STARTING)
+        return ticket.started
+
+    def start_streams(self, lane: Lane) -> None:
+        """Let those streams of a model begin that can be kept playing; to be called when audio was made, or less is to be."""
+        shortest = math.inf
+        for ticket in self._start_order(lane):
+            if (ticket.size < shortest or self.is_passed_over(ticket)) and self.may_start(ticket):
+                self.begin(ticket)
+            else:
+                shortest = min(shortest, ticket.size)
+
+    def begin(self, ticket: Ticket) -> None:
+        """Give a stream that was held back its slot, even where that is one more than the limit."""
+        if not ticket.started:
+            ticket.lane.let_begin(ticket, self.now())
+            self.take(ticket)
+            ticket.begin()
+
     def may_start(self, ticket: Ticket) -> bool:
         """Whether a stream can begin without gaps for itself or for those of its model that are heard already.
 
         Where the engine is slower than playback even for one, waiting helps nobody.
         """
-        capacity = ticket.lane.pace.capacity
-        if capacity is None or capacity < PLAYING or not ticket.job.paced or ticket.job.background:
+        if not self._has_to_fit(ticket):
             return True
-        now = self.now()
-        heard = [other for other in self._open if other.lane is ticket.lane and other.started and other.is_heard]
-        starting = list(ticket.lane.starting)
-        if self.is_passed_over(ticket):  # then it waits for none of those that take more than their share
-            greedy = self._greedy(ticket.lane)
-            heard = [other for other in heard if other.job.client not in greedy]
-            starting = [other for other in starting if other.job.client not in greedy]
-        streams_of = Counter(other.job.client for other in heard)
+        beside, starting = self._beside(ticket), self._starting_beside(ticket)
+        streams_of = Counter(other.job.client for other in beside)
         own = (streams_of[ticket.job.client], ticket.number)
-        if any((streams_of[other.job.client], other.number) < own and other.size <= ticket.size for other in starting):
+        if any(
+            (streams_of[other.job.client], other.number) < own and self._goes_before(other, ticket)
+            for other in starting
+        ):
             return False  # clients take turns, but short streams need not wait for long ones
-        if not heard:
-            return True
-        # Chunks are made whole: the others must be able to wait until this stream is made, or has a lead of its own.
-        alone = min(ticket.size / capacity, LEAD_SECONDS)
-        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in heard]
-        return all(stream.ahead >= alone for stream in streams) and all_keep_playing(
-            [*streams, PlayingStream(0.0, ticket.size)], capacity / PLAYING
+        pace, now = ticket.lane.pace, self.now()
+        if sum(not other.audio for other in beside) >= pace.streams_at_once:
+            return False  # each would only make the other's first audio late
+        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside]
+        heard = [stream for stream, other in zip(streams, beside, strict=True) if other.audio]
+        return all(stream.ahead >= self._time_alone(ticket) for stream in heard) and all_keep_playing(
+            [*streams, PlayingStream(0.0, ticket.size)], (pace.capacity or 0.0) / PLAYING
         )
+
+    def _has_to_fit(self, ticket: Ticket) -> bool:
+        """Whether it begins only when it can be kept playing beside others, as streams take the audio from each other."""
+        capacity, job = ticket.lane.pace.capacity, ticket.job
+        return capacity is not None and capacity >= PLAYING and job.paced and not job.background
+
+    def _beside(self, ticket: Ticket) -> list[Ticket]:
+        """The streams of its model that it must not disturb. If it is passed over, those of greedy clients are none."""
+        greedy = self._greedy(ticket.lane) if self.is_passed_over(ticket) else set()
+        return [
+            other
+            for other in self._open
+            if other.lane is ticket.lane and other.started and other.is_heard and other.job.client not in greedy
+        ]
+
+    def _starting_beside(self, ticket: Ticket) -> list[Ticket]:
+        greedy = self._greedy(ticket.lane) if self.is_passed_over(ticket) else set()
+        return [other for other in ticket.lane.starting if other.job.client not in greedy]
+
+    def _goes_before(self, first: Ticket, ticket: Ticket) -> bool:
+        patience = _PATIENCE * min(first.job.max_wait, LONGEST_START_WAIT)
+        return first.size <= ticket.size or self.now() - first.entered > patience
+
+    def _time_alone(self, ticket: Ticket) -> float:
+        """Chunks are made whole: the others must be able to wait until a stream is made, or has a lead of its own."""
+        return min(ticket.size / (ticket.lane.pace.capacity or PLAYING), LEAD_SECONDS)
+
+    def _start_order(self, lane: Lane) -> list[Ticket]:
+        """Those that are held back, the next first: clients take turns."""
+        if not lane.starting:
+            return []
+        streams_of = Counter(
+            other.job.client for other in self._open if other.lane is lane and other.started and other.is_heard
+        )
+        return sorted(lane.starting, key=lambda ticket: (streams_of[ticket.job.client], ticket.number))
 
     def is_passed_over(self, ticket: Ticket) -> bool:
         """Whether its client has no other stream of the model, while another has or wants more than its share."""
@@ -174,13 +236,13 @@ class Admission:
         if ticket.state is TicketState.LEFT:
             return
         if ticket.state is TicketState.WAITING:
-            self._waiting.remove(ticket)
+            self._dequeue(ticket)
         else:
             del self._open[ticket]
             if not ticket.job.model:  # it reports no chunks: its whole time counts as one
                 ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
         self._forget(ticket)
-        ticket.lane.starting.discard(ticket)
+        ticket.lane.let_begin(ticket, self.now())
         self._deactivate(ticket, TicketState.LEFT)
         self.dispatch()
 
@@ -203,7 +265,7 @@ class Admission:
                 break
             has_room = ticket.lane.has_room_for(ticket.job) or self.is_passed_over(ticket)
             if has_room and self._may_hold_a_slot(ticket):
-                self._waiting.remove(ticket)
+                self._dequeue(ticket)
                 self._open[ticket] = None
                 self._served = max(self._served, ticket.start)
                 self._activate(ticket)
@@ -213,8 +275,11 @@ class Admission:
         if not self._live_waiting():
             napping = [ticket for ticket in self._open if ticket.state is TicketState.NAPPING]
             for ticket in napping[: self._max_active - self.active]:
-                if ticket.lane.has_room_for(ticket.job) and not self._is_in_the_way(ticket):
+                has_room = ticket.lane.has_room_for(ticket.job) and not ticket.lane.starting
+                if has_room and not self._is_in_the_way(ticket):
                     ticket.wake()
+        for lane in self._lanes.values():
+            self.start_streams(lane)
 
     def _activate(self, ticket: Ticket) -> None:
         ticket.lane.add(ticket, self.now())
@@ -254,6 +319,11 @@ class Admission:
         ticket.start = max(self._served, self._turns.get(ticket.job.client, 0.0))
         self._turns[ticket.job.client] = ticket.start + ticket.size
         self._waiting.append(ticket)
+        ticket.lane.wait(ticket, self.now())
+
+    def _dequeue(self, ticket: Ticket) -> None:
+        self._waiting.remove(ticket)
+        ticket.lane.stop_waiting(ticket, self.now())
 
     def _forget(self, ticket: Ticket) -> None:
         """Give back the turn of a ticket that did not use it; keep nothing of a client that has no others."""
@@ -328,26 +398,75 @@ class Admission:
         self.leave(last)
         return True
 
-    def _expected_wait(self, ticket: Ticket) -> float | None:
-        """Seconds until a slot is free for this ticket, from the work that is under way and ahead of it in the queue.
+    def _begins_too_late(self, ticket: Ticket) -> bool:
+        """Whether it would find a slot, but begin only after the wait that it accepts."""
+        lane = ticket.lane
+        if lane.running + len(lane.starting) < _FEW or not self._has_to_fit(ticket) or self.is_passed_over(ticket):
+            return False
+        wait = self._expected_wait(ticket)
+        return wait is not None and wait > _MARGIN * ticket.job.max_wait
 
-        None while the pace of the model is not known.
+    def _expected_wait(self, ticket: Ticket) -> float | None:
+        """Seconds until the turn of this ticket, from the work that is under way and ahead of it in the queue.
+
+        Where streams are held back until they can be kept playing, its turn is over with its first audio. None while
+        the pace of the model is not known.
         """
-        lane, now = ticket.lane, self.now()
-        pace = lane.pace.of_stream
-        if pace is None:
+        if ticket.lane.pace.of_stream is None:
             return None
+        slot = self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)
+        if not self._has_to_fit(ticket):
+            return slot
+        return max(slot, self._seconds_until_start(ticket)) + ticket.lane.pace.first_chunk_seconds
+
+    def _seconds_until_slot(self, ticket: Ticket, pace: float) -> float:
+        lane, now = ticket.lane, self.now()
         slots = max(1, min(lane.pace.limit, self._max_active - self.active + len(lane.active)))
         each = pace * slots / max(slots, lane.running)  # while more run than should, all of them are slower
         holders = [other for other in (*lane.active, *lane.starting) if other.job.paced]
         free = sorted(self._seconds_held(other, ticket, now, each) for other in holders)
         free = [0.0] * (slots - len(free)) + free[max(0, len(free) - slots) :]
+        for other in self._ahead_in_queue(ticket):
+            heapq.heapreplace(free, free[0] + other.seconds_left(now, pace))
+        return free[0]
+
+    def _seconds_until_start(self, ticket: Ticket) -> float:
+        """Time until the longest stream of the line can begin, and until all before this one have begun."""
+        line = [*ticket.lane.starting, *self._ahead_in_queue(ticket)]
+        longest = max((ticket, *line), key=lambda other: other.size)
+        rate = self._rate(ticket.lane)
+        return self._seconds_until_room(longest, rate) + self._audio_ahead(ticket, line) / rate
+
+    def _audio_ahead(self, ticket: Ticket, line: list[Ticket]) -> float:
+        """Audio of those that begin before it: those in the line, and as clients take turns, some that are yet to come."""
+        clients = {other.job.client for other in (*line, ticket)}
+        turns = (ticket.start - self._served) * len(clients)
+        return max(sum(other.size for other in line), sum(other.size for other in ticket.lane.starting) + turns)
+
+    def _seconds_until_room(self, ticket: Ticket, rate: float) -> float:
+        """Time until a stream can begin, if it is the next."""
+        pace, now = ticket.lane.pace, self.now()
+        beside = self._beside(ticket)
+        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside if other.audio]
+        capacity = min(pace.capacity or rate, rate) / PLAYING
+        new = NewStream(ticket.size, self._time_alone(ticket))
+        unheard = len(beside) - len(streams)
+        busy = pace.first_chunk_seconds * unheard / pace.streams_at_once / 2
+        return busy + seconds_until_room(streams, new, rate, capacity, LONGEST_START_WAIT)
+
+    def _rate(self, lane: Lane) -> float:
+        """Audio that the model makes in a second while streams wait to begin."""
+        return lane.throughput.per_second or (lane.pace.capacity or PLAYING) / PLAYING
+
+    def _ahead_in_queue(self, ticket: Ticket) -> list[Ticket]:
+        """Those of its model that get a slot before it."""
+        ahead = []
         for other in self._in_order():
             if other is ticket or other.job.background > ticket.job.background:
                 break
-            if other.lane is lane and other.job.paced:
-                heapq.heapreplace(free, free[0] + other.seconds_left(now, pace))
-        return free[0]
+            if other.lane is ticket.lane and other.job.paced:
+                ahead.append(other)
+        return ahead
 
     def _seconds_held(self, active: Ticket, ticket: Ticket, now: float, pace: float) -> float:
         seconds = active.seconds_left(now, pace)
@@ -373,5 +492,6 @@ class Admission:
         place = 0.0 if has_place else self._expected_wait(mine) or 0.0
         soonest = now + max(place, wait - _MARGIN * ticket.job.max_wait)
         at = min(max(soonest, lane.retry_at), soonest + _MAX_SPREAD_SECONDS)
-        lane.retry_at = at + ticket.size / (pace * lane.pace.limit)
+        rate = self._rate(lane) if self._has_to_fit(ticket) else pace * lane.pace.limit
+        lane.retry_at = at + ticket.size / rate
         return max(_MIN_RETRY_SECONDS, at - now)

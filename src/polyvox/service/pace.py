@@ -48,6 +48,7 @@ class Pace:
         self._alone: float | None = None
         self._capacity = capacity
         self._texts: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
+        self._first_chunks: deque[float] = deque(maxlen=_WINDOW)
 
     def chunk(self, audio: float, seconds: float, running: float) -> None:
         """Count a chunk: its audio, the time a stream waited for it, and how many streams ran meanwhile."""
@@ -59,6 +60,10 @@ class Pace:
             pace = chunk.audio / chunk.seconds
             self._alone = pace if self._alone is None else self._alone + _SMOOTHING * (pace - self._alone)
         self._judge()
+
+    def first_chunk(self, seconds: float) -> None:
+        """Count the time from the start of a stream to its first audio."""
+        self._first_chunks.append(seconds)
 
     def finished(self, chars: int, audio: float) -> None:
         """Count a request that was spoken to its end."""
@@ -82,6 +87,18 @@ class Pace:
         if len(self._chunks) < _ENOUGH:
             return None
         return self._mean() if self._capacity is None else min(self._mean_alone(), self._capacity / self.limit)
+
+    @property
+    def streams_at_once(self) -> int:
+        """Streams that the engine works for at the same time: so many times a lone stream's pace is its capacity."""
+        if self._capacity is None or self._alone is None:
+            return 1
+        return max(1, round(self._capacity / self._alone))
+
+    @property
+    def first_chunk_seconds(self) -> float:
+        """Mean time from the start of a stream to its first audio."""
+        return sum(self._first_chunks) / max(1, len(self._first_chunks))
 
     @property
     def chunk_seconds(self) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, enter_precedence
 from polyvox.service.pace import Pace
+from polyvox.service.throughput import Throughput
 
 if TYPE_CHECKING:
     from polyvox.service.admission import Admission
@@ -21,7 +22,6 @@ LEAD_SECONDS = 10.0
 
 LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
-_START_POLL_SECONDS = 0.05
 
 _BACKGROUND_CHUNK_SECONDS = 2.0
 """Time for a chunk of a background request beyond which fewer of them should run at once."""
@@ -64,7 +64,7 @@ class TicketState(Enum):
 class Lane:
     """The requests of one model: its pace, its active tickets, and until when others were told to stay away.
 
-    `running` counts those of them that keep the engine busy. `background_limit` is how many background requests may run
+    `running` counts those of them that keep the engine busy, `waiting` the live ones in the queue. `background_limit` is how many background requests may run
     at once: it grows while their chunks come soon, as on an engine that batches, and shrinks where each waits for the
     others, since a live request would wait behind them, too.
     """
@@ -75,6 +75,8 @@ class Lane:
         self.starting: set[Ticket] = set()
         """Those that have a slot, and begin when they can be kept playing."""
         self.running = 0
+        self.waiting = 0
+        self.throughput = Throughput()
         self.retry_at = 0.0
         self.background_limit = 1.0
         self._load = 0.0
@@ -91,8 +93,26 @@ class Lane:
             self.active.remove(ticket)
             self.running -= ticket.job.paced
 
+    def wait(self, ticket: "Ticket", now: float) -> None:
+        """Count one that waits for a slot."""
+        self.load(now)
+        self.waiting += not ticket.job.background
+
+    def stop_waiting(self, ticket: "Ticket", now: float) -> None:
+        self.load(now)
+        self.waiting -= not ticket.job.background
+
+    def hold_back(self, ticket: "Ticket", now: float) -> None:
+        """Count one that waits until it can be kept playing."""
+        self.load(now)
+        self.starting.add(ticket)
+
+    def let_begin(self, ticket: "Ticket", now: float) -> None:
+        self.load(now)
+        self.starting.discard(ticket)
+
     def has_room_for(self, job: Job) -> bool:
-        return not job.paced or self.running + len(self.starting) < self.pace.limit
+        return not job.paced or (self.running + len(self.starting) < self.pace.limit and len(self.starting) < 4)
 
     def background_chunk(self, seconds: float) -> None:
         """Count the time in which a background request got a chunk."""
@@ -103,9 +123,14 @@ class Lane:
 
     def load(self, now: float) -> float:
         """The time integral of `running`."""
+        self.waited(now)
         self._load += self.running * (now - self._updated)
         self._updated = now
         return self._load
+
+    def waited(self, now: float) -> float:
+        """Seconds in which somebody waited to begin."""
+        return self.throughput.waited(now, bool(self.waiting or self.starting))
 
 
 class Ticket:
@@ -128,8 +153,11 @@ class Ticket:
         self._admitted = asyncio.Event()
         self._refusal: OverloadedError | None = None
         self._woken = asyncio.Event()
-        self._first_audio_at = 0.0
+        self._begun = asyncio.Event()
+        self._plays_until = 0.0
+        self._paused_at: float | None = None
         self._load = 0.0
+        self._waited = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
         self._precedence = Precedence(makes_way=partial(admission.has_too_much, job.client, lane))
 
@@ -159,38 +187,52 @@ class Ticket:
                 async with asyncio.timeout(nap):
                     await self._woken.wait()
             self._admission.take(self)
-        self._load = self.lane.load(self._admission.now())
+        now = self._admission.now()
+        self._load, self._waited = self.lane.load(now), self.lane.waited(now)
 
     async def _start(self) -> None:
-        if not self._admission.may_start(self):
-            self._admission.give(self, TicketState.STARTING)
-            self.lane.starting.add(self)
+        if not self._admission.start(self):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST_START_WAIT):
-                    while not self._admission.may_start(self):  # noqa: ASYNC110 - time alone changes the answer
-                        await asyncio.sleep(_START_POLL_SECONDS)
-            self.lane.starting.discard(self)
-            self._admission.take(self)
+                    await self._begun.wait()
+            self._admission.begin(self)
         self._precedence.goes_first = self._admission.is_passed_over(self)
         enter_precedence(self._precedence)
+
+    def begin(self) -> None:
+        """Called by the admission: the first chunk may be made."""
         self.started = True
+        self._begun.set()
 
     def produced(self, audio: float, seconds: float | None) -> None:
         """Count a chunk and the time since its turn; None where that time says nothing about the engine."""
         now = self._admission.now()
-        if not self.audio:
-            self._first_audio_at = now
+        is_first = not self.audio
+        if is_first:
             self._precedence.goes_first = False
         self.audio += audio
+        self._plays_until = max(now, self._plays_until) + audio
         if seconds is not None and self.job.paced:
-            running = (self.lane.load(now) - self._load) / seconds if seconds > 0 else self.lane.running
-            self.lane.pace.chunk(audio, seconds, running)
-            if self.job.background:
-                self.lane.background_chunk(seconds)
-                self._admission.dispatch()
+            self._count(audio, seconds, now, is_first=is_first)
+        self._admission.start_streams(self.lane)
+
+    def _count(self, audio: float, seconds: float, now: float, *, is_first: bool) -> None:
+        lane = self.lane
+        running = (lane.load(now) - self._load) / seconds if seconds > 0 else lane.running
+        lane.pace.chunk(audio, seconds, running)
+        if self.job.background:
+            lane.background_chunk(seconds)
+            self._admission.dispatch()
+            return
+        if is_first:
+            lane.pace.first_chunk(seconds)
+        if seconds > 0:
+            lane.throughput.chunk(audio, (lane.waited(now) - self._waited) / seconds)
 
     def pause(self) -> None:
         """Give up the slot while the client does not read."""
+        if self.job.paced and self._paused_at is None:  # a text that is still arriving may be paused while it is heard
+            self._paused_at = self._admission.now()
         self._admission.give(self, TicketState.PAUSED)
 
     def resume(self) -> None:
@@ -199,6 +241,9 @@ class Ticket:
         If it waited itself, engines with slots of their own could come to a halt: a stream that has one would wait for
         another that needs it.
         """
+        if self._paused_at is not None:  # what was not read was not played either
+            self._plays_until += self._admission.now() - self._paused_at
+            self._paused_at = None
         self._admission.take(self)
 
     def read(self) -> None:
@@ -227,8 +272,8 @@ class Ticket:
         self._woken.set()
 
     def ahead(self, now: float) -> float:
-        """Seconds of audio ahead of a client that has been playing since the first audio."""
-        return self.audio - (now - self._first_audio_at) if self.audio else 0.0
+        """Seconds of audio ahead of a client that has been playing since the first audio, except while it did not read."""
+        return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
 
     @property
     def is_heard(self) -> bool:
