@@ -32,6 +32,8 @@ _FEW = 4
 """Streams of a model that are not refused for a late start: so few would rather wait than be refused."""
 _PATIENCE = 0.5
 """Share of the accepted wait after which a stream is not overtaken by shorter ones any more."""
+_LEAST_MARGIN = 0.25
+"""The same where forecasts were often wrong."""
 _OPEN_PER_SLOT = 2
 """Sessions per slot that may be open, those without a slot included."""
 _BACKGROUND_SHARE = 0.5
@@ -91,20 +93,22 @@ class Admission:
         """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long."""
         ticket = self._ticket(job)
         self._queue(ticket)
-        if not self._begins_too_late(ticket):
+        wait = None if job.background else self._expected_wait(ticket)
+        ticket.expected = wait if self._has_to_fit(ticket) else None
+        if not self._begins_too_late(ticket, wait):
             self.dispatch()
         if ticket.state is TicketState.WAITING and not job.background:  # a batch bounds the number of its own
             try:
-                self._check(ticket)
+                self._check(ticket, wait)
             except OverloadedError:
-                self.leave(ticket)
+                self._withdraw(ticket)
                 raise
         return ticket
 
     def expired(self, ticket: Ticket) -> OverloadedError:
         """The refusal of a request that has waited as long as it accepts."""
         problem = f"The request did not get its turn within {ticket.job.max_wait:g} s"
-        return self._refusal(ticket, RefusalReason.WAIT, problem)
+        return self._refusal(ticket, RefusalReason.WAIT, problem, self._expected_wait(ticket))
 
     def nap_seconds(self, ticket: Ticket) -> float:
         """How long a stream should let others use the engine before its next chunk."""
@@ -154,14 +158,9 @@ class Admission:
         """
         if not self._has_to_fit(ticket):
             return True
-        beside, starting = self._beside(ticket), self._starting_beside(ticket)
-        streams_of = Counter(other.job.client for other in beside)
-        own = (streams_of[ticket.job.client], ticket.number)
-        if any(
-            (streams_of[other.job.client], other.number) < own and self._goes_before(other, ticket)
-            for other in starting
-        ):
-            return False  # clients take turns, but short streams need not wait for long ones
+        beside = self._beside(ticket)
+        if any(self._is_not_overtaken(other, ticket) for other in self._starting_before(ticket, beside)):
+            return False
         pace, now = ticket.lane.pace, self.now()
         if sum(not other.audio for other in beside) >= pace.streams_at_once:
             return False  # each would only make the other's first audio late
@@ -185,11 +184,19 @@ class Admission:
             if other.lane is ticket.lane and other.started and other.is_heard and other.job.client not in greedy
         ]
 
-    def _starting_beside(self, ticket: Ticket) -> list[Ticket]:
+    def _starting_before(self, ticket: Ticket, beside: list[Ticket]) -> list[Ticket]:
+        """Those that are held back and whose turn comes first: clients take turns, those with fewest streams first."""
         greedy = self._greedy(ticket.lane) if self.is_passed_over(ticket) else set()
-        return [other for other in ticket.lane.starting if other.job.client not in greedy]
+        streams_of = Counter(other.job.client for other in beside)
+        own = (streams_of[ticket.job.client], ticket.number)
+        return [
+            other
+            for other in ticket.lane.starting
+            if other.job.client not in greedy and (streams_of[other.job.client], other.number) < own
+        ]
 
-    def _goes_before(self, first: Ticket, ticket: Ticket) -> bool:
+    def _is_not_overtaken(self, first: Ticket, ticket: Ticket) -> bool:
+        """Whether a stream waits for one before it: short ones need not wait for long ones, unless these wait long."""
         patience = _PATIENCE * min(first.job.max_wait, LONGEST_START_WAIT)
         return first.size <= ticket.size or self.now() - first.entered > patience
 
@@ -210,8 +217,8 @@ class Admission:
         """Whether its client has no other stream of the model, while another has or wants more than its share."""
         if ticket.job.background or not ticket.job.paced:
             return False
-        at_work = (*ticket.lane.active, *ticket.lane.starting)
-        if any(other.job.client == ticket.job.client and other is not ticket for other in at_work):
+        own = ticket.state in (TicketState.ACTIVE, TicketState.STARTING)
+        if ticket.lane.streams_of[ticket.job.client] > own:
             return False
         return bool(self._greedy(ticket.lane) - {ticket.job.client})
 
@@ -236,15 +243,22 @@ class Admission:
         if ticket.state is TicketState.LEFT:
             return
         if ticket.state is TicketState.WAITING:
-            self._dequeue(ticket)
-        else:
-            del self._open[ticket]
-            if not ticket.job.model:  # it reports no chunks: its whole time counts as one
-                ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
+            self._withdraw(ticket)
+            self.dispatch()
+            return
+        del self._open[ticket]
+        if not ticket.job.model:  # it reports no chunks: its whole time counts as one
+            ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
         self._forget(ticket)
         ticket.lane.let_begin(ticket, self.now())
         self._deactivate(ticket, TicketState.LEFT)
         self.dispatch()
+
+    def _withdraw(self, ticket: Ticket) -> None:
+        """Take a ticket out of the queue; that frees no slot."""
+        self._dequeue(ticket)
+        self._forget(ticket)
+        ticket.state = TicketState.LEFT
 
     @staticmethod
     def now() -> float:
@@ -263,7 +277,7 @@ class Admission:
         for ticket in self._in_order():
             if self.active >= self._max_active or len(self._open) >= _OPEN_PER_SLOT * self._max_active:
                 break
-            has_room = ticket.lane.has_room_for(ticket.job) or self.is_passed_over(ticket)
+            has_room = ticket.lane.has_room_for(ticket) or self.is_passed_over(ticket)
             if has_room and self._may_hold_a_slot(ticket):
                 self._dequeue(ticket)
                 self._open[ticket] = None
@@ -275,7 +289,7 @@ class Admission:
         if not self._live_waiting():
             napping = [ticket for ticket in self._open if ticket.state is TicketState.NAPPING]
             for ticket in napping[: self._max_active - self.active]:
-                has_room = ticket.lane.has_room_for(ticket.job) and not ticket.lane.starting
+                has_room = ticket.lane.has_room_for(ticket) and not ticket.lane.starting
                 if has_room and not self._is_in_the_way(ticket):
                     ticket.wake()
         for lane in self._lanes.values():
@@ -334,17 +348,17 @@ class Admission:
             del self._turns[client]
 
     def _holds_too_much(self, ticket: Ticket) -> bool:
-        mine = sum(other.job.client == ticket.job.client for other in (*ticket.lane.active, *ticket.lane.starting))
+        mine = ticket.lane.streams_of[ticket.job.client]
         return mine > max(1.0, self._max_share * ticket.lane.pace.limit)
 
     def _greedy(self, lane: Lane) -> set[str]:
-        """Clients with more live streams, under way or waiting, than their share of the model's."""
+        """Clients with more live streams, under way or waiting, than their share of those that there are or may be."""
         streams = Counter(
             ticket.job.client
             for ticket in (*self._open, *self._waiting)
             if ticket.lane is lane and ticket.state in _WANTS_A_SLOT and not ticket.job.background
         )
-        share = max(1.0, self._max_share * lane.pace.limit)
+        share = max(1.0, self._max_share * min(lane.pace.limit, max(_FEW, streams.total())))
         return {client for client, count in streams.items() if count > share}
 
     def _took_too_much(self, ticket: Ticket) -> bool:
@@ -373,20 +387,19 @@ class Admission:
         self._timer = None
         self.dispatch()
 
-    def _check(self, ticket: Ticket) -> None:
+    def _check(self, ticket: Ticket, wait: float | None) -> None:
         """Refuse a request that has just come by its client's share of the queue, the queue's length, or its wait."""
         waiting = Counter(other.job.client for other in self._live_waiting())
         share = max(1.0, self._max_share * self._max_waiting)
         if len(waiting) > 1 and waiting[ticket.job.client] > share:
-            raise self._refusal(ticket, RefusalReason.SHARE, "Your other requests fill their share of the queue")
-        wait = self._expected_wait(ticket)
-        if wait is not None and wait > _MARGIN * ticket.job.max_wait:
-            raise self._refusal(ticket, RefusalReason.WAIT, f"The request would wait {wait:.1f} s for its turn")
+            raise self._refusal(ticket, RefusalReason.SHARE, "Your other requests fill their share of the queue", wait)
+        if wait is not None and wait > self._longest_forecast(ticket):
+            raise self._refusal(ticket, RefusalReason.WAIT, f"The request would wait {wait:.1f} s for its turn", wait)
         if waiting.total() > self._max_waiting and not self._made_room_for(ticket, waiting, share):
             problem = (
                 f"The server is at its limit of {self._max_active} requests at once and {self._max_waiting} waiting"
             )
-            raise self._refusal(ticket, RefusalReason.QUEUE, problem)
+            raise self._refusal(ticket, RefusalReason.QUEUE, problem, wait)
 
     def _made_room_for(self, ticket: Ticket, waiting: Counter[str], share: float) -> bool:
         """Take the last place of a client that has more than its share of the queue."""
@@ -394,17 +407,22 @@ class Admission:
         if places <= share or client == ticket.job.client:
             return False
         last = next(other for other in reversed(self._waiting) if other.job.client == client)
-        last.refuse(self._refusal(last, RefusalReason.SHARE, "Your other requests fill their share of the queue"))
+        problem = "Your other requests fill their share of the queue"
+        last.refuse(self._refusal(last, RefusalReason.SHARE, problem, self._expected_wait(last)))
         self.leave(last)
         return True
 
-    def _begins_too_late(self, ticket: Ticket) -> bool:
+    def _longest_forecast(self, ticket: Ticket) -> float:
+        """The longest wait that may be expected, so that few of those admitted wait longer than they accept."""
+        wait = ticket.job.max_wait
+        return min(_MARGIN * wait, max(_LEAST_MARGIN * wait, wait - ticket.lane.lateness.usual))
+
+    def _begins_too_late(self, ticket: Ticket, wait: float | None) -> bool:
         """Whether it would find a slot, but begin only after the wait that it accepts."""
-        lane = ticket.lane
-        if lane.running + len(lane.starting) < _FEW or not self._has_to_fit(ticket) or self.is_passed_over(ticket):
+        if wait is None or wait <= self._longest_forecast(ticket) or not self._has_to_fit(ticket):
             return False
-        wait = self._expected_wait(ticket)
-        return wait is not None and wait > _MARGIN * ticket.job.max_wait
+        lane = ticket.lane
+        return lane.running + len(lane.starting) >= _FEW and not self.is_passed_over(ticket)
 
     def _expected_wait(self, ticket: Ticket) -> float | None:
         """Seconds until the turn of this ticket, from the work that is under way and ahead of it in the queue.
@@ -432,16 +450,20 @@ class Admission:
 
     def _seconds_until_start(self, ticket: Ticket) -> float:
         """Time until the longest stream of the line can begin, and until all before this one have begun."""
-        line = [*ticket.lane.starting, *self._ahead_in_queue(ticket)]
+        first_of_its_client = not ticket.lane.streams_of[ticket.job.client]
+        held_back = (
+            self._starting_before(ticket, self._beside(ticket)) if first_of_its_client else list(ticket.lane.starting)
+        )
+        line = [*held_back, *self._ahead_in_queue(ticket)]
         longest = max((ticket, *line), key=lambda other: other.size)
         rate = self._rate(ticket.lane)
-        return self._seconds_until_room(longest, rate) + self._audio_ahead(ticket, line) / rate
+        return self._seconds_until_room(longest, rate) + self._audio_ahead(ticket, line, held_back) / rate
 
-    def _audio_ahead(self, ticket: Ticket, line: list[Ticket]) -> float:
+    def _audio_ahead(self, ticket: Ticket, line: list[Ticket], held_back: list[Ticket]) -> float:
         """Audio of those that begin before it: those in the line, and as clients take turns, some that are yet to come."""
         clients = {other.job.client for other in (*line, ticket)}
         turns = (ticket.start - self._served) * len(clients)
-        return max(sum(other.size for other in line), sum(other.size for other in ticket.lane.starting) + turns)
+        return max(sum(other.size for other in line), sum(other.size for other in held_back) + turns)
 
     def _seconds_until_room(self, ticket: Ticket, rate: float) -> float:
         """Time until a stream can begin, if it is the next."""
@@ -475,23 +497,29 @@ class Admission:
             return min(seconds, ticket.lane.pace.chunk_seconds)
         return seconds
 
-    def _refusal(self, ticket: Ticket, reason: RefusalReason, problem: str) -> OverloadedError:
-        seconds = self._retry_after(ticket, has_place=reason is RefusalReason.WAIT)
+    def _refusal(
+        self, ticket: Ticket, reason: RefusalReason, problem: str, wait: float | None
+    ) -> OverloadedError:
+        seconds = self._retry_after(ticket, wait, has_place=reason is RefusalReason.WAIT)
         return OverloadedError(f"{problem}; try again in {seconds:.0f} s.", retry_after=seconds, reason=reason)
 
-    def _retry_after(self, ticket: Ticket, *, has_place: bool) -> float:
+    def _retry_after(self, ticket: Ticket, wait: float | None, *, has_place: bool) -> float:
         """Seconds until the request would be admitted, if those turned away before it come back when they were told.
 
         One that has no place in the queue gets it when the next of its client's begins.
         """
         lane, now = ticket.lane, self.now()
-        wait, pace = self._expected_wait(ticket), lane.pace.of_stream
+        pace = lane.pace.of_stream
         if wait is None or pace is None:
             return _MIN_RETRY_SECONDS
-        mine = next(other for other in self._in_order() if other.job.client == ticket.job.client)
-        place = 0.0 if has_place else self._expected_wait(mine) or 0.0
-        soonest = now + max(place, wait - _MARGIN * ticket.job.max_wait)
+        place = 0.0 if has_place else self._seconds_until_place(ticket)
+        soonest = now + max(place, wait - self._longest_forecast(ticket))
         at = min(max(soonest, lane.retry_at), soonest + _MAX_SPREAD_SECONDS)
         rate = self._rate(lane) if self._has_to_fit(ticket) else pace * lane.pace.limit
         lane.retry_at = at + ticket.size / rate
         return max(_MIN_RETRY_SECONDS, at - now)
+
+    def _seconds_until_place(self, ticket: Ticket) -> float:
+        """Time until the next of its client begins, and leaves its place in the queue."""
+        mine = next(other for other in self._in_order() if other.job.client == ticket.job.client)
+        return self._expected_wait(mine) or 0.0

@@ -16,7 +16,9 @@ class Throughput:
     """
 
     def __init__(self) -> None:
-        self._chunks: deque[tuple[float, float]] = deque(maxlen=_WINDOW)
+        self._chunks: deque[tuple[float, float]] = deque()
+        self._audio = 0.0
+        self._seconds = 0.0
         self._waited = 0.0
         self._counted = 0.0
         self._updated = 0.0
@@ -30,13 +32,19 @@ class Throughput:
 
     def chunk(self, audio: float, share: float) -> None:
         """Count a chunk; `share` is the part of its time in which somebody waited."""
-        self._chunks.append((audio * min(1.0, share), self._waited - self._counted))
+        self._add(audio * min(1.0, share), self._waited - self._counted)
         self._counted = self._waited
 
     @property
     def per_second(self) -> float | None:
         """None while too little was seen."""
-        seconds = sum(waited for _, waited in self._chunks)
-        if len(self._chunks) < _ENOUGH or seconds < _ENOUGH_SECONDS:
+        if len(self._chunks) < _ENOUGH or self._seconds < _ENOUGH_SECONDS:
             return None
-        return sum(audio for audio, _ in self._chunks) / seconds
+        return self._audio / self._seconds
+
+    def _add(self, audio: float, seconds: float) -> None:
+        self._chunks.append((audio, seconds))
+        if len(self._chunks) > _WINDOW:
+            oldest = self._chunks.popleft()
+            self._audio, self._seconds = self._audio - oldest[0], self._seconds - oldest[1]
+        self._audio, self._seconds = self._audio + audio, self._seconds + seconds

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, enter_precedence
+from polyvox.service.lateness import Lateness
 from polyvox.service.pace import Pace
 from polyvox.service.throughput import Throughput
 
@@ -22,6 +24,9 @@ LEAD_SECONDS = 10.0
 
 LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
+
+_MOST_HELD_BACK = 4
+_MUCH_SHORTER = 0.5
 
 _BACKGROUND_CHUNK_SECONDS = 2.0
 """Time for a chunk of a background request beyond which fewer of them should run at once."""
@@ -74,9 +79,12 @@ class Lane:
         self.active: set[Ticket] = set()
         self.starting: set[Ticket] = set()
         """Those that have a slot, and begin when they can be kept playing."""
+        self.streams_of: Counter[str] = Counter()
+        """How many of these each client has."""
         self.running = 0
         self.waiting = 0
         self.throughput = Throughput()
+        self.lateness = Lateness()
         self.retry_at = 0.0
         self.background_limit = 1.0
         self._load = 0.0
@@ -85,12 +93,14 @@ class Lane:
     def add(self, ticket: "Ticket", now: float) -> None:
         self.load(now)
         self.active.add(ticket)
+        self.streams_of[ticket.job.client] += 1
         self.running += ticket.job.paced
 
     def discard(self, ticket: "Ticket", now: float) -> None:
         self.load(now)
         if ticket in self.active:
             self.active.remove(ticket)
+            self._forget(ticket.job.client)
             self.running -= ticket.job.paced
 
     def wait(self, ticket: "Ticket", now: float) -> None:
@@ -106,13 +116,31 @@ class Lane:
         """Count one that waits until it can be kept playing."""
         self.load(now)
         self.starting.add(ticket)
+        self.streams_of[ticket.job.client] += 1
 
     def let_begin(self, ticket: "Ticket", now: float) -> None:
         self.load(now)
-        self.starting.discard(ticket)
+        if ticket in self.starting:
+            self.starting.remove(ticket)
+            self._forget(ticket.job.client)
 
-    def has_room_for(self, job: Job) -> bool:
-        return not job.paced or (self.running + len(self.starting) < self.pace.limit and len(self.starting) < 4)
+    def _forget(self, client: str) -> None:
+        self.streams_of[client] -= 1
+        if not self.streams_of[client]:
+            del self.streams_of[client]
+
+    def has_room_for(self, ticket: "Ticket") -> bool:
+        """Whether one more may have a slot.
+
+        Where some are held back already, the next ones are better off in the queue, where clients take turns; but one
+        that is much shorter may begin before them.
+        """
+        if not ticket.job.paced:
+            return True
+        if self.running + len(self.starting) >= self.pace.limit:
+            return False
+        held_back = [other.size for other in self.starting]
+        return len(held_back) < _MOST_HELD_BACK or ticket.size < _MUCH_SHORTER * min(held_back)
 
     def background_chunk(self, seconds: float) -> None:
         """Count the time in which a background request got a chunk."""
@@ -143,6 +171,8 @@ class Ticket:
         self.start = 0.0
         self.size = lane.pace.expected_seconds(job.chars)
         self.state = TicketState.WAITING
+        self.expected: float | None = None
+        """Seconds from its entry to its first audio, as expected then; None where that is not known."""
         self.entered = admission.now()
         self.granted_at = 0.0
         self.stalled_since = 0.0
@@ -226,6 +256,8 @@ class Ticket:
             return
         if is_first:
             lane.pace.first_chunk(seconds)
+            if self.expected is not None:
+                lane.lateness.add(now - self.entered - self.expected)
         if seconds > 0:
             lane.throughput.chunk(audio, (lane.waited(now) - self._waited) / seconds)
 
