@@ -14,7 +14,9 @@ from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
 from polyvox.service.admission import Admission
+from polyvox.service.lateness import Lateness
 from polyvox.service.speech import SpeechRequest
+from polyvox.service.throughput import Throughput
 from polyvox.service.ticket import Job, Ticket, TicketState
 from polyvox.types import Utterance
 
@@ -512,3 +514,58 @@ async def test_a_background_request_waits_while_a_live_one_may_run_out_of_audio(
     admission.take(item)
     live.produced(20.0, 0.1)
     assert admission.nap_seconds(item) == 0.0
+
+
+async def test_a_stream_that_is_held_back_leaves_no_slot_to_one_more(clock: Clock) -> None:
+    admission = Admission(16, 64, adaptive=True)
+    tickets = [admission.enter(Job("m", "one", chars=500, capacity=2.5)) for _ in range(6)]
+    assert [is_granted(ticket) for ticket in tickets] == [True] * 4 + [False] * 2
+    assert admission.start(tickets[0])
+    assert not admission.start(tickets[1])
+    assert [is_granted(ticket) for ticket in tickets] == [True] * 4 + [False] * 2
+
+
+async def test_streams_that_are_held_back_begin_as_soon_as_audio_is_made(clock: Clock) -> None:
+    admission = Admission(16, 64, adaptive=True)
+    first, second = (admission.enter(Job("m", "one", chars=40, capacity=8.0)) for _ in range(2))
+    await first.turn()
+    turn = asyncio.create_task(second.turn())
+    await asyncio.sleep(0)
+    assert second.state is TicketState.STARTING
+    first.produced(2.8, 0.4)
+    assert second.state is TicketState.ACTIVE
+    await turn
+
+
+async def test_a_listener_plays_nothing_while_it_does_not_read(clock: Clock) -> None:
+    ticket = Admission(2, 4).enter(job())
+    await speak(ticket, clock, 4.0, 1.0)
+    clock.now += 1.0
+    ticket.pause()
+    clock.now += 60.0
+    assert ticket.ahead(clock.now) == pytest.approx(3.0)
+    ticket.resume()
+    clock.now += 5.0
+    assert ticket.ahead(clock.now) == pytest.approx(-2.0)
+    ticket.produced(1.0, 0.1)
+    assert ticket.ahead(clock.now) == pytest.approx(1.0), "after a gap it goes on from there"
+
+
+def test_throughput_is_what_was_made_while_somebody_waited() -> None:
+    throughput, now = Throughput(), 0.0
+    for _ in range(8):
+        throughput.waited(now := now + 1.0, somebody_waits=False)
+        throughput.chunk(1.0, 0.0)
+    assert throughput.per_second is None
+    for _ in range(100):
+        throughput.waited(now := now + 0.5, somebody_waits=True)
+        throughput.chunk(2.0, 1.0)
+    assert throughput.per_second == pytest.approx(4.0)
+
+
+def test_lateness_is_what_most_streams_do_not_exceed() -> None:
+    lateness = Lateness()
+    assert lateness.usual == 0.0
+    for seconds in (*[-1.0] * 30, *[0.5] * 30, *[2.0] * 3, 9.0):
+        lateness.add(seconds)
+    assert lateness.usual == 2.0

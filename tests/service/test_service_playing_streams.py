@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyvox.service.playing_streams import PlayingStream, all_keep_playing
+from polyvox.service.playing_streams import NewStream, PlayingStream, all_keep_playing, seconds_until_room
 
 LONG = 60.0
 
@@ -40,3 +40,18 @@ def test_serving_the_most_urgent_first_bears_the_forecast_out(capacity):
             ahead = [lead - step for lead in ahead]
             gap = max(gap, *(-lead for lead, rest in zip(ahead, left, strict=True) if rest > 0), 0.0)
         assert (gap <= 2 * step) is all_keep_playing(streams, capacity)
+
+
+@pytest.mark.parametrize(
+    ("streams", "new", "expected"),
+    [
+        ([], (LONG, 10), 0.0),
+        ([(5, LONG)], (2, 1), 0.0),
+        ([(0, LONG)], (2, 2), 1.0),  # two seconds of lead, and one that is played meanwhile, at three a second
+        ([(0, 6)], (2, 2), 1.0),
+        ([(0, LONG), (0, LONG), (0, LONG)], (LONG, 1), 30.0),  # never: all is played as it is made
+    ],
+)
+def test_a_new_stream_begins_when_the_others_have_their_lead_and_all_can_be_served(streams, new, expected):
+    others = [PlayingStream(*stream) for stream in streams]
+    assert seconds_until_room(others, NewStream(*new), 3.0, 2.5, 30.0) == pytest.approx(expected, abs=0.5)

@@ -136,7 +136,7 @@ class Admission:
         return ticket.started
 
     def start_streams(self, lane: Lane) -> None:
-        """Let those streams of a model begin that can be kept playing; to be called when audio was made, or less is to be."""
+        """Let those streams of a model begin that can be kept playing, now that audio was made or one has ended."""
         shortest = math.inf
         for ticket in self._start_order(lane):
             if (ticket.size < shortest or self.is_passed_over(ticket)) and self.may_start(ticket):
@@ -171,7 +171,7 @@ class Admission:
         )
 
     def _has_to_fit(self, ticket: Ticket) -> bool:
-        """Whether it begins only when it can be kept playing beside others, as streams take the audio from each other."""
+        """Whether it begins only when it can be kept playing: where streams take the audio from each other."""
         capacity, job = ticket.lane.pace.capacity, ticket.job
         return capacity is not None and capacity >= PLAYING and job.paced and not job.background
 
@@ -432,10 +432,15 @@ class Admission:
         """
         if ticket.lane.pace.of_stream is None:
             return None
-        slot = self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)
         if not self._has_to_fit(ticket):
-            return slot
-        return max(slot, self._seconds_until_start(ticket)) + ticket.lane.pace.first_chunk_seconds
+            return self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)
+        line, rate = self._line_before(ticket), self._rate(ticket.lane)
+        start, first_chunk = self._audio_before(ticket, line) / rate, ticket.lane.pace.first_chunk_seconds
+        if start + first_chunk > self._longest_forecast(ticket):  # too long already: a refusal should cost little
+            return start + first_chunk
+        longest = max((ticket, *line), key=lambda other: other.size)
+        start += self._seconds_until_room(longest, rate)
+        return max(start, self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)) + first_chunk
 
     def _seconds_until_slot(self, ticket: Ticket, pace: float) -> float:
         lane, now = ticket.lane, self.now()
@@ -448,22 +453,23 @@ class Admission:
             heapq.heapreplace(free, free[0] + other.seconds_left(now, pace))
         return free[0]
 
-    def _seconds_until_start(self, ticket: Ticket) -> float:
-        """Time until the longest stream of the line can begin, and until all before this one have begun."""
-        first_of_its_client = not ticket.lane.streams_of[ticket.job.client]
-        held_back = (
-            self._starting_before(ticket, self._beside(ticket)) if first_of_its_client else list(ticket.lane.starting)
-        )
-        line = [*held_back, *self._ahead_in_queue(ticket)]
-        longest = max((ticket, *line), key=lambda other: other.size)
-        rate = self._rate(ticket.lane)
-        return self._seconds_until_room(longest, rate) + self._audio_ahead(ticket, line, held_back) / rate
+    def _line_before(self, ticket: Ticket) -> list[Ticket]:
+        """Those that begin before it as things are; the first stream of a client goes before most others."""
+        lane, beside = ticket.lane, self._beside(ticket)
+        others = lane.streams_of[ticket.job.client]
+        held_back = list(lane.starting) if others else self._starting_before(ticket, beside)
+        return [*held_back, *self._ahead_in_queue(ticket)]
 
-    def _audio_ahead(self, ticket: Ticket, line: list[Ticket], held_back: list[Ticket]) -> float:
-        """Audio of those that begin before it: those in the line, and as clients take turns, some that are yet to come."""
+    def _audio_before(self, ticket: Ticket, line: list[Ticket]) -> float:
+        """Audio of those that begin before it, some that are yet to come among them: with each of its client's own that
+        wait in the queue, each of the other clients has a turn, too.
+        """
         clients = {other.job.client for other in (*line, ticket)}
-        turns = (ticket.start - self._served) * len(clients)
-        return max(sum(other.size for other in line), sum(other.size for other in held_back) + turns)
+        held_back = sum(other.size for other in line if other.state is TicketState.STARTING)
+        own = sum(
+            other.size for other in line if other.state is TicketState.WAITING and other.job.client == ticket.job.client
+        )
+        return max(sum(other.size for other in line), held_back + own * len(clients))
 
     def _seconds_until_room(self, ticket: Ticket, rate: float) -> float:
         """Time until a stream can begin, if it is the next."""
@@ -497,9 +503,7 @@ class Admission:
             return min(seconds, ticket.lane.pace.chunk_seconds)
         return seconds
 
-    def _refusal(
-        self, ticket: Ticket, reason: RefusalReason, problem: str, wait: float | None
-    ) -> OverloadedError:
+    def _refusal(self, ticket: Ticket, reason: RefusalReason, problem: str, wait: float | None) -> OverloadedError:
         seconds = self._retry_after(ticket, wait, has_place=reason is RefusalReason.WAIT)
         return OverloadedError(f"{problem}; try again in {seconds:.0f} s.", retry_after=seconds, reason=reason)
 

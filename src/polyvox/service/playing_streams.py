@@ -55,9 +55,7 @@ def seconds_until_room(
     return longest
 
 
-def _has_room(
-    streams: Sequence[PlayingStream], new: NewStream, rate: float, capacity: float, seconds: float
-) -> bool:
+def _has_room(streams: Sequence[PlayingStream], new: NewStream, rate: float, capacity: float, seconds: float) -> bool:
     made = rate * seconds
     if sum(stream.needed_by(seconds + new.lead_of_others) for stream in streams) > made:
         return False

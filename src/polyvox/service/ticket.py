@@ -69,9 +69,9 @@ class TicketState(Enum):
 class Lane:
     """The requests of one model: its pace, its active tickets, and until when others were told to stay away.
 
-    `running` counts those of them that keep the engine busy, `waiting` the live ones in the queue. `background_limit` is how many background requests may run
-    at once: it grows while their chunks come soon, as on an engine that batches, and shrinks where each waits for the
-    others, since a live request would wait behind them, too.
+    `running` counts those of them that keep the engine busy, `waiting` the live ones in the queue. `background_limit`
+    is how many background requests may run at once: it grows while their chunks come soon, as on an engine that
+    batches, and shrinks where each waits for the others, since a live request would wait behind them, too.
     """
 
     def __init__(self, pace: Pace) -> None:
@@ -304,7 +304,7 @@ class Ticket:
         self._woken.set()
 
     def ahead(self, now: float) -> float:
-        """Seconds of audio ahead of a client that has been playing since the first audio, except while it did not read."""
+        """Seconds of audio ahead of a client that has played since the first audio, except while it did not read."""
         return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
 
     @property
