@@ -130,14 +130,14 @@ class Lane:
             del self.streams_of[client]
 
     def has_room_for(self, ticket: "Ticket") -> bool:
-        """Whether one more may have a slot.
+        """Whether one more may have a slot; those that are held back keep all but one from it.
 
         Where some are held back already, the next ones are better off in the queue, where clients take turns; but one
         that is much shorter may begin before them.
         """
         if not ticket.job.paced:
             return True
-        if self.running + len(self.starting) >= self.pace.limit:
+        if self.running + len(self.starting) >= self.pace.limit + bool(self.starting):
             return False
         held_back = [other.size for other in self.starting]
         return len(held_back) < _MOST_HELD_BACK or ticket.size < _MUCH_SHORTER * min(held_back)
