@@ -162,11 +162,13 @@ class Admission:
         if any(self._is_not_overtaken(other, ticket) for other in self._starting_before(ticket, beside)):
             return False
         pace, now = ticket.lane.pace, self.now()
-        if sum(not other.audio for other in beside) >= pace.streams_at_once:
+        unheard = sum(not other.audio for other in beside)
+        if unheard >= pace.streams_at_once:
             return False  # each would only make the other's first audio late
+        lead = min(self._time_alone(ticket) * (1 + unheard), LEAD_SECONDS)
         streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside]
         heard = [stream for stream, other in zip(streams, beside, strict=True) if other.audio]
-        return all(stream.ahead >= self._time_alone(ticket) for stream in heard) and all_keep_playing(
+        return all(stream.ahead >= lead for stream in heard) and all_keep_playing(
             [*streams, PlayingStream(0.0, ticket.size)], (pace.capacity or 0.0) / PLAYING
         )
 
@@ -202,7 +204,9 @@ class Admission:
 
     def _time_alone(self, ticket: Ticket) -> float:
         """Chunks are made whole: the others must be able to wait until a stream is made, or has a lead of its own."""
-        return min(ticket.size / (ticket.lane.pace.capacity or PLAYING), LEAD_SECONDS)
+        lane = ticket.lane
+        capacity = min(lane.pace.capacity or PLAYING, lane.throughput.per_second or math.inf)
+        return min(ticket.size / capacity, LEAD_SECONDS)
 
     def _start_order(self, lane: Lane) -> list[Ticket]:
         """Those that are held back, the next first: clients take turns."""

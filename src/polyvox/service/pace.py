@@ -46,7 +46,7 @@ class Pace:
         self._adaptive = adaptive
         self._chunks: deque[_Chunk] = deque(maxlen=_WINDOW)
         self._alone: float | None = None
-        self._capacity = capacity
+        self._capacity = self._claimed = capacity
         self._texts: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
         self._first_chunks: deque[float] = deque(maxlen=_WINDOW)
 
@@ -90,10 +90,12 @@ class Pace:
 
     @property
     def streams_at_once(self) -> int:
-        """Streams that the engine works for at the same time: so many times a lone stream's pace is its capacity."""
-        if self._capacity is None or self._alone is None:
-            return 1
-        return max(1, round(self._capacity / self._alone))
+        """Streams that the engine works for at the same time: so many times a lone stream's pace is its capacity.
+
+        By the engine's own word where it gives it: what was measured beside few streams may be too much.
+        """
+        capacity = self._claimed or self._capacity
+        return 1 if capacity is None or self._alone is None else max(1, round(capacity / self._alone))
 
     @property
     def first_chunk_seconds(self) -> float:
