@@ -34,7 +34,8 @@ from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.session import Session
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices import VoiceService
 from polyvox.settings_loader import Loader
 from polyvox.text.captions import CaptionFormat, captions, cues

@@ -8,8 +8,8 @@ from starlette.websockets import WebSocketDisconnect
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.api.context_pool import ContextPool
 from polyvox.errors import OverloadedError, PolyvoxError, TextError
-from polyvox.service.speech import SpeechRequest
 from polyvox.service.speech_context import SpeechContext
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called
 from polyvox.api.cosyvoice_requests import read_recording
 from polyvox.errors import PolyvoxError
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from helpers.realtime_client import realtime_client
 from helpers.serving import called, served
 from helpers.untimed import UntimedStreamEngine, UntimedToneEngine
 from polyvox.errors import InvalidRequestError
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Capabilities, Utterance
 
 pytestmark = pytest.mark.anyio

@@ -412,7 +412,7 @@ class OneAtATime(ToneEngine):
     async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
         async for chunk in super().speak(utterance):
             async with self._device:
-                await asyncio.sleep(0.04)
+                await asyncio.sleep(0.08)
             self.made.append(utterance.text)
             yield chunk
 

@@ -16,7 +16,7 @@ from polyvox.engines.zipvoice.frontend import ZipVoiceFrontend
 from polyvox.engines.zipvoice.networks import ZipVoiceNetworks
 from polyvox.engines.zipvoice.variants import VARIANTS
 from polyvox.installation import load_settings
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.types import AudioChunk, PreparedVoice, Utterance, VoicePrompt
 

@@ -11,7 +11,7 @@ from polyvox.engines.kit.playhead import Playhead
 from polyvox.errors import OverloadedError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Stage
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio

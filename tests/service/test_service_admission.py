@@ -15,7 +15,7 @@ from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
 from polyvox.service.admission import Admission
 from polyvox.service.lateness import Lateness
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.throughput import Throughput
 from polyvox.service.ticket import Job, Ticket, TicketState
 from polyvox.types import Utterance

@@ -16,7 +16,8 @@ from polyvox.service import chunk_log as module
 from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.chunk_summary import ChunkSummary
 from polyvox.service.rotated_file import RotatedFile
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, ChunkPolicy, Seconds, Span, StageSeconds, Utterance
 
 pytestmark = pytest.mark.anyio

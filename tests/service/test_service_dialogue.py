@@ -14,7 +14,7 @@ from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError
 from polyvox.service.dialogue import DialogueScript, resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER
 

@@ -16,7 +16,7 @@ from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import EngineError
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import SessionState
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio

@@ -23,7 +23,7 @@ from polyvox.errors import (
 from polyvox.service import fitting
 from polyvox.service.fit_worker import FitStep
 from polyvox.service.fitting import FitState, FittingService, check_possible
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import PreparedVoice, Utterance
 from polyvox.voices.fitted import KEY, fitted_style
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails, VoiceQuery

@@ -28,7 +28,7 @@ from polyvox.service.keys.record import Limits, Scope
 from polyvox.service.keys.store import KeyStore
 from polyvox.service.keys.usage import DayClock, Usage
 from polyvox.service.metrics import Metrics
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.service.playback import Playback
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
 CHUNK = 0.1

@@ -13,7 +13,7 @@ from helpers.scripted_fits import ScriptedFits, fitting_service
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import PresetPrompt, PresetVoices
 from polyvox.errors import InvalidRequestError, UnavailableError, UnknownVoiceError
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import PreparedVoice, Utterance
 from polyvox.voices.fitted import fitted_style
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails

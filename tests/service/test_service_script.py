@@ -13,7 +13,7 @@ from polyvox.errors import MarkupError
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn
 from polyvox.service.script_reader import MarkupRequest, VoiceAlias
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.stream_in import SpeakStream
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails

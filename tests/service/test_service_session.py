@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone, tone_service
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, StalledError, TextError
 from polyvox.service.session import Session, SessionState
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 
 pytestmark = pytest.mark.anyio

@@ -25,7 +25,8 @@ from polyvox.errors import (
     status_of,
 )
 from polyvox.service.session import SessionState
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -178,22 +179,22 @@ class TestPhonemesAndMixes:
                 return super().phonemize(text, language)
 
         async with running(tone_service(Noting())) as service:
-            assert await service.phonemize("Ab", "en-us", None, _found) == ("ab", [97, 98])
-            blend = await service.mixed_voice("low+high", None, np.asarray)
+            assert await service.side_requests.phonemize("Ab", "en-us", None, _found) == ("ab", [97, 98])
+            blend = await service.side_requests.mixed_voice("low+high", None, np.asarray)
             assert blend.shape == (510, 1, 256)
             np.testing.assert_array_equal(blend, 330.0)
             with pytest.raises(UnknownVoiceError):
-                await service.mixed_voice("low+nobody", None, np.asarray)
+                await service.side_requests.mixed_voice("low+nobody", None, np.asarray)
             with pytest.raises(TextError):
-                await service.phonemize("  ", "en-us", None, _found)
+                await service.side_requests.phonemize("  ", "en-us", None, _found)
         assert threading.main_thread().name not in where
 
     async def test_are_refused_by_name_where_the_engine_has_none(self) -> None:
         async with running(tone_service(PlainToneEngine())) as service:
             with pytest.raises(InvalidRequestError, match="phonemes"):
-                await service.phonemize("hello", "en-us", None, _found)
+                await service.side_requests.phonemize("hello", "en-us", None, _found)
             with pytest.raises(InvalidRequestError, match="cannot be mixed"):
-                await service.mixed_voice("low+high", None, np.asarray)
+                await service.side_requests.mixed_voice("low+high", None, np.asarray)
 
 
 def _found(phonemes: str, tokens: list[int]) -> tuple[str, list[int]]:

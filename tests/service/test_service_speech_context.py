@@ -9,8 +9,8 @@ from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, StalledError, TextError
 from polyvox.service.context_encoding import encoded_context
-from polyvox.service.speech import SpeechRequest
 from polyvox.service.speech_context import ContextAudio, ContextOptions, Flushed, SpeechContext
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio
@@ -199,7 +199,7 @@ async def test_one_encoder_serves_all_generations(engine):
 
 
 async def test_cancelled_contexts_are_counted_with_the_time_until_their_slot_is_free():
-    engine = ToneEngine(chunks=50, delay=0.3)
+    engine = ToneEngine(chunks=50, delay=1.0)
     async with running(tone_service(engine)) as service:
         sample = service.metrics.registry.get_sample_value
         labels = {"door": "test"}
@@ -213,7 +213,7 @@ async def test_cancelled_contexts_are_counted_with_the_time_until_their_slot_is_
             await context.cancel()
         assert sample("polyvox_open_contexts", labels) == 0
         assert sample("polyvox_cancelled_contexts_total", labels) == 1
-        assert sample("polyvox_cancel_seconds_sum", labels) < 0.3
+        assert sample("polyvox_cancel_seconds_sum", labels) < 1.0
 
 
 async def test_a_context_that_ends_by_itself_was_not_cancelled():

@@ -23,7 +23,7 @@ from polyvox.errors import (
     UnknownVoiceError,
 )
 from polyvox.service.prompts import CacheKind
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices import Transcribe
 from polyvox.types import Utterance
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceDetails, VoiceQuery

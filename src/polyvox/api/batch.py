@@ -29,7 +29,8 @@ from polyvox.config import Settings
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, OverloadedError, PolyvoxError, QuotaError
 from polyvox.service.client_names import batch_client
 from polyvox.service.encoding import encode_whole
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 
 _RETRY_SECONDS = (1.0, 15.0)
 _RESULTS = "results.json"

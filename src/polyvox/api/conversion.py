@@ -17,7 +17,8 @@ from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
 from polyvox.service.convert import ConvertRecording, cannot_convert
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 from polyvox.voices.references import InlineVoice, parse_reference
 

@@ -12,7 +12,7 @@ from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.errors import PromptError
 from polyvox.service.script_reader import MarkupRequest
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices import VoiceService
 from polyvox.types import Utterance
 from polyvox.voices.listed_files import read_listed

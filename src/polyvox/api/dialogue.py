@@ -32,7 +32,7 @@ from polyvox.service.caption_track import MAX_SPEAKER_NAME_CHARS, DialogueCaptio
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn, turn_starts
 from polyvox.service.request_kind import RequestKind
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk
 
 router = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["speech"])

@@ -126,7 +126,7 @@ async def captioned_speech(
 async def phonemize(body: PhonemizeBody, service: Service) -> Response:
     """The phonemes with which a model reads a text."""
     language = language_tag(body.language, "language")
-    return SideResponse(partial(service.phonemize, body.text, language, body.model, _phonemes_json))
+    return SideResponse(partial(service.side_requests.phonemize, body.text, language, body.model, _phonemes_json))
 
 
 def _phonemes_json(phonemes: str, tokens: list[int]) -> bytes:
@@ -157,7 +157,7 @@ async def translate_ssml(body: SsmlBody, service: Service, response: Response) -
     The tags say nothing of volume and pitch; send the SSML itself to `/v1/audio/speech` to have them.
     """
     _check_ssml(service)
-    text, warnings = await service.translate_ssml(body.text, body.voice, body.model)
+    text, warnings = await service.side_requests.translate_ssml(body.text, body.voice, body.model)
     if warnings:
         response.headers[WARNING_HEADER] = one_line(warnings.sentences)
     return TaggedText(text=text)
@@ -194,7 +194,7 @@ async def combine_voices(
     expression = str(voices)
     name = _UNSAFE_IN_A_FILE_NAME.sub("", expression)[:100]
     headers = {"Content-Disposition": f'attachment; filename="{name}.pt"', "Cache-Control": "no-store"}
-    work = partial(service.mixed_voice, expression, None, torch_file)
+    work = partial(service.side_requests.mixed_voice, expression, None, torch_file)
     return SideResponse(work, "application/octet-stream", headers)
 
 

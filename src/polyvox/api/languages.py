@@ -24,7 +24,7 @@ _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}")
 
 
 def language_tag(code: str, field: str) -> str:
-    """DialogueTurn one of Kokoro's letters or a BCP 47 tag into an engine's tag.
+    """Turn one of Kokoro's letters or a BCP 47 tag into an engine's tag.
 
     A region that no engine distinguishes is dropped (`fr-CA` is `fr`, `en-AU` is `en-us`). An unknown language passes:
     the engine decides whether it can be spoken.

@@ -22,7 +22,7 @@ from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.service.dictionaries import MAX_NAMED
 from polyvox.service.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.script_reader import MarkupRequest, VoiceAlias
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, CodeBlocks, NormalizationOptions, TimingSource, Utterance
 

@@ -9,7 +9,8 @@ from polyvox.api.body import off_the_loop
 from polyvox.api.schemas import SpeechBody
 from polyvox.api.streaming import BodyFormat, audio_body
 from polyvox.config import Settings
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices import VoiceService
 from polyvox.voices.references import RegisteredVoice, parse_reference
 

@@ -27,7 +27,7 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.service.side_work import SideWork
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.settings_loader import ForeignVariables
 from polyvox.text.grapheme_frontend import GraphemeFrontend, one_line

@@ -31,7 +31,8 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session, SessionState
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.text.warnings import one_line
 
 SAMPLE_RATE_HEADER = "X-Audio-Sample-Rate"

@@ -21,7 +21,7 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
 from polyvox.service.prompts import CacheKind
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.voices import Transcribe, VoiceService
 from polyvox.settings_loader import ForeignVariables, is_on

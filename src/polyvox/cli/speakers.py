@@ -16,7 +16,7 @@ from polyvox.cli.speech import SayRequest, remote_speech
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
 from polyvox.evaluate.evaluation import Speak
-from polyvox.service.speech import SpeechRequest
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Pcm, Utterance
 
 MAX_AUDIO_SECONDS = 300.0

@@ -16,7 +16,8 @@ from polyvox.service.caption_track import CaptionTrack, DialogueCaptionTrack, sp
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn
 from polyvox.service.script_reader import MarkupRequest
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices import VoiceService
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import Pcm, Utterance, WordTiming

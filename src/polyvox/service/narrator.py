@@ -11,7 +11,8 @@ from polyvox.books.options import NarrationOptions
 from polyvox.books.plan import Passage
 from polyvox.errors import DeadlineError, EngineError, OverloadedError
 from polyvox.service.script_reader import MarkupRequest
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voice_resolver import VoiceResolver
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.references import RegisteredVoice

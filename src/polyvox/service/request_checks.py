@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Protocol
 
 import structlog
 
@@ -11,6 +10,7 @@ from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError
 from polyvox.service.delivery import Delivery, closing
 from polyvox.service.request_kind import RequestKind
 from polyvox.service.script_reader import tag_rules
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.text.inline_tags import cleaned
 from polyvox.text.tracked import TrackedText
@@ -20,26 +20,7 @@ from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
-class Numbers(Protocol):
-    """The part of a `SpeechRequest` that is checked and delivered by."""
-
-    @property
-    def utterance(self) -> Utterance: ...
-
-    @property
-    def sample_rate(self) -> int | None: ...
-
-    @property
-    def volume(self) -> float: ...
-
-    @property
-    def loudness(self) -> float | None: ...
-
-    @property
-    def deadline(self) -> float | None: ...
-
-
-def check_numbers(request: Numbers) -> None:
+def check_numbers(request: SpeechRequest) -> None:
     """Refuse what lies outside of its range."""
     utterance = request.utterance
     if utterance.speed not in SPEED_RANGE:
@@ -99,7 +80,7 @@ def adapted(utterance: Utterance, engine: Engine, warnings: Warnings) -> Utteran
     return utterance
 
 
-def delivery_of(request: Numbers, engine: Engine) -> Delivery:
+def delivery_of(request: SpeechRequest, engine: Engine) -> Delivery:
     """How the engine's audio becomes what the caller asked for."""
     can = engine.capabilities
     return Delivery(

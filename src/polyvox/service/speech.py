@@ -2,20 +2,15 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from functools import partial
 from uuid import uuid4
 
-import numpy as np
-import numpy.typing as npt
 import structlog
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, SupportsMixing, SupportsPhonemes
+from polyvox.engines.base import Engine
 from polyvox.errors import (
-    InvalidRequestError,
-    MarkupError,
     OverloadedError,
     PolyvoxError,
     TextError,
@@ -39,24 +34,28 @@ from polyvox.service.output_budget import OutputBudget
 from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.pronunciation import Pronunciation
 from polyvox.service.quickest_pace import QuickestPace
+from polyvox.service.readiness import Readiness
 from polyvox.service.registry import Registry
 from polyvox.service.request_checks import (
     adapted,
     check_numbers,
     check_with,
     delivery_of,
-    speak_with_voice,
     with_code_blocks,
 )
 from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText, TakesPronunciation
 from polyvox.service.rotated_file import RotatedFile
-from polyvox.service.script_reader import MarkupRequest, ScriptReader, ssml_rules
+from polyvox.service.script_reader import ScriptReader
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.session_trace import SessionTrace
+from polyvox.service.side_requests import SideRequests
 from polyvox.service.side_work import SideWork
 from polyvox.service.slotless import SlotlessTicket
-from polyvox.service.speech_cache import CacheUse, SpeechCache, SpeechKey
+from polyvox.service.speech_cache import SpeechCache, SpeechKey
 from polyvox.service.speech_key import speech_key
+from polyvox.service.speech_output import SpeechOutput
+from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_source import SpeechSource
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job, Ticket
@@ -64,10 +63,8 @@ from polyvox.service.timed_engine import timed_engine
 from polyvox.service.tracing import Tracer
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.word_timer import WordTimer
-from polyvox.text import ssml
-from polyvox.text.dictionary import Dictionary
 from polyvox.text.warnings import Warnings
-from polyvox.types import SPEED_RANGE, AudioChunk, CodeBlocks, Utterance
+from polyvox.types import SPEED_RANGE, CodeBlocks, Utterance
 from polyvox.voices.records import SHARED_OWNER
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -77,70 +74,6 @@ _ESTIMATE_ERROR = 1.25
 _ANY_TEXT = "a"
 """In place of a text that is not there yet."""
 
-Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechRequest:
-    """A request of a door. `door` is the door's name, for logs and metrics.
-
-    `resolve_voice` looks up a voice that is not the engine's own; it is prepared once the request is admitted. `kind`
-    replaces speaking the utterance's text; `resolve_kind` makes it where something has to be looked up. `client` is
-    whom the request is counted for, a key or an address. `max_wait` is the longest wait for its turn, in seconds; None
-    leaves it to the server. A `whole` answer is sent when all of it is spoken. `request_id` is the caller's own id.
-    Nobody waits for the first words of a `background` request, such as an item of a batch; it has its own memory for
-    whole answers.
-    Dictionaries say how words are pronounced: those in `dictionaries`, those of `dictionary_names`, and the default
-    ones of `owner`.
-    `markup` says which markup of the text is obeyed. With `words` an engine that has no word timings is given them.
-    `owner` is also whose cached speech may answer it, and for whom it is cached; None for nobody's. Without `use_cache`
-    it is spoken in any case.
-    """
-
-    utterance: Utterance
-    model: str | None = None
-    sample_rate: int | None = None
-    volume: float = 1.0
-    loudness: float | None = None
-    deadline: float | None = None
-    door: str = ""
-    resolve_voice: Callable[[], Awaitable[ResolvedVoice | None]] | None = None
-    kind: RequestKind | None = None
-    resolve_kind: Callable[[], Awaitable[RequestKind]] | None = None
-    client: str = ""
-    max_wait: float | None = None
-    whole: bool = False
-    markup: MarkupRequest = field(default_factory=MarkupRequest)
-    request_id: str | None = None
-    background: bool = False
-    words: bool = False
-    owner: str | None = None
-    use_cache: bool = True
-    dictionary_names: tuple[str, ...] = ()
-    dictionaries: tuple[Dictionary, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Readiness:
-    """Whether requests for the default model can be served, and the reason for each model that is not available.
-
-    `warnings` are about models that work, but not as their settings ask.
-    """
-
-    ok: bool
-    reasons: dict[str, str]
-    warnings: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechOutput:
-    """What a request's audio will be, known before its text is; `warnings` are of what the model does not obey."""
-
-    model: str
-    sample_rate: int
-    channels: int
-    warnings: tuple[str, ...] = ()
-
 
 @dataclass(frozen=True, slots=True)
 class _Caller:
@@ -148,6 +81,16 @@ class _Caller:
 
     holder: Holder | None
     rate: Level | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """A session that is about to be there."""
+
+    session_id: str
+    model: str
+    caller: _Caller
+    trace: SessionTrace | None
 
 
 class SpeechService:
@@ -179,6 +122,7 @@ class SpeechService:
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
+        self.side_requests = SideRequests(self._hold, self.side_work, self._limits)
         self.dictionaries = Dictionaries(settings, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
         self._fingerprints = ModelFingerprints(settings)
@@ -259,7 +203,7 @@ class SpeechService:
                 self._check_text(request, model)
             hold = await self._hold(model)
             try:
-                session = await self._resolve_and_open(request, model, session_id, trace, caller)
+                session = await self._open(request, _Opening(session_id, model, caller, trace))
             except BaseException:
                 hold.release()
                 raise
@@ -314,9 +258,25 @@ class SpeechService:
             form = delivery_of(request, engine)
         return SpeechOutput(model, form.sample_rate, form.channels, warnings.sentences)
 
-    async def _resolve_and_open(
-        self, request: SpeechRequest, model: str, session_id: str, trace: SessionTrace | None, caller: _Caller
-    ) -> Session:
+    async def _open(self, request: SpeechRequest, opening: _Opening) -> Session:
+        request, warnings = await self._resolved(request, opening.model)
+        voice = None if request.resolve_voice is None else await request.resolve_voice()
+        source = await self._source(request, voice, warnings, opening)
+        plan, trace = self._plan(request, source, opening), opening.trace
+        if trace is not None:
+            trace.opened(model=plan.model, engine=plan.engine, voice=plan.voice, seed=plan.seed)
+        budget = self._background_output if request.background else self._output
+        output = budget.reservation(self.settings.stall_seconds / 2)
+        ticket, allowance = await self._admitted(request, source, opening)
+        session = Session(plan, ticket, self.metrics, self._executor, output, allowance, self._chunk_log, trace)
+        self._sessions.add(session)
+        session.task.add_done_callback(lambda _: self._settle(session))
+        if isinstance(source.kind, SpeakStream):
+            source.kind.on_idle = session.idle
+        return session
+
+    async def _resolved(self, request: SpeechRequest, model: str) -> tuple[SpeechRequest, Warnings]:
+        """The request with its kind and its voice's name looked up, and warnings of what is not obeyed."""
         if request.resolve_kind is not None:
             request = replace(request, kind=await request.resolve_kind())
         warnings = request.kind.warnings if isinstance(request.kind, CollectsWarnings) else Warnings()
@@ -329,50 +289,78 @@ class SpeechService:
         if not request.utterance.voice:
             default = replace(request.utterance, voice=self.registry.default_voice(model))
             request = replace(request, utterance=default)
-        voice = None if request.resolve_voice is None else await request.resolve_voice()
-        return await self._open(request, model, voice, session_id, warnings, trace, caller)
+        return request, warnings
+
+    async def _source(
+        self, request: SpeechRequest, voice: ResolvedVoice | None, warnings: Warnings, opening: _Opening
+    ) -> SpeechSource:
+        """The request's speech, checked against its model, from the cache where it is there."""
+        check_numbers(request)
+        engine = self._engine(opening.model)
+        choice = CodeBlocks(self.settings.code_blocks)
+        utterance = adapted(with_code_blocks(request.utterance, choice), engine, warnings)
+        kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
+        if voice is None:
+            check_with(engine, utterance, kind, opening.session_id)
+        else:
+            if not voice.native:
+                self.registry.check_cloning(engine)
+            utterance = replace(utterance, voice=voice.label)
+            voice = voice if opening.trace is None else opening.trace.timed(voice)
+        delivery = delivery_of(request, engine)
+        patient = request.whole or isinstance(kind, SpeakText)
+        speaking = self._timed(engine, patient=patient) if request.words else engine
+        timing = "" if speaking is engine else f"timed {patient}"
+        key = await self._speech_key(request, opening.model, utterance, kind, voice, delivery, timing)
+        cached = None if key is None else await self.cache.find(key)
+        if cached is not None:
+            for sentence in cached.warnings:
+                warnings.add(sentence)
+        return SpeechSource(opening.session_id, speaking, utterance, kind, voice, delivery, warnings, key, cached)
+
+    def _plan(self, request: SpeechRequest, source: SpeechSource, opening: _Opening) -> SessionPlan:
+        return SessionPlan(
+            id=opening.session_id,
+            door=request.door,
+            model=opening.model,
+            engine=self._engine(opening.model).name,
+            voice=source.utterance.voice,
+            chars=lambda: source.kind.chars,
+            sample_rate=source.delivery.sample_rate,
+            channels=source.delivery.channels,
+            warnings=source.warnings,
+            source=partial(source.chunks, self.cache, self._executor),
+            buffer=self.settings.session_buffer,
+            deadline=min(self.settings.deadline_seconds, request.deadline or self.settings.deadline_seconds),
+            stall=self.settings.stall_seconds,
+            max_audio_seconds=source.kind.max_audio_seconds,
+            overhead=0 if source.voice is None else 1,
+            request_id=request.request_id,
+            seed=source.utterance.seed,
+            cache=source.cache_use,
+        )
+
+    async def _admitted(
+        self, request: SpeechRequest, source: SpeechSource, opening: _Opening
+    ) -> tuple[Ticket | SlotlessTicket, Allowance]:
+        """A ticket, which cached speech needs no slot for, and what the caller's limits allow."""
+        stream, caller = "" if request.background else opening.session_id, opening.caller
+        allowance = await self.accounts.limiter.reserve(
+            caller.holder, source.kind.chars, stream=stream, rate=caller.rate
+        )
+        if source.cached is not None:
+            return SlotlessTicket(), allowance
+        try:
+            return self._admission.enter(self._job(request, source.kind, opening.model)), allowance
+        except PolyvoxError:
+            allowance.close()
+            raise
 
     async def _pronunciation(self, request: SpeechRequest) -> Pronunciation | None:
         """The request's dictionaries; None where it has none."""
         store, owner = self.dictionaries, request.owner or SHARED_OWNER
         lexicon = await store.lexicon(request.dictionary_names, owner, request.dictionaries)
         return None if lexicon is None else Pronunciation(store, lexicon, owner, self.settings.max_input_chars)
-
-    async def phonemize(
-        self, text: str, language: str, model: str | None, answer: Callable[[str, list[int]], Answer]
-    ) -> Answer:
-        """What `answer` makes, on a thread, of the phonemes and token ids of a text."""
-        self.side_work.check_text(text, "text")
-        if not text.strip():
-            raise TextError("The text is empty; send some words.", field="text")
-        with await self._hold(model) as held:
-            engine = held.engine
-            if not isinstance(engine, SupportsPhonemes):
-                raise InvalidRequestError(f"The model {engine.name!r} does not work with phonemes.", field="model")
-            return await self.side_work.run(lambda: answer(*engine.phonemize(text, language)))
-
-    async def translate_ssml(self, text: str, voice: str | None, model: str | None) -> tuple[str, Warnings]:
-        """A text in SSML as one with inline tags, and warnings of what the tags cannot say."""
-        self.side_work.check_text(text, "text")
-        with await self._hold(model) as held:
-            rules, warnings = ssml_rules(held.engine), Warnings()
-        try:
-            script = await self.side_work.run(lambda: ssml.parse(text, rules, warnings))
-        except MarkupError as error:
-            error.field = "text"
-            raise
-        self._limits.check_pauses(script.silence_seconds, "text")
-        return script.tagged(voice), warnings
-
-    async def mixed_voice(
-        self, expression: str, model: str | None, answer: Callable[[npt.NDArray[np.float32]], Answer]
-    ) -> Answer:
-        """What `answer` makes, on a thread, of the blend of voices named by a mix expression."""
-        with await self._hold(model) as held:
-            engine = held.engine
-            if not isinstance(engine, SupportsMixing):
-                raise InvalidRequestError(f"The voices of model {engine.name!r} cannot be mixed.", field="model")
-            return await self.side_work.run(lambda: answer(engine.mixed_voice(expression)))
 
     async def _read_markup(
         self, request: SpeechRequest, model: str, warnings: Warnings, pronunciation: Pronunciation | None
@@ -382,92 +370,6 @@ class SpeechService:
         reader = ScriptReader(engine, self.settings, self._limits, self._executor)
         kind = await reader.kind(request.utterance, request.markup, warnings, pronunciation)
         return request if kind is None else replace(request, kind=kind)
-
-    async def _open(
-        self,
-        request: SpeechRequest,
-        model: str,
-        voice: ResolvedVoice | None,
-        session_id: str,
-        warnings: Warnings,
-        trace: SessionTrace | None,
-        caller: _Caller,
-    ) -> Session:
-        check_numbers(request)
-        engine = self._engine(model)
-        choice = CodeBlocks(self.settings.code_blocks)
-        utterance = adapted(with_code_blocks(request.utterance, choice), engine, warnings)
-        kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
-        if voice is None:
-            check_with(engine, utterance, kind, session_id)
-        else:
-            if not voice.native:
-                self.registry.check_cloning(engine)
-            utterance = replace(utterance, voice=voice.label)
-            voice = voice if trace is None else trace.timed(voice)
-        delivery = delivery_of(request, engine)
-        patient = request.whole or isinstance(kind, SpeakText)
-        speaking = self._timed(engine, patient=patient) if request.words else engine
-        timing = "" if speaking is engine else f"timed {patient}"
-        key = await self._speech_key(request, model, utterance, kind, voice, delivery, timing)
-        cached = None if key is None else await self.cache.find(key)
-        if cached is not None:
-            for sentence in cached.warnings:
-                warnings.add(sentence)
-
-        def source() -> AsyncIterator[AudioChunk]:
-            if cached is not None:
-                return cached.chunks(self._executor)
-            if voice is None:
-                speech = kind.synthesize(speaking, utterance)
-            else:
-                speech = speak_with_voice(speaking, utterance, kind, voice, session_id)
-            made = delivery.process(speech, self._executor)
-            return made if key is None else self.cache.record(key, made, warnings)
-
-        plan = SessionPlan(
-            id=session_id,
-            door=request.door,
-            model=model,
-            engine=engine.name,
-            voice=utterance.voice,
-            chars=lambda: kind.chars,
-            sample_rate=delivery.sample_rate,
-            channels=delivery.channels,
-            warnings=warnings,
-            source=source,
-            buffer=self.settings.session_buffer,
-            deadline=min(self.settings.deadline_seconds, request.deadline or self.settings.deadline_seconds),
-            stall=self.settings.stall_seconds,
-            max_audio_seconds=kind.max_audio_seconds,
-            overhead=0 if voice is None else 1,
-            request_id=request.request_id,
-            seed=utterance.seed,
-            cache=None if key is None else CacheUse(key, None if cached is None else cached.age),
-        )
-        if trace is not None:
-            trace.opened(model=model, engine=engine.name, voice=utterance.voice, seed=utterance.seed)
-        budget = self._background_output if request.background else self._output
-        output = budget.reservation(self.settings.stall_seconds / 2)
-        place = "" if request.background else session_id
-        allowance = await self.accounts.limiter.reserve(caller.holder, kind.chars, stream=place, rate=caller.rate)
-        ticket = self._admitted(None if cached is not None else self._job(request, kind, model), allowance)
-        session = Session(plan, ticket, self.metrics, self._executor, output, allowance, self._chunk_log, trace)
-        self._sessions.add(session)
-        session.task.add_done_callback(lambda _: self._settle(session))
-        if isinstance(kind, SpeakStream):
-            kind.on_idle = session.idle
-        return session
-
-    def _admitted(self, job: Job | None, allowance: Allowance) -> Ticket | SlotlessTicket:
-        """A ticket for a job, or for speech that needs no slot; one that is refused gives back what it was allowed."""
-        if job is None:
-            return SlotlessTicket()
-        try:
-            return self._admission.enter(job)
-        except PolyvoxError:
-            allowance.close()
-            raise
 
     def _timed(self, engine: Engine, *, patient: bool) -> Engine:
         """The engine with word timings, its own or those of the server, as the settings allow."""

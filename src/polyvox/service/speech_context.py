@@ -15,7 +15,8 @@ from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.patience import Patience
 from polyvox.service.session import Session
 from polyvox.service.session_trace import SessionTrace
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_feed import TextFeed
 from polyvox.text.surrogates import SurrogateJoiner

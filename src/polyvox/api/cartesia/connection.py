@@ -1,14 +1,10 @@
 """CartesiaConnection: one client's socket, and what each of its messages does."""
 
-import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing, suppress
 from dataclasses import replace
 from itertools import count
 from typing import Any
 from uuid import uuid4
-
-from starlette.websockets import WebSocketDisconnect
 
 from polyvox.api.cartesia.bodies import MAX_ID_CHARS, ContextMessage, OpeningMessage
 from polyvox.api.cartesia.delivery import ContextDelivery
@@ -18,7 +14,7 @@ from polyvox.api.cartesia.speech import cartesia_request
 from polyvox.api.context_pool import ContextPool
 from polyvox.api.forms import Fields
 from polyvox.api.json_socket import JsonSocket
-from polyvox.api.realtime.idle_watch import IdleWatch
+from polyvox.api.message_loop import MessageLoop
 from polyvox.errors import InvalidRequestError, PolyvoxError
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_context import ContextOptions, SpeechContext
@@ -41,32 +37,21 @@ class CartesiaConnection:
         self._owner = owner
         self._client = client
         self._pool = ContextPool(service.settings.max_contexts_per_connection)
-        self._idle = IdleWatch(service.settings.socket_idle_seconds, lambda: len(self._pool) > 0)
+        self._messages = MessageLoop(
+            socket,
+            self._answer,
+            self._refuse,
+            idle_seconds=service.settings.socket_idle_seconds,
+            is_busy=lambda: len(self._pool) > 0,
+        )
         self._open: dict[str, ContextDelivery] = {}
         self._failed = FailedContexts()
         self._numbers = count()
 
     async def run(self) -> None:
         """Serve the client until it leaves, or is idle for too long."""
-        async with self._pool, asyncio.TaskGroup() as tasks:
-            watching = tasks.create_task(self._close_when_idle())
-            try:
-                with suppress(WebSocketDisconnect):
-                    await self._serve()
-            finally:
-                watching.cancel()
-
-    async def _serve(self) -> None:
-        async with aclosing(self._socket.messages(self._refuse)) as messages:
-            async for values in messages:
-                self._idle.touch()
-                await self._answer(values)
-                await asyncio.sleep(0)  # messages that came in one packet must not keep others from their turn
-
-    async def _close_when_idle(self) -> None:
-        await self._idle.wait()
-        with suppress(WebSocketDisconnect):
-            await self._socket.close(reason=f"Nothing was sent for {self._idle.seconds:g} s.")
+        async with self._pool:
+            await self._messages.run()
 
     async def _refuse(self, error: PolyvoxError) -> None:
         """Answer what is no JSON object."""

@@ -6,7 +6,6 @@ from typing import Any
 from fastapi import APIRouter, Response, WebSocket
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.cartesia.audio_bytes import AudioBytes
 from polyvox.api.cartesia.bodies import EventsBody, GenerationBody
 from polyvox.api.cartesia.connection import CartesiaConnection
 from polyvox.api.cartesia.event_stream import SpeechEventStream
@@ -14,6 +13,7 @@ from polyvox.api.cartesia.speech import cartesia_request
 from polyvox.api.clients import client_of
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.json_socket import JsonSocket
+from polyvox.api.plain_audio import PlainAudio
 from polyvox.api.streaming import BIT_DEPTH_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError
 
@@ -43,7 +43,7 @@ async def speak_bytes(body: GenerationBody, service: Service, voices: Voices, ow
     output = body.output_format
     linear = output.container != "mp3"
     headers = {BIT_DEPTH_HEADER: str(8 * output.samples.sample_bytes)} if linear else {}
-    return SpeechResponse(service, request, AudioBytes(output), headers=headers)
+    return SpeechResponse(service, request, PlainAudio(output), headers=headers)
 
 
 @router.post("/tts/sse", response_class=Response, responses=_EVENTS | _ERRORS)

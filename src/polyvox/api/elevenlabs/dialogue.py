@@ -14,8 +14,9 @@ from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.elevenlabs.alignment import Alignment
 from polyvox.api.elevenlabs.requests import NAME, GenerationFields, speech_body
 from polyvox.api.elevenlabs.speech import AUDIO, MAX_VOICE_CHARS, TIMESTAMPS, Output, Speech, plain_audio
-from polyvox.api.elevenlabs.timestamps import PlainAudio, TimestampedFile, TimestampedStream
+from polyvox.api.elevenlabs.timestamps import TimestampedFile, TimestampedStream
 from polyvox.api.elevenlabs.voices import VoiceDirectory
+from polyvox.api.plain_audio import PlainAudio
 from polyvox.api.schemas import RequestBody, Text
 from polyvox.api.streaming import SpeechResponse
 from polyvox.service.dialogue import resolve_dialogue

@@ -27,27 +27,6 @@ def _nothing(alignment: Alignment, first: int) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainAudio:
-    """The encoded audio itself, as it is ready."""
-
-    output: OutputFormat
-    buffered = False
-
-    @property
-    def media_type(self) -> str:
-        return self.output.media_type
-
-    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        async with aclosing(self.output.encoded(session)) as parts:
-            async for part in parts:
-                if part.data:
-                    yield part.data
-
-    def error_tail(self, error: PolyvoxError) -> None:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
 class TimestampedStream:
     """One JSON object a line: some audio, and the characters that are spoken in it."""
 

@@ -29,7 +29,8 @@ from polyvox.errors import (
 )
 from polyvox.service.pending_bodies import PendingBody
 from polyvox.service.session import Session, SessionState
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.text.warnings import one_line
 from polyvox.voices.records import SHARED_OWNER
 

@@ -20,7 +20,8 @@ from polyvox.service.chunk_record import pcm_hash
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.registry import ModelInfo
 from polyvox.service.session import Session
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.voices import VoiceService
 from polyvox.types import AudioChunk, Span, Voice

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from polyvox.api.realtime.messages import Start
 from polyvox.api.speech_requests import speech_request
-from polyvox.service.speech import SpeechRequest, SpeechService
+from polyvox.service.speech import SpeechService
+from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices import VoiceService
 
 NAME = "realtime"

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Any
@@ -11,11 +11,11 @@ from starlette.websockets import WebSocketDisconnect
 
 from polyvox.api.context_pool import ContextPool
 from polyvox.api.json_socket import JsonSocket
+from polyvox.api.message_loop import MessageLoop
 from polyvox.api.realtime import events
 from polyvox.api.realtime.caller import Caller
 from polyvox.api.realtime.delivery import ContextDelivery
 from polyvox.api.realtime.held_text import HeldText
-from polyvox.api.realtime.idle_watch import IdleWatch
 from polyvox.api.realtime.messages import (
     FIELD_NAMES,
     Cancel,
@@ -43,7 +43,13 @@ class RealtimeConnection:
         self._caller = caller
         self._held_text = held_text
         self._pool = ContextPool(service.settings.max_contexts_per_connection)
-        self._idle = IdleWatch(service.settings.socket_idle_seconds, lambda: len(self._pool) > 0)
+        self._messages = MessageLoop(
+            socket,
+            self._answer,
+            self._refuse,
+            idle_seconds=service.settings.socket_idle_seconds,
+            is_busy=lambda: len(self._pool) > 0,
+        )
         self._deliveries: dict[str, ContextDelivery] = {}
         self._cancelling: dict[str, asyncio.Task[None]] = {}
         self._numbers = count()
@@ -52,19 +58,7 @@ class RealtimeConnection:
     async def run(self) -> None:
         """Serve the client until it leaves, or is idle for too long."""
         async with self._pool, self._tasks:
-            watching = self._tasks.create_task(self._close_when_idle())
-            try:
-                with suppress(WebSocketDisconnect):
-                    await self._serve()
-            finally:
-                watching.cancel()
-
-    async def _serve(self) -> None:
-        async with aclosing(self._socket.messages(self._refuse)) as messages:
-            async for values in messages:
-                self._idle.touch()
-                await self._answer(values)
-                await asyncio.sleep(0)  # messages that came in one packet must not keep others from their turn
+            await self._messages.run()
 
     async def _answer(self, values: Mapping[str, Any]) -> None:
         context = given_context(values)
@@ -165,9 +159,4 @@ class RealtimeConnection:
         """A context has left the pool."""
         self._deliveries.pop(name, None)
         self._held_text.forget(name)
-        self._idle.touch()
-
-    async def _close_when_idle(self) -> None:
-        await self._idle.wait()
-        with suppress(WebSocketDisconnect):
-            await self._socket.close(reason=f"Nothing was sent for {self._idle.seconds:g} s.")
+        self._messages.touch()

@@ -7,7 +7,7 @@ from typing import Any
 from polyvox.api.realtime.frames import AudioPiece
 from polyvox.api.realtime.messages import Start
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
-from polyvox.service.speech import SpeechOutput
+from polyvox.service.speech_output import SpeechOutput
 from polyvox.types import AudioChunk
 
 Event = dict[str, Any]

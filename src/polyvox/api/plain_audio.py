@@ -1,19 +1,29 @@
-"""AudioBytes: speech as a body of audio and nothing else."""
+"""Speech as a body of audio and nothing else."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Protocol
 
-from polyvox.api.cartesia.output_format import OutputFormat
 from polyvox.errors import PolyvoxError
+from polyvox.service.encoding import EncodedChunk
 from polyvox.service.session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class AudioBytes:
-    """The audio itself, as it is ready."""
+class Output(Protocol):
+    """A door's form of audio."""
 
-    output: OutputFormat
+    @property
+    def media_type(self) -> str: ...
+
+    def encoded(self, session: Session) -> AsyncGenerator[EncodedChunk]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlainAudio:
+    """The encoded audio itself, as it is ready."""
+
+    output: Output
     buffered = False
 
     @property
