@@ -106,7 +106,7 @@ GPU_COSTS = (
     ),
 )
 CPU_COSTS = (
-    CpuCost("Wren", 0.093, "Neoverse-N1"),
+    CpuCost("Wren", 0.079, "Neoverse-N1"),
     CpuCost("Kokoro", 0.993, "Neoverse-N1"),
     CpuCost("ZipVoice distilled, 4 steps", 1.12, "Sapphire Rapids"),
 )

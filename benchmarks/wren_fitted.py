@@ -1,20 +1,23 @@
 """Fitted voices by the models `kokoro` and `wren`: fit clips, have both speak, and write recordings to score.
 
-    python -m benchmarks.wren_fitted fitted.npz "cv 10933823" --steps 20
+    python -m benchmarks.wren_fitted fitted.npz "cv 10933823" "cv 120405" --fits fits
     python -m training.wren.score fitted.npz
 
-Prints each voice's similarity to its clip, by either model. A fit takes minutes; fewer steps are quicker and less like
-the clip. Without clips, three mixes with random offsets take the place of fits.
+Prints what each fit took, and each voice's similarity to its clip, by either model. A fit takes minutes; fewer steps
+are quicker and less like the clip. Styles are kept in a folder, and none that is there is fitted again. Without clips,
+three mixes with random offsets take the place of fits.
 Needs PyTorch and `polyvox pull kokoro`, `campplus`, `distillmos` and `moonshine-base`.
 """
 
 import argparse
 import asyncio
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +31,7 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.voices import VoiceTable, catalogue
 from polyvox.evaluate.texts import ENGLISH
 from polyvox.installation import load_settings
+from polyvox.voices.fitted import KEY, fitted_style, shown_report
 from polyvox.voices.mixing import parse_mix
 from polyvox.voices.similarity import SpeakerEncoder, similarity
 from training.wren.compare import MODELS, speak, started
@@ -51,12 +55,31 @@ class NamedStyle:
     offset: npt.NDArray[np.float32]
 
 
-def fit(clips: Sequence[Clip], folder: Path, models_dir: Path, steps: int) -> list[NamedStyle]:
-    """Fit a style to each clip; 0 steps are the device's own number."""
-    fitter = Fitter(models_dir)
-    steps = steps or fitter.default_steps
-    fitted = (fitter.fit(*clip.read(folder), steps=steps, seed=0, on_step=lambda step, alike: None) for clip in clips)
-    return [NamedStyle(clip.name, style.base, style.offset) for clip, style in zip(clips, fitted, strict=True)]
+class KeptFits:
+    """Fits styles to clips, one file for each, so that a run that was interrupted goes on; 0 steps: as usual."""
+
+    def __init__(self, fits: Path, clips: Path, models_dir: Path, steps: int) -> None:
+        self._fits, self._clips, self._models_dir, self._steps = fits, clips, models_dir, steps
+        self._fitter: Fitter | None = None
+
+    def style(self, clip: Clip) -> NamedStyle:
+        """The style that is kept for a clip, or a new one."""
+        path = self._fits / f"{clip.name.replace(' ', '_')}_{self._steps or 'usual'}.json"
+        if not path.exists():
+            self._fits.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(self._fit(clip)), encoding="utf-8")
+        style = fitted_style(json.loads(path.read_text(encoding="utf-8")))
+        assert style is not None
+        return NamedStyle(clip.name, style.base, style.offset)
+
+    def _fit(self, clip: Clip) -> dict[str, Any]:
+        self._fitter = self._fitter or Fitter(self._models_dir)
+        steps, began = self._steps or self._fitter.default_steps, time.process_time()
+        style = self._fitter.fit(*clip.read(self._clips), steps=steps, seed=0, on_step=lambda step, alike: None)
+        report = {KEY: style.as_report()}
+        took = round(time.process_time() - began, 1)
+        print(json.dumps({"clip": clip.name, "cpu_seconds": took, **shown_report(report)}), flush=True)
+        return report
 
 
 def perturbed(models_dir: Path) -> list[NamedStyle]:
@@ -103,6 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("archive", type=Path, help="file to write, .npz")
     parser.add_argument("clips", nargs="*", help="names of clips, such as librivox; none: random offsets")
     parser.add_argument("--folder", type=Path, default=Path("clips"), help="where the packages with the clips are put")
+    parser.add_argument("--fits", type=Path, default=Path("fits"), help="where the fitted styles are kept")
     parser.add_argument("--steps", type=int, default=0, help="of each fit; 0: as `polyvox voices fit`")
     options = parser.parse_args(arguments)
     models_dir = load_settings().models_dir
@@ -110,8 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown := set(options.clips) - {clip.name for clip in clips}:
         parser.error(f"There is no clip {min(unknown)}.")
     if clips:
-        fetch_clips(options.folder)
-    styles = fit(clips, options.folder, models_dir, options.steps) if clips else perturbed(models_dir)
+        fetch_clips(options.folder, clips)
+    fits = KeptFits(options.fits, options.folder, models_dir, options.steps)
+    styles = [fits.style(clip) for clip in clips] or perturbed(models_dir)
     recordings = asyncio.run(record(styles))
     save_recordings(recordings, options.archive)
     encoder = SpeakerEncoder(open_bundle("campplus", models_dir), 1)

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from helpers.tiny_wren import tiny_input, write_tiny_wren  # noqa: E402
+from helpers.tiny_wren import tiny_input, tiny_ranges, write_tiny_wren  # noqa: E402
 from polyvox.engines.kokoro.wren.decoder import WrenDecoder  # noqa: E402
 from polyvox.engines.kokoro.wren.plan import UtterancePlan  # noqa: E402
 from polyvox.types import Span  # noqa: E402
@@ -15,11 +15,12 @@ from polyvox.types import Span  # noqa: E402
 GOLDEN = Path(__file__).parents[1] / "golden" / "wren" / "tiny.npz"
 
 
-@pytest.fixture(scope="module", params=["float32", "int8"])
+@pytest.fixture(scope="module", params=["float32", "int8", "int8 within ranges"])
 def decoder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[WrenDecoder, str]:
     folder = tmp_path_factory.mktemp("wren")
-    write_tiny_wren(folder, request.param)
-    return WrenDecoder(folder, 1), request.param
+    precision, *ranges = request.param.split(maxsplit=1)
+    write_tiny_wren(folder, precision, tiny_ranges() if ranges else {})
+    return WrenDecoder(folder, 1), precision
 
 
 def plan(frames: int = 48) -> tuple[UtterancePlan, np.ndarray]:

@@ -5,10 +5,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from polyvox.bundles.onnx_graphs.wren import Precision, wren_graphs
+from polyvox.bundles.onnx_graphs.wren import Precision, Ranges, wren_graphs
 from polyvox.models.kokoro.wren import Wren, WrenConfig
 from polyvox.models.kokoro.wren_refiner import RefinerConfig
 from polyvox.models.kokoro.wren_source import phase_cycles
+from training.wren.features import Features, synthesize
+from training.wren.ranges import watched
 
 CONFIG = WrenConfig(
     width=16, blocks=2, text_dim=12, style_dim=8, condition_dim=8, utterance_dim=6, refiner=RefinerConfig(10, 2)
@@ -41,9 +43,18 @@ def waves(shape: tuple[int, ...], step: float) -> Tensor:
     return (torch.arange(count, dtype=torch.float64) * step).sin().float().view(shape)
 
 
-def write_tiny_wren(folder: Path, precision: Precision = "float32") -> None:
+def tiny_ranges() -> Ranges:
+    """Ranges of the inputs of its layers, measured on its input."""
+    network, given = tiny_wren(), tiny_input()
+    features = Features(*(given[name][0] for name in ("text", "pitch", "energy", "style")))
+    with watched(network) as seen:
+        synthesize(network, features)
+    return {name: histogram.best_range() for name, histogram in seen.items()}
+
+
+def write_tiny_wren(folder: Path, precision: Precision = "float32", ranges: Ranges | None = None) -> None:
     """The graphs of `tiny_wren`."""
     weights = {name: tensor.numpy() for name, tensor in tiny_wren().state_dict().items()}
-    graphs = wren_graphs(weights, precision)
+    graphs = wren_graphs(weights, precision, ranges or {})
     for name in ("plan", "filters", "refiner"):
         (folder / f"{name}.onnx").write_bytes(getattr(graphs, name))

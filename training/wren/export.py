@@ -7,6 +7,7 @@ from pathlib import Path
 from polyvox.bundles.onnx_graphs.wren import KERNEL, wren_graphs
 from polyvox.models.kokoro.wren import WrenConfig
 from training.wren.checkpoint import load_student
+from training.wren.ranges import read_ranges
 
 SHIPPED = Path(__file__).parents[2] / "src" / "polyvox" / "engines" / "kokoro" / "wren" / "graphs"
 _FIXED = (
@@ -26,7 +27,7 @@ def check_exportable(config: WrenConfig) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the three graphs of one checkpoint."""
+    """Write the three graphs of one checkpoint, with the `ranges.json` beside it if there is one."""
     parser = argparse.ArgumentParser(prog="python -m training.wren.export", description=__doc__)
     parser.add_argument("student", type=Path, help="wren.safetensors of a checkpoint")
     parser.add_argument("folder", type=Path, nargs="?", default=SHIPPED, help="the package's own where left out")
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     student = load_student(options.student)
     check_exportable(student.config)
     weights = {name: tensor.numpy() for name, tensor in student.state_dict().items()}
-    graphs = wren_graphs(weights, options.precision)
+    graphs = wren_graphs(weights, options.precision, read_ranges(options.student.parent))
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in ("plan", "filters", "refiner"):
         (options.folder / f"{name}.onnx").write_bytes(getattr(graphs, name))

@@ -27,6 +27,18 @@ class GraphBuilder:
         self._initializers: dict[str, TensorProto] = {}
         self._integers: dict[tuple[int, ...], str] = {}
 
+    @property
+    def nodes(self) -> list[NodeProto]:
+        return self._nodes
+
+    @property
+    def initializers(self) -> list[TensorProto]:
+        return list(self._initializers.values())
+
+    def add(self, node: NodeProto) -> None:
+        """Add a node that was made elsewhere."""
+        self._nodes.append(node)
+
     def op(self, kind: str, *inputs: str, **attributes: Attribute) -> str:
         """Add a node with one output."""
         return self._node(kind, inputs, [f"{kind.lower()}_{len(self._nodes)}"], attributes)[0]

@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyvox.engines.kokoro.wren.overlap import OverlapAdd, hann, windows
+from polyvox.engines.kokoro.wren.overlap import OverlapAdd, Spectra, hann, inverse_spectra, windows
 from polyvox.engines.kokoro.wren.plan import UtterancePlan
 from polyvox.engines.kokoro.wren.source import HOP, VOICED_ABOVE_HZ, SourceFilter, phase_cycles
 from polyvox.runtime.executors.ort import OrtGraph
 from polyvox.types import Pcm, Span
 
 Array = npt.NDArray[np.float32]
-Spectra = npt.NDArray[np.complexfloating[Any, Any]]
-"""In single precision, as NumPy transforms it; its types do not say so."""
 
 _REACH = 3
 """Rows on either side that a block's convolution sees."""
@@ -27,8 +25,10 @@ _SPREAD_FRAMES = 192
 _REFERENCE_PITCH, _LOWEST_PITCH, _ENERGY_SCALE = 150.0, 20.0, 5.0
 _REFINER_HOP, _REFINER_FFT, _PER_FRAME = 100, 400, 3
 _REFINER_EDGE = (_REFINER_FFT - _REFINER_HOP) // 2
-_WINDOW_POWER, _CORRECTION_SCALE, _TINY = 1.5, 0.25, 1e-8
+_WINDOW_POWER, _TINY = 1.5, 1e-8
 _NOISE_SEED = 7
+_USUAL_SAMPLES = 480_000
+"""Noise that is kept: every utterance has the same, and few are longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class WrenDecoder:
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._graphs = _Graphs(*(OrtGraph(folder / f"{name}.onnx", threads) for name in ("plan", "filters", "refiner")))
+        self._noise = _normal_noise(_USUAL_SAMPLES)
 
     def start(
         self, plan: UtterancePlan, noise: Pcm | None = None, *, within: Span | None = None
@@ -52,8 +53,8 @@ class WrenDecoder:
         Frames that are not `within` are not decoded, and silent.
         """
         if noise is None:
-            generator = np.random.Generator(np.random.Philox(_NOISE_SEED))
-            noise = generator.standard_normal(len(plan.pitch) * HOP, np.float32)
+            length = len(plan.pitch) * HOP
+            noise = self._noise[:length] if length <= _USUAL_SAMPLES else _normal_noise(length)
         return DecodingUtterance(self._graphs, plan, noise, within or Span(0, len(plan.pitch)))
 
     def decode(self, plan: UtterancePlan, *, within: Span | None = None) -> Pcm:
@@ -154,36 +155,56 @@ class _Refiner:
         self._compressed = np.concatenate((self._compressed, spectra))
         self._seen, self._hidden = end, self._hidden[count:]
         due, self._compressed = self._compressed[: len(corrections)], self._compressed[len(corrections) :]
-        corrected = _correct(due, _CORRECTION_SCALE * corrections.reshape(len(corrections), 4, -1))
-        self._signal.add(np.fft.irfft(corrected, _REFINER_FFT) * (hann(_REFINER_FFT) / np.float32(_WINDOW_POWER)))
+        frames = inverse_spectra(_correct(due, corrections.reshape(len(corrections), 4, -1)), _REFINER_FFT)
+        frames *= hann(_REFINER_FFT) / np.float32(_WINDOW_POWER)
+        self._signal.add(frames)
 
     def _analyse(self, source: SourceFilter, start: int, end: int) -> Spectra:
         """Spectra of frames `start` to `end`; outside of the utterance there is silence."""
         first, after = start * HOP - _REFINER_EDGE, end * HOP + _REFINER_EDGE
         inside = source.samples(max(0, first), min(after, self._frames * HOP))
-        padded = np.pad(inside, (max(0, -first), max(0, after - self._frames * HOP)))
+        padded = np.zeros(after - first, np.float32)
+        padded[max(0, -first) :][: len(inside)] = inside
         frames = windows(padded, 0, _REFINER_FFT, _REFINER_HOP, 0, (end - start) * _PER_FRAME)
         spectra: Spectra = np.fft.rfft(frames * hann(_REFINER_FFT))
         return spectra
 
 
+def _normal_noise(length: int) -> Pcm:
+    """The first samples of one sequence."""
+    return np.random.Generator(np.random.Philox(_NOISE_SEED)).standard_normal(length, np.float32)
+
+
 def _compress(spectra: Spectra) -> Array:
     """Spectra divided by the root of their magnitudes, real over imaginary parts [spectra, 2, bins]."""
-    parts = np.stack((spectra.real, spectra.imag), axis=1)
-    power = np.square(parts).sum(axis=1, keepdims=True) + np.float32(_TINY)
-    compressed: Array = parts / np.sqrt(np.sqrt(power))
+    real, imaginary = spectra.real, spectra.imag
+    root = np.square(real)
+    root += np.square(imaginary)
+    root += np.float32(_TINY)
+    np.sqrt(np.sqrt(root, out=root), out=root)
+    compressed = np.empty((len(spectra), 2, spectra.shape[1]), np.float32)
+    np.divide(real, root, out=compressed[:, 0])
+    np.divide(imaginary, root, out=compressed[:, 1])
     return compressed
 
 
 def _correct(compressed: Array, corrections: Array) -> Spectra:
     """Multiply by a complex number near 1, add another, and expand to complex spectra."""
-    real, imaginary = compressed[:, 0], compressed[:, 1]
-    scale, turn = 1 + corrections[:, 0], corrections[:, 1]
-    new_real = real * scale - imaginary * turn + corrections[:, 2]
-    new_imaginary = imaginary * scale + real * turn + corrections[:, 3]
-    magnitude = np.sqrt(np.square(new_real) + np.square(new_imaginary) + np.float32(_TINY))
-    out = np.empty(real.shape, np.complex64)
-    out.real, out.imag = new_real * magnitude, new_imaginary * magnitude
+    parts = compressed[:, 0], compressed[:, 1]
+    scaled, turned = corrections[:, 0] + np.float32(1), corrections[:, 1]
+    new_real = parts[0] * scaled
+    new_real -= parts[1] * turned
+    new_real += corrections[:, 2]
+    new_imaginary = np.multiply(parts[1], scaled, out=scaled)
+    new_imaginary += parts[0] * turned
+    new_imaginary += corrections[:, 3]
+    magnitude = np.square(new_real)
+    magnitude += np.square(new_imaginary)
+    magnitude += np.float32(_TINY)
+    np.sqrt(magnitude, out=magnitude)
+    out = np.empty(magnitude.shape, np.complex64)
+    np.multiply(new_real, magnitude, out=out.real)
+    np.multiply(new_imaginary, magnitude, out=out.imag)
     return out
 
 

@@ -1,11 +1,16 @@
 """Overlap-add of frames that come in pieces."""
 
+from functools import cache
+from typing import Any, cast
+
 import numpy as np
 import numpy.typing as npt
 
 from polyvox.types import Pcm
 
 Frames = npt.NDArray[np.float32]
+Spectra = npt.NDArray[np.complexfloating[Any, Any]]
+"""In single precision, as NumPy transforms it; its types do not say so."""
 
 
 class OverlapAdd:
@@ -23,11 +28,9 @@ class OverlapAdd:
     def add(self, frames: Frames) -> None:
         """Add the next frames [n, size]."""
         count, size = frames.shape
-        padded = np.zeros((count, self._parts * self._hop), np.float32)
-        padded[:, :size] = frames
-        parts = padded.reshape(count, self._parts, self._hop)
         for index in range(self._parts):
-            self._rows[self.added + index : self.added + index + count] += parts[:, index]
+            part = frames[:, index * self._hop : min(size, (index + 1) * self._hop)]
+            self._rows[self.added + index : self.added + index + count, : part.shape[1]] += part
         self.added += count
 
     @property
@@ -42,13 +45,20 @@ class OverlapAdd:
         return flat
 
 
-def windows(padded: Pcm, first: int, size: int, hop: int, start: int, end: int) -> Frames:
+def windows(signal: Pcm, first: int, size: int, hop: int, start: int, end: int) -> Frames:
     """Windows number `start` to `end` of a signal, the first window beginning at index `first`; a view."""
-    view: Frames = np.lib.stride_tricks.sliding_window_view(padded, size)[first::hop][start:end]
-    return view
+    step = signal.itemsize
+    return np.ndarray((end - start, size), signal.dtype, signal, (first + start * hop) * step, (hop * step, step))
 
 
+@cache
 def hann(size: int) -> Pcm:
-    """The periodic Hann window."""
+    """The periodic Hann window; read-only."""
     window: Pcm = (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(size) / size)).astype(np.float32)
+    window.flags.writeable = False
     return window
+
+
+def inverse_spectra(spectra: Spectra, size: int) -> Frames:
+    """The frames of `size` samples that have these spectra."""
+    return cast(Frames, np.fft.irfft(spectra, size))

@@ -37,7 +37,7 @@ class StreamRenderer:
         self._faded = self._raw.copy()
         self._known = self._rendered = self._sent = self._inserted = self._words_sent = 0
         self._start: int | None = None
-        words = align_words(request.chunk, durations, self._raw, SAMPLE_RATE)
+        words = align_words(request.chunk, durations, self._raw[:0], SAMPLE_RATE)
         self.cuts = [word.samples.start for word in words[1:]]
         """Where pieces may end, in the decoder's samples."""
         speed, windows = request.input.speed, len(self._raw) // WINDOW_SAMPLES

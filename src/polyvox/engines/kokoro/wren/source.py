@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyvox.engines.kokoro.render import SAMPLE_RATE
-from polyvox.engines.kokoro.wren.overlap import OverlapAdd, hann, windows
+from polyvox.engines.kokoro.wren.overlap import OverlapAdd, Spectra, hann, inverse_spectra, windows
 from polyvox.types import Pcm
 
 Array = npt.NDArray[np.float32]
@@ -40,15 +40,12 @@ class SourceFilter:
         self._frames = frames = len(pitch)
         cycles = _sample_phases(pitch, phase)
         voiced = (pitch > VOICED_ABOVE_HZ).astype(np.float32)[:, None]
-        self._pulses = np.pad((_pulse_train(cycles, pitch) * voiced).reshape(-1), _HALF)
+        self._pulses = _between(_pulse_train(cycles, pitch) * voiced).reshape(-1)
         # Half a frame of padding: modulation is linear between the centres of two frames.
         shape = (frames + 1, HOP)
-        angle = (2 * np.pi * cycles).astype(np.float32)
-        self._noise = np.pad(noise, _HALF).reshape(shape)
-        self._cosine, self._sine = (
-            np.pad((curve * voiced).reshape(-1), _HALF).reshape(shape) for curve in (np.cos(angle), np.sin(angle))
-        )
-        self._voiced = np.pad(np.broadcast_to(voiced, (frames, HOP)).reshape(-1), _HALF).reshape(shape)
+        angle = np.float32(2 * np.pi) * cycles
+        self._noise = _between(noise)
+        self._cosine, self._sine = _between(np.cos(angle) * voiced), _between(np.sin(angle) * voiced)
         self._modulated = np.zeros(shape, np.float32)
         self._modulation = np.zeros((frames + 2, 2 * HARMONICS), np.float32)
         length = frames * HOP
@@ -79,11 +76,12 @@ class SourceFilter:
         self._add_noise(end)
 
     def _add_pulses(self, first: int, end: int, log_magnitude: Array, angle: Array) -> None:
-        magnitude = np.exp(np.clip(log_magnitude, -12.0, 6.0))
+        magnitude = _exponential(log_magnitude, -12.0, 6.0)
         response = np.empty(magnitude.shape, np.complex64)
-        response.real, response.imag = magnitude * np.cos(angle), magnitude * np.sin(angle)
-        spectra = np.fft.rfft(windows(self._pulses, 0, WINDOW, HOP, first, end) * hann(WINDOW), FFT)
-        self._pulse_signal.add(np.roll(np.fft.irfft(spectra * response, FFT), _TAPS, axis=1))
+        np.multiply(magnitude, np.cos(angle), out=response.real)
+        np.multiply(magnitude, np.sin(angle), out=response.imag)
+        spectra = _spectra(windows(self._pulses, 0, WINDOW, HOP, first, end), FFT)
+        self._pulse_signal.add(inverse_spectra(np.multiply(spectra, response, out=spectra), FFT))
 
     def _add_noise(self, end: int) -> None:
         """Filter the noise whose modulation is known by the filters of so many frames."""
@@ -92,21 +90,48 @@ class SourceFilter:
         self._segments = segments.stop
         self._modulated[segments] = self._noise[segments] * (1 + self._smooth(segments))
         first, end = self._noise_signal.added, NOISE_FRAMES * (end if last else end - 1)
-        response = np.exp(np.clip(_interpolated(self._log_noise[first:end]), -14.0, 4.0))
+        response = _exponential(_interpolated(self._log_noise[first:end]), -14.0, 4.0)
         cut = windows(self._modulated.reshape(-1), _HALF - _NOISE_BEFORE, NOISE_WINDOW, _NOISE_HOP, first, end)
-        spectra = np.fft.rfft(cut * hann(NOISE_WINDOW), NOISE_FFT)
-        self._noise_signal.add(np.roll(np.fft.irfft(spectra * response, NOISE_FFT), _NOISE_TAPS, axis=1))
+        spectra = _spectra(cut, NOISE_FFT)
+        self._noise_signal.add(inverse_spectra(np.multiply(spectra, response, out=spectra), NOISE_FFT))
 
     def _smooth(self, segments: slice) -> Array:
         """Relative amplitude modulation of the noise between the centres of frames."""
-        before, after = self._modulation[segments], self._modulation[segments.start + 1 : segments.stop + 1]
-        share = ((np.arange(HOP, dtype=np.float32) + 0.5) / HOP)[:, None]
-        smooth = before[:, None] + (after - before)[:, None] * share
-        cosine, sine, voiced = self._cosine[segments], self._sine[segments], self._voiced[segments]
-        double_cosine, double_sine = cosine * cosine - sine * sine, 2 * cosine * sine
-        waves = (cosine, double_cosine, sine, double_sine)
-        total: Array = voiced * sum(smooth[:, :, index] * wave for index, wave in enumerate(waves))
+        before = self._modulation[segments]
+        change = self._modulation[segments.start + 1 : segments.stop + 1] - before
+        share = (np.arange(HOP, dtype=np.float32) + np.float32(0.5)) / np.float32(HOP)
+        cosine, sine = self._cosine[segments], self._sine[segments]
+        total: Array = np.zeros_like(cosine)
+        # Where there is no voice, cosine and sine are 0.
+        for index, wave in enumerate((cosine, cosine * cosine - sine * sine, sine, 2 * cosine * sine)):
+            smooth = change[:, index, None] * share
+            smooth += before[:, index, None]
+            smooth *= wave
+            total += smooth
         return total
+
+
+def _between(curve: Array) -> Array:
+    """Samples of frames as rows between the centres of frames, [frames + 1, HOP]; outside is silence."""
+    padded = np.zeros(curve.size + HOP, np.float32)
+    padded[_HALF:-_HALF] = curve.reshape(-1)
+    return padded.reshape(-1, HOP)
+
+
+def _exponential(values: Array, lowest: float, highest: float) -> Array:
+    limited = np.maximum(values, np.float32(lowest))
+    np.minimum(limited, np.float32(highest), out=limited)
+    return np.exp(limited, out=limited)
+
+
+def _spectra(frames: Array, size: int) -> Spectra:
+    """Spectra of windowed frames in the middle of `size` samples: there a filter reaches as far to either side."""
+    count, width = frames.shape
+    before = (size - width) // 2
+    padded = np.zeros((count, size), np.float32)
+    np.multiply(frames, hann(width), out=padded[:, before : before + width])
+    spectra: Spectra = np.fft.rfft(padded)
+    return spectra
 
 
 def _sample_phases(pitch: Array, phase: Array) -> Array:
