@@ -10,7 +10,7 @@ from polyvox.types import Utterance
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
-TEXT = "The boy was there when the sun rose."
+TEXT = "Help the woman get back to her feet."
 MIX = "af_heart(0.6)+am_michael(0.4)"
 
 
