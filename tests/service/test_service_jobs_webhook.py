@@ -1,6 +1,7 @@
 """Webhooks go to allowed hosts at checked addresses, are signed, and never hold a job up."""
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
@@ -114,13 +115,14 @@ async def test_the_end_of_a_job_is_told_and_a_hook_that_hangs_holds_nothing_up(t
     told: list[dict[str, Any]] = []
 
     async def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-        told.append(json.loads(await reader.readexactly(length)))
-        if len(told) > 1:
-            writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
-        else:
-            await asyncio.sleep(60)
+        with contextlib.suppress(asyncio.IncompleteReadError):  # a server that closes cuts what it is sending
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+            told.append(json.loads(await reader.readexactly(length)))
+            if len(told) > 1:
+                writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+            else:
+                await reader.read()  # no answer until the caller gives up
         writer.close()
 
     server = await asyncio.start_server(taken, "127.0.0.1", 0)

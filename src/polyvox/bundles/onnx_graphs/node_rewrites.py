@@ -80,14 +80,15 @@ def rewritten(
 
 def _layer_norm(graph: _Rewriter, node: NodeProto) -> str | None:
     """Layer norm over the last axis as an instance norm of rows, which takes a third of the time."""
-    x, weight, bias = node.input
-    axis = _attribute(node, "axis", -1)
-    if axis != -1 or len(node.output) > 1:
+    if _attribute(node, "axis", -1) != -1 or len(node.output) > 1 or len(node.input) != 3:
         return None
+    x, weight, bias = node.input
     return graph.op("Add", graph.op("Mul", graph.normed(x, _attribute(node, "epsilon", 1e-5)), weight), bias)
 
 
 def _skip_layer_norm(graph: _Rewriter, node: NodeProto) -> str | None:
+    if len(node.output) > 1 or len(node.input) != 4:
+        return None
     x, skip, weight, bias = node.input
     added = graph.op("Add", x, skip)
     return graph.op("Add", graph.op("Mul", graph.normed(added, _attribute(node, "epsilon", 1e-12)), weight), bias)
@@ -118,11 +119,11 @@ def _epsilon(graph: _Rewriter, quotient: NodeProto) -> float | None:
 
 def _convolution(graph: _Rewriter, node: NodeProto) -> str | None:
     """A convolution in integers as one product of matrices, whose weights ONNX Runtime lays out once when it loads."""
-    cast = graph.maker(node.input[0], "Cast")
-    if cast is None:
+    floats = graph.maker(node.input[0], "Cast")
+    if floats is None:
         return None
-    added = graph.maker(cast.input[0], "Add")
-    convolution = graph.maker(cast.input[0] if added is None else added.input[0], "ConvInteger")
+    added = graph.maker(floats.input[0], "Add")
+    convolution = graph.maker(floats.input[0] if added is None else added.input[0], "ConvInteger")
     scale = graph.maker(node.input[1], "Mul")
     if convolution is None or scale is None:
         return None
