@@ -16,7 +16,8 @@ from itertools import count
 
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.service.pace import PLAYING, Pace
-from polyvox.service.playing_streams import NewStream, PlayingStream, all_keep_playing, seconds_until_room
+from polyvox.service.playing_streams import PlayingStream, has_room
+from polyvox.service.start_forecast import StartForecast
 from polyvox.service.ticket import LEAD_SECONDS, LONGEST_START_WAIT, Job, Lane, Ticket, TicketState
 
 _LOW_LEAD_SECONDS = 5.0
@@ -30,10 +31,8 @@ _MARGIN = 0.75
 """Share of the accepted wait that may be expected, so that few of those admitted wait in vain."""
 _FEW = 4
 """Streams of a model that are not refused for a late start: so few would rather wait than be refused."""
-_PATIENCE = 0.5
+_PATIENCE = 0.25
 """Share of the accepted wait after which a stream is not overtaken by shorter ones any more."""
-_LEAST_MARGIN = 0.25
-"""The same where forecasts were often wrong."""
 _OPEN_PER_SLOT = 2
 """Sessions per slot that may be open, those without a slot included."""
 _BACKGROUND_SHARE = 0.5
@@ -94,7 +93,8 @@ class Admission:
         ticket = self._ticket(job)
         self._queue(ticket)
         wait = None if job.background else self._expected_wait(ticket)
-        ticket.expected = wait if self._has_to_fit(ticket) else None
+        if wait is not None and self._has_to_fit(ticket):
+            ticket.forecast = wait / ticket.lane.lateness.factor(self.now())
         if not self._begins_too_late(ticket, wait):
             self.dispatch()
         if ticket.state is TicketState.WAITING and not job.background:  # a batch bounds the number of its own
@@ -166,11 +166,9 @@ class Admission:
         if unheard >= pace.streams_at_once:
             return False  # each would only make the other's first audio late
         lead = min(self._time_alone(ticket) * (1 + unheard), LEAD_SECONDS)
-        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside]
-        heard = [stream for stream, other in zip(streams, beside, strict=True) if other.audio]
-        return all(stream.ahead >= lead for stream in heard) and all_keep_playing(
-            [*streams, PlayingStream(0.0, ticket.size)], (pace.capacity or 0.0) / PLAYING
-        )
+        heard = [PlayingStream(other.ahead(now), other.audio_left) for other in beside if other.audio]
+        coming = [PlayingStream(lead, other.size) for other in beside if not other.audio]
+        return has_room([*heard, *coming], ticket.size, lead, (pace.capacity or 0.0) / PLAYING)
 
     def _has_to_fit(self, ticket: Ticket) -> bool:
         """Whether it begins only when it can be kept playing: where streams take the audio from each other."""
@@ -204,9 +202,7 @@ class Admission:
 
     def _time_alone(self, ticket: Ticket) -> float:
         """Chunks are made whole: the others must be able to wait until a stream is made, or has a lead of its own."""
-        lane = ticket.lane
-        capacity = min(lane.pace.capacity or PLAYING, lane.throughput.per_second or math.inf)
-        return min(ticket.size / capacity, LEAD_SECONDS)
+        return min(ticket.size / (ticket.lane.pace.capacity or PLAYING), LEAD_SECONDS)
 
     def _start_order(self, lane: Lane) -> list[Ticket]:
         """Those that are held back, the next first: clients take turns."""
@@ -260,7 +256,7 @@ class Admission:
 
     def _withdraw(self, ticket: Ticket) -> None:
         """Take a ticket out of the queue; that frees no slot."""
-        self._dequeue(ticket)
+        self._waiting.remove(ticket)
         self._forget(ticket)
         ticket.state = TicketState.LEFT
 
@@ -283,7 +279,7 @@ class Admission:
                 break
             has_room = ticket.lane.has_room_for(ticket) or self.is_passed_over(ticket)
             if has_room and self._may_hold_a_slot(ticket):
-                self._dequeue(ticket)
+                self._waiting.remove(ticket)
                 self._open[ticket] = None
                 self._served = max(self._served, ticket.start)
                 self._activate(ticket)
@@ -337,11 +333,6 @@ class Admission:
         ticket.start = max(self._served, self._turns.get(ticket.job.client, 0.0))
         self._turns[ticket.job.client] = ticket.start + ticket.size
         self._waiting.append(ticket)
-        ticket.lane.wait(ticket, self.now())
-
-    def _dequeue(self, ticket: Ticket) -> None:
-        self._waiting.remove(ticket)
-        ticket.lane.stop_waiting(ticket, self.now())
 
     def _forget(self, ticket: Ticket) -> None:
         """Give back the turn of a ticket that did not use it; keep nothing of a client that has no others."""
@@ -397,7 +388,7 @@ class Admission:
         share = max(1.0, self._max_share * self._max_waiting)
         if len(waiting) > 1 and waiting[ticket.job.client] > share:
             raise self._refusal(ticket, RefusalReason.SHARE, "Your other requests fill their share of the queue", wait)
-        if wait is not None and wait > self._longest_forecast(ticket):
+        if wait is not None and wait > _MARGIN * ticket.job.max_wait:
             raise self._refusal(ticket, RefusalReason.WAIT, f"The request would wait {wait:.1f} s for its turn", wait)
         if waiting.total() > self._max_waiting and not self._made_room_for(ticket, waiting, share):
             problem = (
@@ -416,14 +407,9 @@ class Admission:
         self.leave(last)
         return True
 
-    def _longest_forecast(self, ticket: Ticket) -> float:
-        """The longest wait that may be expected, so that few of those admitted wait longer than they accept."""
-        wait = ticket.job.max_wait
-        return min(_MARGIN * wait, max(_LEAST_MARGIN * wait, wait - ticket.lane.lateness.usual))
-
     def _begins_too_late(self, ticket: Ticket, wait: float | None) -> bool:
         """Whether it would find a slot, but begin only after the wait that it accepts."""
-        if wait is None or wait <= self._longest_forecast(ticket) or not self._has_to_fit(ticket):
+        if wait is None or wait <= _MARGIN * ticket.job.max_wait or not self._has_to_fit(ticket):
             return False
         lane = ticket.lane
         return lane.running + len(lane.starting) >= _FEW and not self.is_passed_over(ticket)
@@ -438,13 +424,11 @@ class Admission:
             return None
         if not self._has_to_fit(ticket):
             return self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)
-        line, rate = self._line_before(ticket), self._rate(ticket.lane)
-        start, first_chunk = self._audio_before(ticket, line) / rate, ticket.lane.pace.first_chunk_seconds
-        if start + first_chunk > self._longest_forecast(ticket):  # too long already: a refusal should cost little
-            return start + first_chunk
-        longest = max((ticket, *line), key=lambda other: other.size)
-        start += self._seconds_until_room(longest, rate)
-        return max(start, self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)) + first_chunk
+        lane, longest = ticket.lane, min(_MARGIN * ticket.job.max_wait, LONGEST_START_WAIT)
+        wait = self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)
+        if wait <= longest:  # else it is refused already, which should cost little
+            wait = max(wait, self._seconds_until_start(ticket, longest))
+        return (wait + lane.pace.first_chunk_seconds) * lane.lateness.factor(self.now())
 
     def _seconds_until_slot(self, ticket: Ticket, pace: float) -> float:
         lane, now = ticket.lane, self.now()
@@ -462,33 +446,33 @@ class Admission:
         lane, beside = ticket.lane, self._beside(ticket)
         others = lane.streams_of[ticket.job.client]
         held_back = list(lane.starting) if others else self._starting_before(ticket, beside)
-        return [*held_back, *self._ahead_in_queue(ticket)]
+        about_to_start = [other for other in lane.active if not other.started and other.is_heard]
+        return [*about_to_start, *held_back, *self._ahead_in_queue(ticket)]
 
-    def _audio_before(self, ticket: Ticket, line: list[Ticket]) -> float:
-        """Audio of those that begin before it, some that are yet to come among them: with each of its client's own that
+    def _yet_to_come(self, ticket: Ticket, line: list[Ticket]) -> list[float]:
+        """Audio of streams that will begin before it, though they have not come yet: with each of its client's own that
         wait in the queue, each of the other clients has a turn, too.
         """
-        clients = {other.job.client for other in (*line, ticket)}
-        held_back = sum(other.size for other in line if other.state is TicketState.STARTING)
-        own = sum(
-            other.size for other in line if other.state is TicketState.WAITING and other.job.client == ticket.job.client
-        )
-        return max(sum(other.size for other in line), held_back + own * len(clients))
+        waiting = [other for other in line if other.state is TicketState.WAITING]
+        own = sum(other.size for other in waiting if other.job.client == ticket.job.client)
+        clients = len({other.job.client for other in (*line, ticket)})
+        audio = own * clients - sum(other.size for other in waiting)
+        return [ticket.size] * max(0, round(audio / ticket.size))
 
-    def _seconds_until_room(self, ticket: Ticket, rate: float) -> float:
-        """Time until a stream can begin, if it is the next."""
+    def _seconds_until_start(self, ticket: Ticket, longest: float) -> float:
+        """Time until a stream begins, after those before it, beside those that are heard."""
         pace, now = ticket.lane.pace, self.now()
-        beside = self._beside(ticket)
-        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside if other.audio]
-        capacity = min(pace.capacity or rate, rate) / PLAYING
-        new = NewStream(ticket.size, self._time_alone(ticket))
-        unheard = len(beside) - len(streams)
-        busy = pace.first_chunk_seconds * unheard / pace.streams_at_once / 2
-        return busy + seconds_until_room(streams, new, rate, capacity, LONGEST_START_WAIT)
-
-    def _rate(self, lane: Lane) -> float:
-        """Audio that the model makes in a second while streams wait to begin."""
-        return lane.throughput.per_second or (lane.pace.capacity or PLAYING) / PLAYING
+        rate = pace.capacity or PLAYING
+        line, beside = self._line_before(ticket), self._beside(ticket)
+        forecast = StartForecast(
+            rate=rate,
+            capacity=rate / PLAYING,
+            apart=pace.first_chunk_seconds / pace.streams_at_once,
+            lead=LEAD_SECONDS,
+        )
+        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside]
+        sizes = [*(other.size for other in line), *self._yet_to_come(ticket, line), ticket.size]
+        return forecast.seconds(streams, sizes, longest)
 
     def _ahead_in_queue(self, ticket: Ticket) -> list[Ticket]:
         """Those of its model that get a slot before it."""
@@ -521,9 +505,9 @@ class Admission:
         if wait is None or pace is None:
             return _MIN_RETRY_SECONDS
         place = 0.0 if has_place else self._seconds_until_place(ticket)
-        soonest = now + max(place, wait - self._longest_forecast(ticket))
+        soonest = now + max(place, wait - _MARGIN * ticket.job.max_wait)
         at = min(max(soonest, lane.retry_at), soonest + _MAX_SPREAD_SECONDS)
-        rate = self._rate(lane) if self._has_to_fit(ticket) else pace * lane.pace.limit
+        rate = (lane.pace.capacity or PLAYING) if self._has_to_fit(ticket) else pace * lane.pace.limit
         lane.retry_at = at + ticket.size / rate
         return max(_MIN_RETRY_SECONDS, at - now)
 

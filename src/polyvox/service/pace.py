@@ -17,7 +17,6 @@ _CONTENDED = 1.5
 """Streams at once, on average, below which a low pace is the engine's own."""
 _SLOWED = 0.8
 """Share of a stream's pace alone that one of many keeps where the engine is slower than playback even alone."""
-_SMOOTHING = 0.2
 _SHORTEST = 1e-6
 _DEFAULT_SECONDS_PER_CHAR = 0.07
 _DEFAULT_SECONDS = 10.0
@@ -46,6 +45,8 @@ class Pace:
         self._adaptive = adaptive
         self._chunks: deque[_Chunk] = deque(maxlen=_WINDOW)
         self._alone: float | None = None
+        """Audio per second of a stream that has the engine for itself; None while none was seen."""
+        self._alone_chunks: deque[_Chunk] = deque(maxlen=_ENOUGH)
         self._capacity = self._claimed = capacity
         self._texts: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
         self._first_chunks: deque[float] = deque(maxlen=_WINDOW)
@@ -57,9 +58,15 @@ class Pace:
         chunk = _Chunk(audio, max(seconds, _SHORTEST), max(1.0, running))
         self._chunks.append(chunk)
         if chunk.running < _CONTENDED:
-            pace = chunk.audio / chunk.seconds
-            self._alone = pace if self._alone is None else self._alone + _SMOOTHING * (pace - self._alone)
+            self._alone_chunks.append(chunk)
+            seconds = sum(each.seconds for each in self._alone_chunks)
+            self._alone = sum(each.audio for each in self._alone_chunks) / seconds
         self._judge()
+
+    def delivered(self, audio_per_second: float) -> None:
+        """Take what all streams together were given for the capacity, where the engine only said what it can do."""
+        if self._claimed is not None:
+            self._capacity = audio_per_second
 
     def first_chunk(self, seconds: float) -> None:
         """Count the time from the start of a stream to its first audio."""
@@ -123,7 +130,7 @@ class Pace:
 
     def _judge(self) -> None:
         """Learn the capacity where streams slow each other down, or do better together than was thought."""
-        if len(self._chunks) < _ENOUGH_TO_JUDGE:
+        if len(self._chunks) < _ENOUGH_TO_JUDGE or self._claimed is not None:
             return
         # Weighted by the streams that ran: a lone stream says little about what the engine can do for many.
         weight = sum(chunk.seconds * chunk.running for chunk in self._chunks)

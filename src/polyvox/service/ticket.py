@@ -69,9 +69,9 @@ class TicketState(Enum):
 class Lane:
     """The requests of one model: its pace, its active tickets, and until when others were told to stay away.
 
-    `running` counts those of them that keep the engine busy, `waiting` the live ones in the queue. `background_limit`
-    is how many background requests may run at once: it grows while their chunks come soon, as on an engine that
-    batches, and shrinks where each waits for the others, since a live request would wait behind them, too.
+    `running` counts those of them that keep the engine busy. `background_limit` is how many background requests may run
+    at once: it grows while their chunks come soon, as on an engine that batches, and shrinks where each waits for the
+    others, since a live request would wait behind them, too.
     """
 
     def __init__(self, pace: Pace) -> None:
@@ -82,7 +82,6 @@ class Lane:
         self.streams_of: Counter[str] = Counter()
         """How many of these each client has."""
         self.running = 0
-        self.waiting = 0
         self.throughput = Throughput()
         self.lateness = Lateness()
         self.retry_at = 0.0
@@ -102,15 +101,6 @@ class Lane:
             self.active.remove(ticket)
             self._forget(ticket.job.client)
             self.running -= ticket.job.paced
-
-    def wait(self, ticket: "Ticket", now: float) -> None:
-        """Count one that waits for a slot."""
-        self.load(now)
-        self.waiting += not ticket.job.background
-
-    def stop_waiting(self, ticket: "Ticket", now: float) -> None:
-        self.load(now)
-        self.waiting -= not ticket.job.background
 
     def hold_back(self, ticket: "Ticket", now: float) -> None:
         """Count one that waits until it can be kept playing."""
@@ -151,14 +141,10 @@ class Lane:
 
     def load(self, now: float) -> float:
         """The time integral of `running`."""
-        self.waited(now)
+        self.throughput.passed(now, self.running)
         self._load += self.running * (now - self._updated)
         self._updated = now
         return self._load
-
-    def waited(self, now: float) -> float:
-        """Seconds in which somebody waited to begin."""
-        return self.throughput.waited(now, bool(self.waiting or self.starting))
 
 
 class Ticket:
@@ -171,8 +157,8 @@ class Ticket:
         self.start = 0.0
         self.size = lane.pace.expected_seconds(job.chars)
         self.state = TicketState.WAITING
-        self.expected: float | None = None
-        """Seconds from its entry to its first audio, as expected then; None where that is not known."""
+        self.forecast: float | None = None
+        """Seconds from its entry to its first audio, as forecast then; None where that is not known."""
         self.entered = admission.now()
         self.granted_at = 0.0
         self.stalled_since = 0.0
@@ -186,8 +172,8 @@ class Ticket:
         self._begun = asyncio.Event()
         self._plays_until = 0.0
         self._paused_at: float | None = None
+        self._turned_at = 0.0
         self._load = 0.0
-        self._waited = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
         self._precedence = Precedence(makes_way=partial(admission.has_too_much, job.client, lane))
 
@@ -217,8 +203,8 @@ class Ticket:
                 async with asyncio.timeout(nap):
                     await self._woken.wait()
             self._admission.take(self)
-        now = self._admission.now()
-        self._load, self._waited = self.lane.load(now), self.lane.waited(now)
+        self._turned_at = now = self._admission.now()
+        self._load = self.lane.load(now)
 
     async def _start(self) -> None:
         if not self._admission.start(self):
@@ -248,7 +234,8 @@ class Ticket:
 
     def _count(self, audio: float, seconds: float, now: float, *, is_first: bool) -> None:
         lane = self.lane
-        running = (lane.load(now) - self._load) / seconds if seconds > 0 else lane.running
+        elapsed = now - self._turned_at  # longer than `seconds`, by much where the chunk was there at once
+        running = (lane.load(now) - self._load) / elapsed if elapsed > 0 else lane.running
         lane.pace.chunk(audio, seconds, running)
         if self.job.background:
             lane.background_chunk(seconds)
@@ -256,10 +243,11 @@ class Ticket:
             return
         if is_first:
             lane.pace.first_chunk(seconds)
-            if self.expected is not None:
-                lane.lateness.add(now - self.entered - self.expected)
-        if seconds > 0:
-            lane.throughput.chunk(audio, (lane.waited(now) - self._waited) / seconds)
+            if self.forecast is not None:
+                lane.lateness.add(self.forecast, now - self.entered, now)
+        lane.throughput.chunk(audio)
+        if lane.throughput.per_second is not None:
+            lane.pace.delivered(lane.throughput.per_second)
 
     def pause(self) -> None:
         """Give up the slot while the client does not read."""
