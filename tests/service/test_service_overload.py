@@ -63,6 +63,17 @@ class Overload:
         await asyncio.gather(*callers)
         return self.outcome
 
+    async def closed_loop(self, callers: int, each: int, shortest: float, longest: float) -> Outcome:
+        """So many callers who ask again as soon as they were answered; the outcome of these alone."""
+        self.outcome, chance = Outcome(), random.Random(0)
+
+        async def call_again() -> None:
+            for _ in range(each):
+                await self._call("one", chance.uniform(shortest, longest))
+
+        await asyncio.gather(*(call_again() for _ in range(callers)))
+        return self.outcome
+
     async def _call(self, client: str, audio: float) -> None:
         self.outcome.asked += 1
         job = Job("m", client, round(audio / SECONDS_PER_CHAR), MAX_WAIT, capacity=WORKERS * WORKER_PACE)
@@ -134,3 +145,20 @@ def test_hardly_anyone_is_refused_below_the_limit() -> None:
     outcome = overloaded(0.8, 1.8, 3.2, EQUAL, 60.0)
     assert (outcome.refused_at_once, outcome.in_vain) == (0, 0)
     assert outcome.in_time == 1.0
+
+
+def test_sixteen_who_can_all_be_heard_in_time_are_not_refused_also_not_after_a_burst_of_pages() -> None:
+    loop = VirtualTimeLoop()
+    overload = Overload(loop)
+
+    async def calls() -> tuple[Outcome, Outcome]:
+        burst = await overload.closed_loop(64, 1, 12.0, 18.0)
+        await asyncio.sleep(5.0)
+        return burst, await overload.closed_loop(16, 3, 1.6, 2.6)
+
+    with patch.object(Admission, "now", staticmethod(loop.time)):
+        burst, sentences = loop.run(calls())
+    assert burst.refused_at_once + burst.in_vain > 32, "a page of each is more than the engine can do"
+    assert (sentences.asked, len(sentences.first_audio)) == (48, 48)
+    assert sentences.in_time == 1.0
+    assert sentences.gaps == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyvox.service.playing_streams import NewStream, PlayingStream, all_keep_playing, seconds_until_room
+from polyvox.service.playing_streams import PlayingStream, all_keep_playing, has_room
 
 LONG = 60.0
 
@@ -43,15 +43,13 @@ def test_serving_the_most_urgent_first_bears_the_forecast_out(capacity):
 
 
 @pytest.mark.parametrize(
-    ("streams", "new", "expected"),
+    ("streams", "size", "lead", "expected"),
     [
-        ([], (LONG, 10), 0.0),
-        ([(5, LONG)], (2, 1), 0.0),
-        ([(0, LONG)], (2, 2), 1.0),  # two seconds of lead, and one that is played meanwhile, at three a second
-        ([(0, 6)], (2, 2), 1.0),
-        ([(0, LONG), (0, LONG), (0, LONG)], (LONG, 1), 30.0),  # never: all is played as it is made
+        ([], LONG, 10.0, True),
+        ([(5, LONG)], 2.0, 5.0, True),
+        ([(5, LONG)], 2.0, 5.1, False),  # too little ahead to wait for the new one
+        ([(5, LONG), (5, LONG)], LONG, 1.0, False),  # more than the engine can keep playing
     ],
 )
-def test_a_new_stream_begins_when_the_others_have_their_lead_and_all_can_be_served(streams, new, expected):
-    others = [PlayingStream(*stream) for stream in streams]
-    assert seconds_until_room(others, NewStream(*new), 3.0, 2.5, 30.0) == pytest.approx(expected, abs=0.5)
+def test_a_new_stream_has_room_when_the_others_have_their_lead_and_all_can_be_served(streams, size, lead, expected):
+    assert has_room([PlayingStream(*stream) for stream in streams], size, lead, 2.5) is expected

@@ -27,7 +27,7 @@ _STALLED_SECONDS = 5.0
 """How long a client must have read nothing before its session can be dropped in favour of one that waits."""
 _MIN_RETRY_SECONDS = 1.0
 _MAX_SPREAD_SECONDS = 30.0
-_MARGIN = 0.75
+_MARGIN = 0.7
 """Share of the accepted wait that may be expected, so that few of those admitted wait in vain."""
 _FEW = 4
 """Streams of a model that are not refused for a late start: so few would rather wait than be refused."""
@@ -467,7 +467,7 @@ class Admission:
         forecast = StartForecast(
             rate=rate,
             capacity=rate / PLAYING,
-            apart=pace.first_chunk_seconds / pace.streams_at_once,
+            apart=pace.quickest_first_chunk / pace.streams_at_once,
             lead=LEAD_SECONDS,
         )
         streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside]

@@ -110,6 +110,11 @@ class Pace:
         return sum(self._first_chunks) / max(1, len(self._first_chunks))
 
     @property
+    def quickest_first_chunk(self) -> float:
+        """The same where the engine had little else to do."""
+        return min(self._first_chunks, default=0.0)
+
+    @property
     def chunk_seconds(self) -> float:
         """Mean time a stream waits for its next chunk."""
         return sum(chunk.seconds for chunk in self._chunks) / max(1, len(self._chunks))

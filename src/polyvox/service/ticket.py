@@ -26,7 +26,9 @@ LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
 
 _MOST_HELD_BACK = 4
+"""Streams that wait to begin with a slot of their own; the others wait in the queue."""
 _MUCH_SHORTER = 0.5
+"""Share of the shortest of these that a stream may have to be let in beside them."""
 
 _BACKGROUND_CHUNK_SECONDS = 2.0
 """Time for a chunk of a background request beyond which fewer of them should run at once."""
@@ -237,17 +239,16 @@ class Ticket:
         elapsed = now - self._turned_at  # longer than `seconds`, by much where the chunk was there at once
         running = (lane.load(now) - self._load) / elapsed if elapsed > 0 else lane.running
         lane.pace.chunk(audio, seconds, running)
-        if self.job.background:
-            lane.background_chunk(seconds)
-            self._admission.dispatch()
-            return
-        if is_first:
-            lane.pace.first_chunk(seconds)
-            if self.forecast is not None:
-                lane.lateness.add(self.forecast, now - self.entered, now)
         lane.throughput.chunk(audio)
         if lane.throughput.per_second is not None:
             lane.pace.delivered(lane.throughput.per_second)
+        if self.job.background:
+            lane.background_chunk(seconds)
+            self._admission.dispatch()
+        elif is_first:
+            lane.pace.first_chunk(seconds)
+            if self.forecast is not None:
+                lane.lateness.add(self.forecast, now - self.entered, now)
 
     def pause(self) -> None:
         """Give up the slot while the client does not read."""
