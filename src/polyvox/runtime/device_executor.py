@@ -28,8 +28,8 @@ class DeviceExecutor:
     A call goes to the pool only when a thread is free for it. A caller that chooses what to run, as a `Stage` does,
     reserves the thread first and chooses then, with everything that has arrived by that time.
 
-    Threads that compute on the cores of the server itself should have a `low_priority`: what the event loop has to do is
-    short, and somebody waits for it.
+    Threads that compute on the cores of the server itself should have a `low_priority`: what the event loop has to do
+    is short, and somebody waits for it.
     """
 
     def __init__(self, name: str, threads: int, *, low_priority: bool = False) -> None:

@@ -447,7 +447,8 @@ class Admission:
         others = lane.streams_of[ticket.job.client]
         held_back = list(lane.starting) if others else self._starting_before(ticket, beside)
         about_to_start = [other for other in lane.active if not other.started and other.is_heard]
-        return [*about_to_start, *held_back, *self._ahead_in_queue(ticket)]
+        with_slot = sorted([*about_to_start, *held_back], key=lambda other: other.number)
+        return [*with_slot, *self._ahead_in_queue(ticket)]
 
     def _yet_to_come(self, ticket: Ticket, line: list[Ticket]) -> list[float]:
         """Audio of streams that will begin before it, though they have not come yet: with each of its client's own that

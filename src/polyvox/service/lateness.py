@@ -7,7 +7,7 @@ _WINDOW_SECONDS = 10.0
 _SHORTEST_SECONDS = 1.0
 """A shorter wait says little about the forecast of a long one."""
 _LEAST, _MOST = 0.5, 1.5
-_MOST_STREAMS = 0.8
+_MOST_STREAMS = 0.9
 """Share of the streams that the forecast is to be long enough for."""
 _AS_FORECAST = 4
 """Streams that count as heard when they should be, so that a few others do not change the forecast by much."""
