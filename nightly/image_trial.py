@@ -33,6 +33,10 @@ MAX_WAIT_SECONDS = 5.0
 HUNG_SECONDS = 60.0
 """A request without a complete answer after so long hangs: no request waits longer than 5 s, and the texts last 3 s."""
 REFUSAL_SECONDS = 0.05
+HEARD_IN_TIME = 0.95
+"""Share of those heard whose first audio came within `max_wait_seconds`, at least."""
+IN_VAIN = 0.01
+"""Share of all requests that were refused only after they had waited, at most."""
 SLOPE_MB_PER_MINUTE = 1.0
 SAMPLE_SECONDS = 5.0
 
@@ -161,6 +165,7 @@ def figures(answers: list[Answer], samples: list[tuple[float, float]]) -> dict[s
         "audio_seconds": round(sum(answer.audio for answer in answers)),
         "first_audio_p50": quantile(heard, 0.5),
         "first_audio_p95": quantile(heard, 0.95),
+        "heard_in_time": round(sum(seconds <= MAX_WAIT_SECONDS for seconds in heard) / max(1, len(heard)), 4),
         "refusal_p50": quantile(refused, 0.5),
         "refusal_p95": quantile(refused, 0.95),
         "refusal_p99": quantile(refused, 0.99),
@@ -178,6 +183,9 @@ def broken_promises(found: dict[str, float]) -> list[str]:
     checks = {
         "requests hang": found["hung"] > 0,
         "requests failed": found["other"] > 0,
+        "requests that were admitted are not heard within the wait that they accept": found["heard_in_time"]
+        < HEARD_IN_TIME,
+        "requests wait in vain": found["waited_in_vain"] > IN_VAIN * found["asked"],
         "refusals take longer than 50 ms at the 95th percentile": found["refusal_p95"] > REFUSAL_SECONDS,
         "memory grows": found["slope_mb_per_minute"] >= SLOPE_MB_PER_MINUTE,
     }

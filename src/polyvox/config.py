@@ -265,7 +265,9 @@ class Settings(BaseModel):
     )
     max_queue: int = Field(64, ge=0, description="Requests that may wait; beyond that the answer is 429.")
     max_wait_seconds: float = Field(
-        5.0, gt=0, description="Longest wait for a turn; a request that has to expect a longer one is answered 429."
+        5.0,
+        gt=0,
+        description="Longest wait until a request is heard; one that has to expect a longer wait is answered 429.",
     )
     max_share: float = Field(
         0.5, gt=0, le=1, description="Share of slots and queue that one key or address keeps while another waits."

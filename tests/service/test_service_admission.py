@@ -210,7 +210,7 @@ class TestWaits:
         with pytest.raises(OverloadedError, match=r"wait 5\.0 s") as caught:
             admission.enter(job())
         assert caught.value.reason is RefusalReason.WAIT
-        assert caught.value.retry_after == pytest.approx(5.0 - 0.75 * 5.0)
+        assert caught.value.retry_after == pytest.approx(5.0 - 0.7 * 5.0)
         assert not is_granted(admission.enter(job(max_wait=10.0)))
 
     async def test_long_texts_ahead_make_a_longer_wait_than_short_ones(self, clock: Clock) -> None:
@@ -232,7 +232,7 @@ class TestWaits:
             with pytest.raises(OverloadedError) as caught:
                 admission.enter(job(seconds=4.0))
             advice.append(caught.value.retry_after)
-        assert advice == pytest.approx([10.0 - 3.75, 10.0 - 3.75 + 2.0, 10.0 - 3.75 + 4.0])
+        assert advice == pytest.approx([10.0 - 3.5, 10.0 - 3.5 + 2.0, 10.0 - 3.5 + 4.0])
 
     async def test_whoever_comes_back_when_told_is_admitted(self, clock: Clock) -> None:
         admission = await measured(clock, max_active=1)
@@ -512,3 +512,37 @@ async def test_a_background_request_waits_while_a_live_one_may_run_out_of_audio(
     admission.take(item)
     live.produced(20.0, 0.1)
     assert admission.nap_seconds(item) == 0.0
+
+
+async def test_streams_that_are_held_back_leave_a_slot_to_one_more_only(clock: Clock) -> None:
+    admission = Admission(16, 64, adaptive=True)
+    tickets = [admission.enter(Job("m", "one", chars=500, capacity=2.5)) for _ in range(8)]
+    assert [is_granted(ticket) for ticket in tickets] == [True] * 4 + [False] * 4
+    assert [admission.start(ticket) for ticket in tickets[:4]] == [True, False, False, False]
+    assert [is_granted(ticket) for ticket in tickets] == [True] * 5 + [False] * 3
+
+
+async def test_streams_that_are_held_back_begin_as_soon_as_audio_is_made(clock: Clock) -> None:
+    admission = Admission(16, 64, adaptive=True)
+    first, second = (admission.enter(Job("m", "one", chars=40, capacity=8.0)) for _ in range(2))
+    await first.turn()
+    turn = asyncio.create_task(second.turn())
+    await asyncio.sleep(0)
+    assert second.state is TicketState.STARTING
+    first.produced(2.8, 0.4)
+    assert second.state is TicketState.ACTIVE
+    await turn
+
+
+async def test_a_listener_plays_nothing_while_it_does_not_read(clock: Clock) -> None:
+    ticket = Admission(2, 4).enter(job())
+    await speak(ticket, clock, 4.0, 1.0)
+    clock.now += 1.0
+    ticket.pause()
+    clock.now += 60.0
+    assert ticket.ahead(clock.now) == pytest.approx(3.0)
+    ticket.resume()
+    clock.now += 5.0
+    assert ticket.ahead(clock.now) == pytest.approx(-2.0)
+    ticket.produced(1.0, 0.1)
+    assert ticket.ahead(clock.now) == pytest.approx(1.0), "after a gap it goes on from there"

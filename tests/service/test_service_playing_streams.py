@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyvox.service.playing_streams import PlayingStream, all_keep_playing
+from polyvox.service.playing_streams import PlayingStream, all_keep_playing, has_room
 
 LONG = 60.0
 
@@ -40,3 +40,16 @@ def test_serving_the_most_urgent_first_bears_the_forecast_out(capacity):
             ahead = [lead - step for lead in ahead]
             gap = max(gap, *(-lead for lead, rest in zip(ahead, left, strict=True) if rest > 0), 0.0)
         assert (gap <= 2 * step) is all_keep_playing(streams, capacity)
+
+
+@pytest.mark.parametrize(
+    ("streams", "size", "lead", "expected"),
+    [
+        ([], LONG, 10.0, True),
+        ([(5, LONG)], 2.0, 5.0, True),
+        ([(5, LONG)], 2.0, 5.1, False),  # too little ahead to wait for the new one
+        ([(5, LONG), (5, LONG)], LONG, 1.0, False),  # more than the engine can keep playing
+    ],
+)
+def test_a_new_stream_has_room_when_the_others_have_their_lead_and_all_can_be_served(streams, size, lead, expected):
+    assert has_room([PlayingStream(*stream) for stream in streams], size, lead, 2.5) is expected

@@ -2,6 +2,9 @@
 
 import asyncio
 import contextvars
+import os
+import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -15,19 +18,26 @@ HANDOVER_SECONDS = 1e-4
 """Interpreter switch interval of a server process, for `sys.setswitchinterval`. A thread that returns from a library
 call needs the interpreter lock: with Python's default of 5 ms, each call would wait that long for a busy thread."""
 
+_NICENESS = 5
+_NICEST = 19
+
 
 class DeviceExecutor:
     """A fixed number of threads, handed out first come, first served.
 
     A call goes to the pool only when a thread is free for it. A caller that chooses what to run, as a `Stage` does,
     reserves the thread first and chooses then, with everything that has arrived by that time.
+
+    Threads that compute on the cores of the server itself should have a `low_priority`: what the event loop has to do
+    is short, and somebody waits for it.
     """
 
-    def __init__(self, name: str, threads: int) -> None:
+    def __init__(self, name: str, threads: int, *, low_priority: bool = False) -> None:
         self.name = name
         self.threads = threads
         self._free = asyncio.Semaphore(threads)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        initializer = _lower_priority if low_priority else None
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=initializer)
         self._closed = False
 
     async def run(self, fn: Callable[[], T]) -> T:
@@ -71,6 +81,13 @@ class DeviceExecutor:
         """End the threads. Waits for calls under way: on an event loop, await those first or call this off the loop."""
         self._closed = True
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _lower_priority() -> None:
+    """For this thread alone, where the system has a priority for each."""
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, min(_NICEST, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS))
 
 
 def _run_in_future(fn: Callable[[], T], token: CancelToken) -> T:

@@ -8,6 +8,7 @@ others begin. Background requests, the items of a batch, come after all others a
 
 import asyncio
 import heapq
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -15,8 +16,9 @@ from itertools import count
 
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.service.pace import PLAYING, Pace
-from polyvox.service.playing_streams import PlayingStream, all_keep_playing
-from polyvox.service.ticket import LEAD_SECONDS, Job, Lane, Ticket, TicketState
+from polyvox.service.playing_streams import PlayingStream, has_room
+from polyvox.service.start_forecast import StartForecast
+from polyvox.service.ticket import LEAD_SECONDS, LONGEST_START_WAIT, Job, Lane, Ticket, TicketState
 
 _LOW_LEAD_SECONDS = 5.0
 """Audio ahead of playback with which a stream goes on in any case."""
@@ -25,8 +27,12 @@ _STALLED_SECONDS = 5.0
 """How long a client must have read nothing before its session can be dropped in favour of one that waits."""
 _MIN_RETRY_SECONDS = 1.0
 _MAX_SPREAD_SECONDS = 30.0
-_MARGIN = 0.75
+_MARGIN = 0.7
 """Share of the accepted wait that may be expected, so that few of those admitted wait in vain."""
+_FEW = 4
+"""Streams of a model that are not refused for a late start: so few would rather wait than be refused."""
+_PATIENCE = 0.25
+"""Share of the accepted wait after which a stream is not overtaken by shorter ones any more."""
 _OPEN_PER_SLOT = 2
 """Sessions per slot that may be open, those without a slot included."""
 _BACKGROUND_SHARE = 0.5
@@ -86,25 +92,29 @@ class Admission:
         """A ticket, granted at once where a slot is free; `OverloadedError` where it would wait too long."""
         ticket = self._ticket(job)
         self._queue(ticket)
-        self.dispatch()
+        wait = None if job.background else self._expected_wait(ticket)
+        if wait is not None and self._has_to_fit(ticket):
+            ticket.forecast = wait / ticket.lane.lateness.factor(self.now())
+        if not self._begins_too_late(ticket, wait):
+            self.dispatch()
         if ticket.state is TicketState.WAITING and not job.background:  # a batch bounds the number of its own
             try:
-                self._check(ticket)
+                self._check(ticket, wait)
             except OverloadedError:
-                self.leave(ticket)
+                self._withdraw(ticket)
                 raise
         return ticket
 
     def expired(self, ticket: Ticket) -> OverloadedError:
         """The refusal of a request that has waited as long as it accepts."""
         problem = f"The request did not get its turn within {ticket.job.max_wait:g} s"
-        return self._refusal(ticket, RefusalReason.WAIT, problem)
+        return self._refusal(ticket, RefusalReason.WAIT, problem, self._expected_wait(ticket))
 
     def nap_seconds(self, ticket: Ticket) -> float:
         """How long a stream should let others use the engine before its next chunk."""
         if ticket.job.background:
             return _NAP_SECONDS[0] if ticket.audio and self._is_in_the_way(ticket) else 0.0
-        waiting = self._live_waiting()
+        waiting = [*self._live_waiting(), *ticket.lane.starting]
         if not ticket.audio or not (waiting or self._took_too_much(ticket)):
             return 0.0
         full = self.active >= self._max_active
@@ -116,40 +126,99 @@ class Admission:
             return min(longest, max(shortest, lead - _LOW_LEAD_SECONDS))
         return 0.0
 
+    def start(self, ticket: Ticket) -> bool:
+        """Called by the ticket that has got its slot: whether it may begin; if not, it leaves the slot to others."""
+        if self.may_start(ticket):
+            ticket.begin()
+            return True
+        ticket.lane.hold_back(ticket, self.now())
+        self.give(ticket, TicketState.STARTING)
+        return ticket.started
+
+    def start_streams(self, lane: Lane) -> None:
+        """Let those streams of a model begin that can be kept playing, now that audio was made or one has ended."""
+        shortest = math.inf
+        for ticket in self._start_order(lane):
+            if (ticket.size < shortest or self.is_passed_over(ticket)) and self.may_start(ticket):
+                self.begin(ticket)
+            else:
+                shortest = min(shortest, ticket.size)
+
+    def begin(self, ticket: Ticket) -> None:
+        """Give a stream that was held back its slot, even where that is one more than the limit."""
+        if not ticket.started:
+            ticket.lane.let_begin(ticket, self.now())
+            self.take(ticket)
+            ticket.begin()
+
     def may_start(self, ticket: Ticket) -> bool:
         """Whether a stream can begin without gaps for itself or for those of its model that are heard already.
 
         Where the engine is slower than playback even for one, waiting helps nobody.
         """
-        capacity = ticket.lane.pace.capacity
-        if capacity is None or capacity < PLAYING or not ticket.job.paced or ticket.job.background:
+        if not self._has_to_fit(ticket):
             return True
-        now = self.now()
-        heard = [other for other in self._open if other.lane is ticket.lane and other.started and other.is_heard]
-        starting = list(ticket.lane.starting)
-        if self.is_passed_over(ticket):  # then it waits for none of those that take more than their share
-            greedy = self._greedy(ticket.lane)
-            heard = [other for other in heard if other.job.client not in greedy]
-            starting = [other for other in starting if other.job.client not in greedy]
-        streams_of = Counter(other.job.client for other in heard)
+        beside = self._beside(ticket)
+        if any(self._is_not_overtaken(other, ticket) for other in self._starting_before(ticket, beside)):
+            return False
+        pace, now = ticket.lane.pace, self.now()
+        unheard = sum(not other.audio for other in beside)
+        if unheard >= pace.streams_at_once:
+            return False  # each would only make the other's first audio late
+        lead = min(self._time_alone(ticket) * (1 + unheard), LEAD_SECONDS)
+        heard = [PlayingStream(other.ahead(now), other.audio_left) for other in beside if other.audio]
+        coming = [PlayingStream(lead, other.size) for other in beside if not other.audio]
+        return has_room([*heard, *coming], ticket.size, lead, (pace.capacity or 0.0) / PLAYING)
+
+    def _has_to_fit(self, ticket: Ticket) -> bool:
+        """Whether it begins only when it can be kept playing: where streams take the audio from each other."""
+        capacity, job = ticket.lane.pace.capacity, ticket.job
+        return capacity is not None and capacity >= PLAYING and job.paced and not job.background
+
+    def _beside(self, ticket: Ticket) -> list[Ticket]:
+        """The streams of its model that it must not disturb. If it is passed over, those of greedy clients are none."""
+        greedy = self._greedy(ticket.lane) if self.is_passed_over(ticket) else set()
+        return [
+            other
+            for other in self._open
+            if other.lane is ticket.lane and other.started and other.is_heard and other.job.client not in greedy
+        ]
+
+    def _starting_before(self, ticket: Ticket, beside: list[Ticket]) -> list[Ticket]:
+        """Those that are held back and whose turn comes first: clients take turns, those with fewest streams first."""
+        greedy = self._greedy(ticket.lane) if self.is_passed_over(ticket) else set()
+        streams_of = Counter(other.job.client for other in beside)
         own = (streams_of[ticket.job.client], ticket.number)
-        if any((streams_of[other.job.client], other.number) < own and other.size <= ticket.size for other in starting):
-            return False  # clients take turns, but short streams need not wait for long ones
-        if not heard:
-            return True
-        # Chunks are made whole: the others must be able to wait until this stream is made, or has a lead of its own.
-        alone = min(ticket.size / capacity, LEAD_SECONDS)
-        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in heard]
-        return all(stream.ahead >= alone for stream in streams) and all_keep_playing(
-            [*streams, PlayingStream(0.0, ticket.size)], capacity / PLAYING
+        return [
+            other
+            for other in ticket.lane.starting
+            if other.job.client not in greedy and (streams_of[other.job.client], other.number) < own
+        ]
+
+    def _is_not_overtaken(self, first: Ticket, ticket: Ticket) -> bool:
+        """Whether a stream waits for one before it: short ones need not wait for long ones, unless these wait long."""
+        patience = _PATIENCE * min(first.job.max_wait, LONGEST_START_WAIT)
+        return first.size <= ticket.size or self.now() - first.entered > patience
+
+    def _time_alone(self, ticket: Ticket) -> float:
+        """Chunks are made whole: the others must be able to wait until a stream is made, or has a lead of its own."""
+        return min(ticket.size / (ticket.lane.pace.capacity or PLAYING), LEAD_SECONDS)
+
+    def _start_order(self, lane: Lane) -> list[Ticket]:
+        """Those that are held back, the next first: clients take turns."""
+        if not lane.starting:
+            return []
+        streams_of = Counter(
+            other.job.client for other in self._open if other.lane is lane and other.started and other.is_heard
         )
+        return sorted(lane.starting, key=lambda ticket: (streams_of[ticket.job.client], ticket.number))
 
     def is_passed_over(self, ticket: Ticket) -> bool:
         """Whether its client has no other stream of the model, while another has or wants more than its share."""
         if ticket.job.background or not ticket.job.paced:
             return False
-        at_work = (*ticket.lane.active, *ticket.lane.starting)
-        if any(other.job.client == ticket.job.client and other is not ticket for other in at_work):
+        own = ticket.state in (TicketState.ACTIVE, TicketState.STARTING)
+        if ticket.lane.streams_of[ticket.job.client] > own:
             return False
         return bool(self._greedy(ticket.lane) - {ticket.job.client})
 
@@ -174,15 +243,22 @@ class Admission:
         if ticket.state is TicketState.LEFT:
             return
         if ticket.state is TicketState.WAITING:
-            self._waiting.remove(ticket)
-        else:
-            del self._open[ticket]
-            if not ticket.job.model:  # it reports no chunks: its whole time counts as one
-                ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
+            self._withdraw(ticket)
+            self.dispatch()
+            return
+        del self._open[ticket]
+        if not ticket.job.model:  # it reports no chunks: its whole time counts as one
+            ticket.lane.pace.chunk(ticket.size, self.now() - ticket.granted_at, 1.0)
         self._forget(ticket)
-        ticket.lane.starting.discard(ticket)
+        ticket.lane.let_begin(ticket, self.now())
         self._deactivate(ticket, TicketState.LEFT)
         self.dispatch()
+
+    def _withdraw(self, ticket: Ticket) -> None:
+        """Take a ticket out of the queue; that frees no slot."""
+        self._waiting.remove(ticket)
+        self._forget(ticket)
+        ticket.state = TicketState.LEFT
 
     @staticmethod
     def now() -> float:
@@ -201,7 +277,7 @@ class Admission:
         for ticket in self._in_order():
             if self.active >= self._max_active or len(self._open) >= _OPEN_PER_SLOT * self._max_active:
                 break
-            has_room = ticket.lane.has_room_for(ticket.job) or self.is_passed_over(ticket)
+            has_room = ticket.lane.has_room_for(ticket) or self.is_passed_over(ticket)
             if has_room and self._may_hold_a_slot(ticket):
                 self._waiting.remove(ticket)
                 self._open[ticket] = None
@@ -213,8 +289,11 @@ class Admission:
         if not self._live_waiting():
             napping = [ticket for ticket in self._open if ticket.state is TicketState.NAPPING]
             for ticket in napping[: self._max_active - self.active]:
-                if ticket.lane.has_room_for(ticket.job) and not self._is_in_the_way(ticket):
+                has_room = ticket.lane.has_room_for(ticket) and not ticket.lane.starting
+                if has_room and not self._is_in_the_way(ticket):
                     ticket.wake()
+        for lane in self._lanes.values():
+            self.start_streams(lane)
 
     def _activate(self, ticket: Ticket) -> None:
         ticket.lane.add(ticket, self.now())
@@ -264,17 +343,17 @@ class Admission:
             del self._turns[client]
 
     def _holds_too_much(self, ticket: Ticket) -> bool:
-        mine = sum(other.job.client == ticket.job.client for other in (*ticket.lane.active, *ticket.lane.starting))
+        mine = ticket.lane.streams_of[ticket.job.client]
         return mine > max(1.0, self._max_share * ticket.lane.pace.limit)
 
     def _greedy(self, lane: Lane) -> set[str]:
-        """Clients with more live streams, under way or waiting, than their share of the model's."""
+        """Clients with more live streams, under way or waiting, than their share of those that there are or may be."""
         streams = Counter(
             ticket.job.client
             for ticket in (*self._open, *self._waiting)
             if ticket.lane is lane and ticket.state in _WANTS_A_SLOT and not ticket.job.background
         )
-        share = max(1.0, self._max_share * lane.pace.limit)
+        share = max(1.0, self._max_share * min(lane.pace.limit, max(_FEW, streams.total())))
         return {client for client, count in streams.items() if count > share}
 
     def _took_too_much(self, ticket: Ticket) -> bool:
@@ -303,20 +382,19 @@ class Admission:
         self._timer = None
         self.dispatch()
 
-    def _check(self, ticket: Ticket) -> None:
+    def _check(self, ticket: Ticket, wait: float | None) -> None:
         """Refuse a request that has just come by its client's share of the queue, the queue's length, or its wait."""
         waiting = Counter(other.job.client for other in self._live_waiting())
         share = max(1.0, self._max_share * self._max_waiting)
         if len(waiting) > 1 and waiting[ticket.job.client] > share:
-            raise self._refusal(ticket, RefusalReason.SHARE, "Your other requests fill their share of the queue")
-        wait = self._expected_wait(ticket)
+            raise self._refusal(ticket, RefusalReason.SHARE, "Your other requests fill their share of the queue", wait)
         if wait is not None and wait > _MARGIN * ticket.job.max_wait:
-            raise self._refusal(ticket, RefusalReason.WAIT, f"The request would wait {wait:.1f} s for its turn")
+            raise self._refusal(ticket, RefusalReason.WAIT, f"The request would wait {wait:.1f} s for its turn", wait)
         if waiting.total() > self._max_waiting and not self._made_room_for(ticket, waiting, share):
             problem = (
                 f"The server is at its limit of {self._max_active} requests at once and {self._max_waiting} waiting"
             )
-            raise self._refusal(ticket, RefusalReason.QUEUE, problem)
+            raise self._refusal(ticket, RefusalReason.QUEUE, problem, wait)
 
     def _made_room_for(self, ticket: Ticket, waiting: Counter[str], share: float) -> bool:
         """Take the last place of a client that has more than its share of the queue."""
@@ -324,30 +402,88 @@ class Admission:
         if places <= share or client == ticket.job.client:
             return False
         last = next(other for other in reversed(self._waiting) if other.job.client == client)
-        last.refuse(self._refusal(last, RefusalReason.SHARE, "Your other requests fill their share of the queue"))
+        problem = "Your other requests fill their share of the queue"
+        last.refuse(self._refusal(last, RefusalReason.SHARE, problem, self._expected_wait(last)))
         self.leave(last)
         return True
 
-    def _expected_wait(self, ticket: Ticket) -> float | None:
-        """Seconds until a slot is free for this ticket, from the work that is under way and ahead of it in the queue.
+    def _begins_too_late(self, ticket: Ticket, wait: float | None) -> bool:
+        """Whether it would find a slot, but begin only after the wait that it accepts."""
+        if wait is None or wait <= _MARGIN * ticket.job.max_wait or not self._has_to_fit(ticket):
+            return False
+        lane = ticket.lane
+        return lane.running + len(lane.starting) >= _FEW and not self.is_passed_over(ticket)
 
-        None while the pace of the model is not known.
+    def _expected_wait(self, ticket: Ticket) -> float | None:
+        """Seconds until the turn of this ticket, from the work that is under way and ahead of it in the queue.
+
+        Where streams are held back until they can be kept playing, its turn is over with its first audio. None while
+        the pace of the model is not known.
         """
-        lane, now = ticket.lane, self.now()
-        pace = lane.pace.of_stream
-        if pace is None:
+        if ticket.lane.pace.of_stream is None:
             return None
+        if not self._has_to_fit(ticket):
+            return self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)
+        lane, longest = ticket.lane, min(_MARGIN * ticket.job.max_wait, LONGEST_START_WAIT)
+        wait = self._seconds_until_slot(ticket, ticket.lane.pace.of_stream)
+        if wait <= longest:  # else it is refused already, which should cost little
+            wait = max(wait, self._seconds_until_start(ticket, longest))
+        return (wait + lane.pace.first_chunk_seconds) * lane.lateness.factor(self.now())
+
+    def _seconds_until_slot(self, ticket: Ticket, pace: float) -> float:
+        lane, now = ticket.lane, self.now()
         slots = max(1, min(lane.pace.limit, self._max_active - self.active + len(lane.active)))
         each = pace * slots / max(slots, lane.running)  # while more run than should, all of them are slower
         holders = [other for other in (*lane.active, *lane.starting) if other.job.paced]
         free = sorted(self._seconds_held(other, ticket, now, each) for other in holders)
         free = [0.0] * (slots - len(free)) + free[max(0, len(free) - slots) :]
+        for other in self._ahead_in_queue(ticket):
+            heapq.heapreplace(free, free[0] + other.seconds_left(now, pace))
+        return free[0]
+
+    def _line_before(self, ticket: Ticket) -> list[Ticket]:
+        """Those that begin before it as things are; the first stream of a client goes before most others."""
+        lane, beside = ticket.lane, self._beside(ticket)
+        others = lane.streams_of[ticket.job.client]
+        held_back = list(lane.starting) if others else self._starting_before(ticket, beside)
+        about_to_start = [other for other in lane.active if not other.started and other.is_heard]
+        with_slot = sorted([*about_to_start, *held_back], key=lambda other: other.number)
+        return [*with_slot, *self._ahead_in_queue(ticket)]
+
+    def _yet_to_come(self, ticket: Ticket, line: list[Ticket]) -> list[float]:
+        """Audio of streams that will begin before it, though they have not come yet: with each of its client's own that
+        wait in the queue, each of the other clients has a turn, too.
+        """
+        waiting = [other for other in line if other.state is TicketState.WAITING]
+        own = sum(other.size for other in waiting if other.job.client == ticket.job.client)
+        clients = len({other.job.client for other in (*line, ticket)})
+        audio = own * clients - sum(other.size for other in waiting)
+        return [ticket.size] * max(0, round(audio / ticket.size))
+
+    def _seconds_until_start(self, ticket: Ticket, longest: float) -> float:
+        """Time until a stream begins, after those before it, beside those that are heard."""
+        pace, now = ticket.lane.pace, self.now()
+        rate = pace.capacity or PLAYING
+        line, beside = self._line_before(ticket), self._beside(ticket)
+        forecast = StartForecast(
+            rate=rate,
+            capacity=rate / PLAYING,
+            apart=pace.quickest_first_chunk / pace.streams_at_once,
+            lead=LEAD_SECONDS,
+        )
+        streams = [PlayingStream(other.ahead(now), other.audio_left) for other in beside]
+        sizes = [*(other.size for other in line), *self._yet_to_come(ticket, line), ticket.size]
+        return forecast.seconds(streams, sizes, longest)
+
+    def _ahead_in_queue(self, ticket: Ticket) -> list[Ticket]:
+        """Those of its model that get a slot before it."""
+        ahead = []
         for other in self._in_order():
             if other is ticket or other.job.background > ticket.job.background:
                 break
-            if other.lane is lane and other.job.paced:
-                heapq.heapreplace(free, free[0] + other.seconds_left(now, pace))
-        return free[0]
+            if other.lane is ticket.lane and other.job.paced:
+                ahead.append(other)
+        return ahead
 
     def _seconds_held(self, active: Ticket, ticket: Ticket, now: float, pace: float) -> float:
         seconds = active.seconds_left(now, pace)
@@ -356,22 +492,27 @@ class Admission:
             return min(seconds, ticket.lane.pace.chunk_seconds)
         return seconds
 
-    def _refusal(self, ticket: Ticket, reason: RefusalReason, problem: str) -> OverloadedError:
-        seconds = self._retry_after(ticket, has_place=reason is RefusalReason.WAIT)
+    def _refusal(self, ticket: Ticket, reason: RefusalReason, problem: str, wait: float | None) -> OverloadedError:
+        seconds = self._retry_after(ticket, wait, has_place=reason is RefusalReason.WAIT)
         return OverloadedError(f"{problem}; try again in {seconds:.0f} s.", retry_after=seconds, reason=reason)
 
-    def _retry_after(self, ticket: Ticket, *, has_place: bool) -> float:
+    def _retry_after(self, ticket: Ticket, wait: float | None, *, has_place: bool) -> float:
         """Seconds until the request would be admitted, if those turned away before it come back when they were told.
 
         One that has no place in the queue gets it when the next of its client's begins.
         """
         lane, now = ticket.lane, self.now()
-        wait, pace = self._expected_wait(ticket), lane.pace.of_stream
+        pace = lane.pace.of_stream
         if wait is None or pace is None:
             return _MIN_RETRY_SECONDS
-        mine = next(other for other in self._in_order() if other.job.client == ticket.job.client)
-        place = 0.0 if has_place else self._expected_wait(mine) or 0.0
+        place = 0.0 if has_place else self._seconds_until_place(ticket)
         soonest = now + max(place, wait - _MARGIN * ticket.job.max_wait)
         at = min(max(soonest, lane.retry_at), soonest + _MAX_SPREAD_SECONDS)
-        lane.retry_at = at + ticket.size / (pace * lane.pace.limit)
+        rate = (lane.pace.capacity or PLAYING) if self._has_to_fit(ticket) else pace * lane.pace.limit
+        lane.retry_at = at + ticket.size / rate
         return max(_MIN_RETRY_SECONDS, at - now)
+
+    def _seconds_until_place(self, ticket: Ticket) -> float:
+        """Time until the next of its client begins, and leaves its place in the queue."""
+        mine = next(other for other in self._in_order() if other.job.client == ticket.job.client)
+        return self._expected_wait(mine) or 0.0

@@ -17,7 +17,6 @@ _CONTENDED = 1.5
 """Streams at once, on average, below which a low pace is the engine's own."""
 _SLOWED = 0.8
 """Share of a stream's pace alone that one of many keeps where the engine is slower than playback even alone."""
-_SMOOTHING = 0.2
 _SHORTEST = 1e-6
 _DEFAULT_SECONDS_PER_CHAR = 0.07
 _DEFAULT_SECONDS = 10.0
@@ -46,8 +45,11 @@ class Pace:
         self._adaptive = adaptive
         self._chunks: deque[_Chunk] = deque(maxlen=_WINDOW)
         self._alone: float | None = None
-        self._capacity = capacity
+        """Audio per second of a stream that has the engine for itself; None while none was seen."""
+        self._alone_chunks: deque[_Chunk] = deque(maxlen=_ENOUGH)
+        self._capacity = self._claimed = capacity
         self._texts: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
+        self._first_chunks: deque[float] = deque(maxlen=_WINDOW)
 
     def chunk(self, audio: float, seconds: float, running: float) -> None:
         """Count a chunk: its audio, the time a stream waited for it, and how many streams ran meanwhile."""
@@ -56,9 +58,19 @@ class Pace:
         chunk = _Chunk(audio, max(seconds, _SHORTEST), max(1.0, running))
         self._chunks.append(chunk)
         if chunk.running < _CONTENDED:
-            pace = chunk.audio / chunk.seconds
-            self._alone = pace if self._alone is None else self._alone + _SMOOTHING * (pace - self._alone)
+            self._alone_chunks.append(chunk)
+            seconds = sum(each.seconds for each in self._alone_chunks)
+            self._alone = sum(each.audio for each in self._alone_chunks) / seconds
         self._judge()
+
+    def delivered(self, audio_per_second: float) -> None:
+        """Take what all streams together were given for the capacity, where the engine only said what it can do."""
+        if self._claimed is not None:
+            self._capacity = audio_per_second
+
+    def first_chunk(self, seconds: float) -> None:
+        """Count the time from the start of a stream to its first audio."""
+        self._first_chunks.append(seconds)
 
     def finished(self, chars: int, audio: float) -> None:
         """Count a request that was spoken to its end."""
@@ -84,6 +96,25 @@ class Pace:
         return self._mean() if self._capacity is None else min(self._mean_alone(), self._capacity / self.limit)
 
     @property
+    def streams_at_once(self) -> int:
+        """Streams that the engine works for at the same time: so many times a lone stream's pace is its capacity.
+
+        By the engine's own word where it gives it: what was measured beside few streams may be too much.
+        """
+        capacity = self._claimed or self._capacity
+        return 1 if capacity is None or self._alone is None else max(1, round(capacity / self._alone))
+
+    @property
+    def first_chunk_seconds(self) -> float:
+        """Mean time from the start of a stream to its first audio."""
+        return sum(self._first_chunks) / max(1, len(self._first_chunks))
+
+    @property
+    def quickest_first_chunk(self) -> float:
+        """The same where the engine had little else to do."""
+        return min(self._first_chunks, default=0.0)
+
+    @property
     def chunk_seconds(self) -> float:
         """Mean time a stream waits for its next chunk."""
         return sum(chunk.seconds for chunk in self._chunks) / max(1, len(self._chunks))
@@ -104,7 +135,7 @@ class Pace:
 
     def _judge(self) -> None:
         """Learn the capacity where streams slow each other down, or do better together than was thought."""
-        if len(self._chunks) < _ENOUGH_TO_JUDGE:
+        if len(self._chunks) < _ENOUGH_TO_JUDGE or self._claimed is not None:
             return
         # Weighted by the streams that ran: a lone stream says little about what the engine can do for many.
         weight = sum(chunk.seconds * chunk.running for chunk in self._chunks)

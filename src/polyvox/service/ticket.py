@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, enter_precedence
+from polyvox.service.lateness import Lateness
 from polyvox.service.pace import Pace
+from polyvox.service.throughput import Throughput
 
 if TYPE_CHECKING:
     from polyvox.service.admission import Admission
@@ -21,7 +24,11 @@ LEAD_SECONDS = 10.0
 
 LONGEST_START_WAIT = 30.0
 """Seconds after which a stream begins even if others will have gaps for it."""
-_START_POLL_SECONDS = 0.05
+
+_MOST_HELD_BACK = 4
+"""Streams that wait to begin with a slot of their own; the others wait in the queue."""
+_MUCH_SHORTER = 0.5
+"""Share of the shortest of these that a stream may have to be let in beside them."""
 
 _BACKGROUND_CHUNK_SECONDS = 2.0
 """Time for a chunk of a background request beyond which fewer of them should run at once."""
@@ -74,7 +81,11 @@ class Lane:
         self.active: set[Ticket] = set()
         self.starting: set[Ticket] = set()
         """Those that have a slot, and begin when they can be kept playing."""
+        self.streams_of: Counter[str] = Counter()
+        """How many of these each client has."""
         self.running = 0
+        self.throughput = Throughput()
+        self.lateness = Lateness()
         self.retry_at = 0.0
         self.background_limit = 1.0
         self._load = 0.0
@@ -83,16 +94,45 @@ class Lane:
     def add(self, ticket: "Ticket", now: float) -> None:
         self.load(now)
         self.active.add(ticket)
+        self.streams_of[ticket.job.client] += 1
         self.running += ticket.job.paced
 
     def discard(self, ticket: "Ticket", now: float) -> None:
         self.load(now)
         if ticket in self.active:
             self.active.remove(ticket)
+            self._forget(ticket.job.client)
             self.running -= ticket.job.paced
 
-    def has_room_for(self, job: Job) -> bool:
-        return not job.paced or self.running + len(self.starting) < self.pace.limit
+    def hold_back(self, ticket: "Ticket", now: float) -> None:
+        """Count one that waits until it can be kept playing."""
+        self.load(now)
+        self.starting.add(ticket)
+        self.streams_of[ticket.job.client] += 1
+
+    def let_begin(self, ticket: "Ticket", now: float) -> None:
+        self.load(now)
+        if ticket in self.starting:
+            self.starting.remove(ticket)
+            self._forget(ticket.job.client)
+
+    def _forget(self, client: str) -> None:
+        self.streams_of[client] -= 1
+        if not self.streams_of[client]:
+            del self.streams_of[client]
+
+    def has_room_for(self, ticket: "Ticket") -> bool:
+        """Whether one more may have a slot; those that are held back keep all but one from it.
+
+        Where some are held back already, the next ones are better off in the queue, where clients take turns; but one
+        that is much shorter may begin before them.
+        """
+        if not ticket.job.paced:
+            return True
+        if self.running + len(self.starting) >= self.pace.limit + bool(self.starting):
+            return False
+        held_back = [other.size for other in self.starting]
+        return len(held_back) < _MOST_HELD_BACK or ticket.size < _MUCH_SHORTER * min(held_back)
 
     def background_chunk(self, seconds: float) -> None:
         """Count the time in which a background request got a chunk."""
@@ -103,6 +143,7 @@ class Lane:
 
     def load(self, now: float) -> float:
         """The time integral of `running`."""
+        self.throughput.passed(now, self.running)
         self._load += self.running * (now - self._updated)
         self._updated = now
         return self._load
@@ -118,6 +159,8 @@ class Ticket:
         self.start = 0.0
         self.size = lane.pace.expected_seconds(job.chars)
         self.state = TicketState.WAITING
+        self.forecast: float | None = None
+        """Seconds from its entry to its first audio, as forecast then; None where that is not known."""
         self.entered = admission.now()
         self.granted_at = 0.0
         self.stalled_since = 0.0
@@ -128,7 +171,10 @@ class Ticket:
         self._admitted = asyncio.Event()
         self._refusal: OverloadedError | None = None
         self._woken = asyncio.Event()
-        self._first_audio_at = 0.0
+        self._begun = asyncio.Event()
+        self._plays_until = 0.0
+        self._paused_at: float | None = None
+        self._turned_at = 0.0
         self._load = 0.0
         # Tasks that outlive the stream keep this: it must not hold the ticket, and so the session.
         self._precedence = Precedence(makes_way=partial(admission.has_too_much, job.client, lane))
@@ -159,38 +205,55 @@ class Ticket:
                 async with asyncio.timeout(nap):
                     await self._woken.wait()
             self._admission.take(self)
-        self._load = self.lane.load(self._admission.now())
+        self._turned_at = now = self._admission.now()
+        self._load = self.lane.load(now)
 
     async def _start(self) -> None:
-        if not self._admission.may_start(self):
-            self._admission.give(self, TicketState.STARTING)
-            self.lane.starting.add(self)
+        if not self._admission.start(self):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST_START_WAIT):
-                    while not self._admission.may_start(self):  # noqa: ASYNC110 - time alone changes the answer
-                        await asyncio.sleep(_START_POLL_SECONDS)
-            self.lane.starting.discard(self)
-            self._admission.take(self)
+                    await self._begun.wait()
+            self._admission.begin(self)
         self._precedence.goes_first = self._admission.is_passed_over(self)
         enter_precedence(self._precedence)
+
+    def begin(self) -> None:
+        """Called by the admission: the first chunk may be made."""
         self.started = True
+        self._begun.set()
 
     def produced(self, audio: float, seconds: float | None) -> None:
         """Count a chunk and the time since its turn; None where that time says nothing about the engine."""
         now = self._admission.now()
-        if not self.audio:
-            self._first_audio_at = now
+        is_first = not self.audio
+        if is_first:
             self._precedence.goes_first = False
         self.audio += audio
+        self._plays_until = max(now, self._plays_until) + audio
         if seconds is not None and self.job.paced:
-            running = (self.lane.load(now) - self._load) / seconds if seconds > 0 else self.lane.running
-            self.lane.pace.chunk(audio, seconds, running)
-            if self.job.background:
-                self.lane.background_chunk(seconds)
-                self._admission.dispatch()
+            self._count(audio, seconds, now, is_first=is_first)
+        self._admission.start_streams(self.lane)
+
+    def _count(self, audio: float, seconds: float, now: float, *, is_first: bool) -> None:
+        lane = self.lane
+        elapsed = now - self._turned_at  # longer than `seconds`, by much where the chunk was there at once
+        running = (lane.load(now) - self._load) / elapsed if elapsed > 0 else lane.running
+        lane.pace.chunk(audio, seconds, running)
+        lane.throughput.chunk(audio)
+        if lane.throughput.per_second is not None:
+            lane.pace.delivered(lane.throughput.per_second)
+        if self.job.background:
+            lane.background_chunk(seconds)
+            self._admission.dispatch()
+        elif is_first:
+            lane.pace.first_chunk(seconds)
+            if self.forecast is not None:
+                lane.lateness.add(self.forecast, now - self.entered, now)
 
     def pause(self) -> None:
         """Give up the slot while the client does not read."""
+        if self.job.paced and self._paused_at is None:  # a text that is still arriving may be paused while it is heard
+            self._paused_at = self._admission.now()
         self._admission.give(self, TicketState.PAUSED)
 
     def resume(self) -> None:
@@ -199,6 +262,9 @@ class Ticket:
         If it waited itself, engines with slots of their own could come to a halt: a stream that has one would wait for
         another that needs it.
         """
+        if self._paused_at is not None:  # what was not read was not played either
+            self._plays_until += self._admission.now() - self._paused_at
+            self._paused_at = None
         self._admission.take(self)
 
     def read(self) -> None:
@@ -227,8 +293,8 @@ class Ticket:
         self._woken.set()
 
     def ahead(self, now: float) -> float:
-        """Seconds of audio ahead of a client that has been playing since the first audio."""
-        return self.audio - (now - self._first_audio_at) if self.audio else 0.0
+        """Seconds of audio ahead of a client that has played since the first audio, except while it did not read."""
+        return self._plays_until - (now if self._paused_at is None else self._paused_at) if self.audio else 0.0
 
     @property
     def is_heard(self) -> bool:

@@ -65,7 +65,7 @@ class SerialSynthesis:
         # A lone worker would begin a chunk of another stream before the next one of an urgent stream is asked for.
         self.lookahead = 2 if workers == 1 else 1
         self.workers = workers
-        self._device = DeviceExecutor("kokoro", workers)
+        self._device = DeviceExecutor("kokoro", workers, low_priority=True)
         self._express_device = DeviceExecutor("kokoro-express", 1)
         self._preemption = Preemption(workers)
         work = partial(_synthesize_all, run, self._preemption)

@@ -34,7 +34,7 @@ class WrenSynthesis:
         self.lookahead = 2
         self.workers = workers
         self._render = render
-        self._device = DeviceExecutor("wren", workers)
+        self._device = DeviceExecutor("wren", workers, low_priority=True)
         self._stage = Stage[Iterator[RenderedChunk | None], _Step](
             "wren", _next_steps, executor=self._device, observer=observer, clears_for_first=True
         )
