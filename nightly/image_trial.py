@@ -139,8 +139,10 @@ async def watched(
 
 
 def slope_per_minute(samples: list[tuple[float, float]]) -> float:
-    """Growth in MB a minute by least squares, the first quarter left out: caches fill and the allocator settles."""
-    settled = samples[len(samples) // 4 :]
+    """Growth in MB a minute by least squares, the first half left out: caches fill, and the allocator keeps what the
+    most pieces at once have needed, which may take minutes to happen.
+    """
+    settled = samples[len(samples) // 2 :]
     times, memory = zip(*settled, strict=True)
     return statistics.linear_regression(times, memory).slope * 60.0
 
@@ -171,7 +173,7 @@ def figures(answers: list[Answer], samples: list[tuple[float, float]]) -> dict[s
         "refusal_p99": quantile(refused, 0.99),
         "refusal_max": quantile(refused, 1.0),
         "memory_first": round(memory[0], 1),
-        "memory_settled": round(memory[len(memory) // 4], 1),
+        "memory_settled": round(memory[len(memory) // 2], 1),
         "memory_last": round(memory[-1], 1),
         "memory_max": round(max(memory), 1),
         "slope_mb_per_minute": round(slope_per_minute(samples), 3),
