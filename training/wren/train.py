@@ -196,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = Run(options, began)
     device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     _set_up(device, options.seed)
-    voices = StyleTables.read(options.kokoro / "voices", device, dict(options.favour))
+    voices = StyleTables.read(options.kokoro / "voices", device, dict(options.favour), options.far)
     lines = PhonemeLines(options.data / "lines.npz", options.ids_per_batch)
     sentences = read_sentences(options.data / "held_out.json")
     teacher = Teacher(options.kokoro / "model.onnx", device)
@@ -274,6 +274,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--balanced-loss", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument(
         "--favour", type=_voice_weight, nargs="*", default=[], metavar="VOICE=WEIGHT", help="voices to draw more often"
+    )
+    parser.add_argument(
+        "--far", type=float, default=0.0, help="share of utterances in styles as far from all voices as fitted ones"
     )
     parser.add_argument("--batch", type=int, default=BatchShape().segments)
     parser.add_argument("--frames", type=int, default=BatchShape().frames, help="per segment, 80 to the second")
