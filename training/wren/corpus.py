@@ -35,7 +35,7 @@ class WordSampler:
     """Draws words of one language by their tempered frequency."""
 
     def __init__(self, name: str, rng: random.Random) -> None:
-        import msgpack  # type: ignore[import-not-found,unused-ignore]
+        import msgpack  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
         spec = importlib.util.find_spec("wordfreq")
         assert spec is not None
