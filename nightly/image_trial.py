@@ -39,6 +39,7 @@ IN_VAIN = 0.01
 """Share of all requests that were refused only after they had waited, at most."""
 SLOPE_MB_PER_MINUTE = 1.0
 SAMPLE_SECONDS = 5.0
+SETTLING_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,18 @@ async def watched(
         watching.cancel()
 
 
-def slope_per_minute(samples: list[tuple[float, float]]) -> float:
-    """Growth in MB a minute by least squares, the first half left out: caches fill, and the allocator keeps what the
-    most pieces at once have needed, which may take minutes to happen.
+def settled(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Those after the first five minutes, or in the second half of a shorter trial.
+
+    Until then caches fill, and the allocator keeps what the most pieces at once have needed.
     """
-    settled = samples[len(samples) // 2 :]
-    times, memory = zip(*settled, strict=True)
+    begin = min(SETTLING_SECONDS, samples[-1][0] / 2)
+    return [sample for sample in samples if sample[0] >= begin]
+
+
+def slope_per_minute(samples: list[tuple[float, float]]) -> float:
+    """Growth in MB a minute by least squares."""
+    times, memory = zip(*samples, strict=True)
     return statistics.linear_regression(times, memory).slope * 60.0
 
 
@@ -156,7 +163,7 @@ def figures(answers: list[Answer], samples: list[tuple[float, float]]) -> dict[s
     heard = [answer.first for answer in answers if answer.status == 200]
     refusals = [answer.total for answer in answers if answer.status == 429]
     refused = [seconds for seconds in refusals if seconds < MAX_WAIT_SECONDS]
-    memory = [value for _, value in samples]
+    memory, kept = [value for _, value in samples], settled(samples)
     return {
         "asked": len(answers),
         "heard": len(heard),
@@ -173,10 +180,10 @@ def figures(answers: list[Answer], samples: list[tuple[float, float]]) -> dict[s
         "refusal_p99": quantile(refused, 0.99),
         "refusal_max": quantile(refused, 1.0),
         "memory_first": round(memory[0], 1),
-        "memory_settled": round(memory[len(memory) // 2], 1),
+        "memory_settled": round(kept[0][1], 1),
         "memory_last": round(memory[-1], 1),
         "memory_max": round(max(memory), 1),
-        "slope_mb_per_minute": round(slope_per_minute(samples), 3),
+        "slope_mb_per_minute": round(slope_per_minute(kept), 3),
     }
 
 

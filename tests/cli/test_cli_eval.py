@@ -153,14 +153,11 @@ def test_missing_models_are_named_with_the_commands_that_fetch_them(engine: Plai
 def test_a_real_voice_scores_well_on_every_metric(installed, models_dir: Path, tmp_path: Path) -> None:
     for metric in Metric:
         installed(metric.bundle)
-    (tmp_path / "texts.txt").write_text("Rice is often served in round bowls.\nFour hours of steady work faced us.\n")
-    names = ("--json", "--models-dir", "--texts")
-    paths = (tmp_path / "run.json", models_dir, tmp_path / "texts.txt")
-    options = [str(part) for option in zip(names, paths, strict=True) for part in option]
-    result = evaluate("-v", "af_heart", *options)
+    files = "--json", str(tmp_path / "run.json"), "--models-dir", str(models_dir)
+    result = evaluate("-v", "af_heart", "-n", "2", *files)
     assert result.exit_code == 0, result.stderr
     (voice,) = json.loads((tmp_path / "run.json").read_text())["voices"]
     assert voice["wer"] < 0.1
     assert voice["similarity"]["low"] > 0.7
-    assert voice["distillmos"]["mean"] > 3.7  # 8-bit graphs round otherwise on each kind of processor: 3.98 on one
+    assert voice["distillmos"]["mean"] > 4.0
     assert voice["dnsmos_overall"]["mean"] > 3.0
