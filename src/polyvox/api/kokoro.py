@@ -35,7 +35,7 @@ from polyvox.api.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService
 from polyvox.settings_loader import ForeignVariables, is_on
-from polyvox.text import say_as, ssml, ssml_values
+from polyvox.text.markup import say_as, ssml, ssml_values
 from polyvox.text.warnings import one_line
 from polyvox.types import SPEED_RANGE
 from polyvox.voices.torch_file import torch_file

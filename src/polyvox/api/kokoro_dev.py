@@ -16,7 +16,7 @@ from polyvox.api.schemas import CaptionedBody, Number, PhonemeSpeechBody, Speech
 from polyvox.api.speech_requests import speech_request
 from polyvox.api.streaming import SpeechResponse, attachment, audio_body
 from polyvox.errors import InvalidRequestError
-from polyvox.text.markup import MAX_PHONEME_CHARS
+from polyvox.text.markup.markup import MAX_PHONEME_CHARS
 
 router = APIRouter(route_class=JsonRoute, tags=["Kokoro-FastAPI"])
 

@@ -27,8 +27,8 @@ from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.script_reader import tag_rules
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voice_resolver import ResolvedVoice, VoiceResolver
-from polyvox.text import markup
-from polyvox.text.inline_tags import TagRules, cleaned
+from polyvox.text.markup import markup
+from polyvox.text.markup.inline_tags import TagRules, cleaned
 from polyvox.text.spoken_length import spoken_seconds
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings

@@ -13,8 +13,8 @@ from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.source_words import SourceWords
 from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.text.markup import pause_seconds
-from polyvox.text.script import Bookmark, Passage, Script, Silence, Style
+from polyvox.text.markup.markup import pause_seconds
+from polyvox.text.markup.script import Bookmark, Passage, Script, Silence, Style
 from polyvox.types import SPEED_RANGE, AudioChunk, MarkTiming, Pcm, PreparedVoice, Utterance
 
 _SEMITONES = 12.0

@@ -14,10 +14,10 @@ from polyvox.service.request_kind import RequestKind
 from polyvox.service.script import SpeakScript
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.text import inline_tags, ssml
-from polyvox.text.inline_tags import TagRules
-from polyvox.text.script import Part, Passage, Script, Style
-from polyvox.text.ssml import SsmlRules
+from polyvox.text.markup import inline_tags, ssml
+from polyvox.text.markup.inline_tags import TagRules
+from polyvox.text.markup.script import Part, Passage, Script, Style
+from polyvox.text.markup.ssml import SsmlRules
 from polyvox.text.warnings import IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Utterance
 from polyvox.voices.mixing import parse_mix

@@ -12,7 +12,7 @@ from polyvox.service.model_loader import Hold
 from polyvox.service.script_reader import ssml_rules
 from polyvox.service.side_work import SideWork
 from polyvox.service.text_limits import TextLimits
-from polyvox.text import ssml
+from polyvox.text.markup import ssml
 from polyvox.text.warnings import Warnings
 
 Answer = TypeVar("Answer")

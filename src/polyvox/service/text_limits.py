@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from polyvox.config import Settings
 from polyvox.errors import MarkupError, TextError
-from polyvox.text import markup
+from polyvox.text.markup import markup
 from polyvox.text.spoken_length import spoken_seconds
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.arriving_markup import MAX_OPEN_CHARS, MarkupView, view
 from polyvox.text.boundaries import is_extender, opening_clause, phrase_end, safe_end
+from polyvox.text.markup.arriving_markup import MAX_OPEN_CHARS, MarkupView, view
 from polyvox.text.segment import word_boundary
 from polyvox.text.split import clauses, first_end
 from polyvox.text.surrogates import SurrogateJoiner

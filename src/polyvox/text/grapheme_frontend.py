@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from polyvox.text import markup
-from polyvox.text.code_blocks import announcement
-from polyvox.text.markup import Insert, insert_at
+from polyvox.text.markup import markup
+from polyvox.text.markup.code_blocks import announcement
+from polyvox.text.markup.markup import Insert, insert_at
 from polyvox.text.normalize import Normalizer, normalizer_for
 from polyvox.text.placeholders import PLACEHOLDERS, placeholder_pattern
 from polyvox.text.segment import merge, sentence_blocks, split_at_pauses, word_boundary

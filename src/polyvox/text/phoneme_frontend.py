@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from threading import Lock
 
-from polyvox.text import markup, split
-from polyvox.text.code_blocks import announcement
+from polyvox.text import split
+from polyvox.text.markup import markup
+from polyvox.text.markup.code_blocks import announcement
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phonemes import phonemizer_for
 from polyvox.text.segment import sentence_blocks

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add
 from typing import Final
 
-from polyvox.text.markup import Insert, insert_at
+from polyvox.text.markup.markup import Insert, insert_at
 from polyvox.text.split import clauses, sentences
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText

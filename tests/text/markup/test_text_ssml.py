@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyvox.errors import MarkupError
-from polyvox.text.inline_tags import TagRules
-from polyvox.text.say_as import said_as
-from polyvox.text.script import Bookmark, Passage, Silence
-from polyvox.text.ssml import MAX_DEPTH, MAX_ELEMENTS, SsmlRules, is_ssml, parse
-from polyvox.text.ssml_values import break_seconds, pitch_of, rate_of, volume_of
+from polyvox.text.markup.inline_tags import TagRules
+from polyvox.text.markup.say_as import said_as
+from polyvox.text.markup.script import Bookmark, Passage, Silence
+from polyvox.text.markup.ssml import MAX_DEPTH, MAX_ELEMENTS, SsmlRules, is_ssml, parse
+from polyvox.text.markup.ssml_values import break_seconds, pitch_of, rate_of, volume_of
 from polyvox.text.warnings import Warnings
 
 PHONEMES = SsmlRules(TagRules(), frozenset({"en-us", "fr"}), phonemes=True, word_timings=True)

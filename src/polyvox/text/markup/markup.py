@@ -14,7 +14,7 @@ from typing import Final
 
 from polyvox.errors import MarkupError
 from polyvox.text.characters import INVISIBLE, SPACES
-from polyvox.text.code_blocks import replace_blocks
+from polyvox.text.markup.code_blocks import replace_blocks
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, PLACEHOLDERS, mask, placeholder_index
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText

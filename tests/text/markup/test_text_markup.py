@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.errors import MarkupError
-from polyvox.text.code_blocks import announcement
-from polyvox.text.markup import MAX_PHONEME_CHARS, InlinePhonemes, insert_at, parse
+from polyvox.text.markup.code_blocks import announcement
+from polyvox.text.markup.markup import MAX_PHONEME_CHARS, InlinePhonemes, insert_at, parse
 from polyvox.text.placeholders import MAX_PLACEHOLDERS
 from polyvox.text.spoken import Pause
 from polyvox.types import CodeBlocks

@@ -14,10 +14,10 @@ from typing import Final, NoReturn
 from xml.parsers import expat
 
 from polyvox.errors import MarkupError
-from polyvox.text.inline_tags import TagRules, cleaned, joined
-from polyvox.text.say_as import said_as
-from polyvox.text.script import Bookmark, Part, Passage, Script, Silence, Style
-from polyvox.text.ssml_values import MAX_BREAK_SECONDS, MAX_VOLUME, break_seconds, pitch_of, rate_of, volume_of
+from polyvox.text.markup.inline_tags import TagRules, cleaned, joined
+from polyvox.text.markup.say_as import said_as
+from polyvox.text.markup.script import Bookmark, Part, Passage, Script, Silence, Style
+from polyvox.text.markup.ssml_values import MAX_BREAK_SECONDS, MAX_VOLUME, break_seconds, pitch_of, rate_of, volume_of
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import DROPPED, IGNORED, Warnings
 from polyvox.types import SPEED_RANGE, Span

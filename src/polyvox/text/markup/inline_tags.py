@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyvox.text import markup
-from polyvox.text.script import Part, Passage, Script, Silence, Style
+from polyvox.text.markup import markup
+from polyvox.text.markup.script import Part, Passage, Script, Silence, Style
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import DROPPED, IGNORED, SPOKEN, Warnings
 from polyvox.types import SPEED_RANGE, Span

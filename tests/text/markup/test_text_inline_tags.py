@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyvox.text.inline_tags import TagRules, cleaned, parse
-from polyvox.text.script import Passage, Silence, Style
+from polyvox.text.markup.inline_tags import TagRules, cleaned, parse
+from polyvox.text.markup.script import Passage, Silence, Style
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 
