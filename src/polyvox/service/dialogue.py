@@ -29,7 +29,7 @@ from polyvox.service.text_limits import TextLimits
 from polyvox.service.voice_resolver import ResolvedVoice, VoiceResolver
 from polyvox.text.markup import markup
 from polyvox.text.markup.inline_tags import TagRules, cleaned
-from polyvox.text.spoken_length import spoken_seconds
+from polyvox.text.segmentation.spoken_length import spoken_seconds
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, PreparedVoice, Utterance

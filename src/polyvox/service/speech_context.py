@@ -19,7 +19,7 @@ from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.text_feed import TextFeed
-from polyvox.text.surrogates import SurrogateJoiner
+from polyvox.text.segmentation.surrogates import SurrogateJoiner
 from polyvox.types import AudioChunk, Span
 
 

@@ -15,10 +15,10 @@ from polyvox.service.pronunciation import Pronunciation
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.script_reader import tag_rules
 from polyvox.service.source_words import SourceWords
-from polyvox.text.assembler import StreamSegment, TextAssembler
 from polyvox.text.markup.inline_tags import cleaned
 from polyvox.text.markup.script import Passage
-from polyvox.text.surrogates import SurrogateJoiner
+from polyvox.text.segmentation.assembler import StreamSegment, TextAssembler
+from polyvox.text.segmentation.surrogates import SurrogateJoiner
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Span, Utterance

@@ -11,7 +11,7 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.errors import BundleError
 from polyvox.service.transcriber import ASR_BUNDLE, Lazy
-from polyvox.text.spoken_length import spoken_seconds
+from polyvox.text.segmentation.spoken_length import spoken_seconds
 from polyvox.text.timed_words import TimedWord
 from polyvox.types import Pcm, Span, TimingSource
 from polyvox.voices.alignment import MAX_SECONDS, MoonshineAligner

@@ -10,8 +10,8 @@ from polyvox.text.markup.code_blocks import announcement
 from polyvox.text.markup.markup import Insert, insert_at
 from polyvox.text.normalize import Normalizer, normalizer_for
 from polyvox.text.placeholders import PLACEHOLDERS, placeholder_pattern
-from polyvox.text.segment import merge, sentence_blocks, split_at_pauses, word_boundary
-from polyvox.text.split import clauses, sentences
+from polyvox.text.segmentation.segment import merge, sentence_blocks, split_at_pauses, word_boundary
+from polyvox.text.segmentation.split import clauses, sentences
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions, Span

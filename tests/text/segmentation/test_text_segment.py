@@ -7,7 +7,7 @@ import pytest
 from polyvox.errors import TextError
 from polyvox.text.markup import markup
 from polyvox.text.placeholders import MAX_PLACEHOLDERS, mask
-from polyvox.text.segment import merge, sentence_blocks, split_at_pauses, word_boundary
+from polyvox.text.segmentation.segment import merge, sentence_blocks, split_at_pauses, word_boundary
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span

@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from helpers.reading_corpus import FOLDER
-from polyvox.text.assembler import StreamSegment, TextAssembler
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.phoneme_frontend import PhonemeFrontend
+from polyvox.text.segmentation.assembler import StreamSegment, TextAssembler
 from polyvox.text.spoken import SpokenWord
 from polyvox.text.tracked import TrackedText
 from polyvox.types import NormalizationOptions

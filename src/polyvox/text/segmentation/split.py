@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from polyvox.text.abbreviations import last_word, may_abbreviate, shortens
 from polyvox.text.placeholders import PLACEHOLDERS
+from polyvox.text.segmentation.abbreviations import last_word, may_abbreviate, shortens
 from polyvox.text.tracked import TrackedText
 
 _CLOSERS: Final = r"\"'”’»)\]}」』）】〕》"

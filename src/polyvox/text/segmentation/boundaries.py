@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from polyvox.text.abbreviations import may_abbreviate
+from polyvox.text.segmentation.abbreviations import may_abbreviate
 
 MIN_OPENING: Final = 20
 """Letters of an alphabet that a clause needs to be spoken before the rest of its sentence is known."""

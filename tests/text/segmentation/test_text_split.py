@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyvox.text.split import clauses, sentences
+from polyvox.text.segmentation.split import clauses, sentences
 from polyvox.text.tracked import TrackedText
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from polyvox.text.boundaries import is_extender, opening_clause, phrase_end, safe_end
 from polyvox.text.markup.arriving_markup import MAX_OPEN_CHARS, MarkupView, view
-from polyvox.text.segment import word_boundary
-from polyvox.text.split import clauses, first_end
-from polyvox.text.surrogates import SurrogateJoiner
+from polyvox.text.segmentation.boundaries import is_extender, opening_clause, phrase_end, safe_end
+from polyvox.text.segmentation.segment import word_boundary
+from polyvox.text.segmentation.split import clauses, first_end
+from polyvox.text.segmentation.surrogates import SurrogateJoiner
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
 

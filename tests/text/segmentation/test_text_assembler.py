@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyvox.text.assembler import MAX_SEGMENT_CHARS, TextAssembler
+from polyvox.text.segmentation.assembler import MAX_SEGMENT_CHARS, TextAssembler
 
 TEXT = (
     'Dr. Smith paid $3.50 at 5 p.m. on Monday. "Why?" he asked... Then: silence! 你好。你好吗？好！\n\n'

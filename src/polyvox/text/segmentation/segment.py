@@ -5,7 +5,7 @@ from operator import add
 from typing import Final
 
 from polyvox.text.markup.markup import Insert, insert_at
-from polyvox.text.split import clauses, sentences
+from polyvox.text.segmentation.split import clauses, sentences
 from polyvox.text.spoken import Pause
 from polyvox.text.tracked import TrackedText
 
