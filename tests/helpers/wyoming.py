@@ -11,7 +11,7 @@ from typing import Any, Self
 from helpers.fakes import PlainToneEngine, running, tone_service
 from polyvox.api.wyoming.event import Event
 from polyvox.api.wyoming.server import WyomingServer
-from polyvox.cli.connection_limits import ConnectionLimits, LimitReports
+from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 

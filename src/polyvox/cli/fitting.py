@@ -9,11 +9,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from polyvox.cli.local_service import build_service
 from polyvox.cli.registered_voices import read_recording
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.service.fitting import FitJob, FittingService
+from polyvox.service.local_service import build_service
 from polyvox.service.voices import VoiceService
 from polyvox.voices.records import VoiceDetails, VoiceRecord
 from polyvox.voices.references import InlineVoice

@@ -10,12 +10,12 @@ from typing import Self
 
 from polyvox.api.mcp.backend import ClonedVoice, SpeakRequest, SpeechAudio, VoiceRecording
 from polyvox.api.mcp.service_backend import ServiceBackend
-from polyvox.cli.local_service import build_service
 from polyvox.cli.speech import SayRequest, remote_speech
 from polyvox.client import AsyncClient, VoiceOptions
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ApiError, AuthenticationError
+from polyvox.service.local_service import build_service
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Voice
 

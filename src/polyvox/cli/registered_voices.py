@@ -9,10 +9,10 @@ from typing import Any
 
 from polyvox.api.auth import owner_of
 from polyvox.bundles.validate import open_bundle
-from polyvox.cli.local_service import build_service
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError
+from polyvox.service.local_service import build_service
 from polyvox.service.transcriber import Transcriber
 from polyvox.service.voices import Registered, Transcribe, VoiceService
 from polyvox.types import Pcm

@@ -65,9 +65,9 @@ def serve(
     """Serve speech over HTTP, and over gRPC and Wyoming where they have a port."""
     from polyvox.cli.foreign_options import grpc_ports, in_half_precision, name_without_effect
     from polyvox.cli.model_folder import fetched, is_repository, settings_for
-    from polyvox.cli.server import run_server
     from polyvox.engines.catalog import Catalog
     from polyvox.installation import settings_loader
+    from polyvox.server.process import run_server
 
     catalog = Catalog.installed()
     given: dict[str, Any] = {

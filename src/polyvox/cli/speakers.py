@@ -11,11 +11,11 @@ import numpy as np
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, encode
-from polyvox.cli.local_service import running_service
 from polyvox.cli.speech import SayRequest, remote_speech
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
 from polyvox.evaluate.evaluation import Speak
+from polyvox.service.local_service import running_service
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Pcm, Utterance
 

@@ -7,7 +7,6 @@ from functools import partial
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
-from polyvox.cli.local_service import running_service
 from polyvox.cli.nearest_voice import offering_nearest
 from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
@@ -15,6 +14,7 @@ from polyvox.errors import ApiError, InvalidRequestError
 from polyvox.service.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn
+from polyvox.service.local_service import running_service
 from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

@@ -15,15 +15,15 @@ from uvicorn.loops.auto import auto_loop_factory
 from polyvox.api.app import create_app
 from polyvox.api.hosts import check_exposure, names_to_answer
 from polyvox.api.wyoming.server import WyomingServer, check_wyoming_exposure
-from polyvox.cli.certificate import Certificate
-from polyvox.cli.connection_limits import ConnectionLimits, LimitReports
-from polyvox.cli.descriptors import connection_capacity, raise_descriptor_limit
-from polyvox.cli.local_service import build_service
-from polyvox.cli.socket_watch import SocketWatch
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import UnavailableError, install_hint
 from polyvox.runtime.device_executor import HANDOVER_SECONDS
+from polyvox.server.certificate import Certificate
+from polyvox.server.connection_limits import ConnectionLimits, LimitReports
+from polyvox.server.descriptors import connection_capacity, raise_descriptor_limit
+from polyvox.server.socket_watch import SocketWatch
+from polyvox.service.local_service import build_service
 from polyvox.service.logs import configure_logging
 from polyvox.service.model_loader import Absence
 from polyvox.service.speech import SpeechService
@@ -133,10 +133,10 @@ def _http_server(
     if service.settings.server == "granian":
         if find_spec("granian") is None:
             raise UnavailableError(f"granian is not installed; install it with: {install_hint('granian')}")
-        from polyvox.cli.granian_server import GranianServer
+        from polyvox.server.granian_server import GranianServer
 
         return GranianServer(app, listener, service, BACKLOG, capacity, certificate)
-    from polyvox.cli.uvicorn_server import UvicornServer
+    from polyvox.server.uvicorn_server import UvicornServer
 
     return UvicornServer(app, listener, service, descriptors, certificate)
 

@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyvox.cli.connection_limits import LimitReports
 from polyvox.config import Settings
+from polyvox.server.connection_limits import LimitReports
 from polyvox.service.client_addresses import ClientAddresses
 
 _SCAN_SECONDS = 0.1

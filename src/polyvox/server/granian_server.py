@@ -14,11 +14,11 @@ from granian.server.embed import Server
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from polyvox.cli.certificate import Certificate
-from polyvox.cli.connection_limits import LimitReports
-from polyvox.cli.socket_watch import SocketWatch
 from polyvox.config import Settings
 from polyvox.errors import UnavailableError
+from polyvox.server.certificate import Certificate
+from polyvox.server.connection_limits import LimitReports
+from polyvox.server.socket_watch import SocketWatch
 from polyvox.service.speech import SpeechService
 
 # To the process's own log only; below errors it reports nothing but start and stop.

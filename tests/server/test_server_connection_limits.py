@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from helpers.fakes import tone_settings
-from polyvox.cli.connection_limits import ConnectionLimits, LimitReports
+from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.service.metrics import Metrics
 
 ADDRESS = "192.0.2.1"

@@ -5,7 +5,7 @@ import socket
 import ssl
 from collections.abc import Callable
 
-from polyvox.cli.guarded_http import GuardedConfig, GuardedHttp
+from polyvox.server.guarded_http import GuardedConfig, GuardedHttp
 
 _RETRY_SECONDS = 0.1
 

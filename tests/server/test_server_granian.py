@@ -9,11 +9,11 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from polyvox.cli import server as server_module
 from polyvox.cli.main import app
-from polyvox.cli.server import run_server
 from polyvox.errors import UnavailableError
 from polyvox.installation import load_settings
+from polyvox.server import process as server_module
+from polyvox.server.process import run_server
 
 
 def test_a_signal_lets_an_open_stream_finish_and_is_a_good_end() -> None:

@@ -10,7 +10,7 @@ from polyvox.errors import OverloadedError
 from polyvox.service.pending_bodies import PIECE_BYTES
 
 if TYPE_CHECKING:
-    from polyvox.cli.guarded_http import GuardedConfig
+    from polyvox.server.guarded_http import GuardedConfig
 
 
 _SMALL_SLICE, _LARGE_SLICE = 128, 65_536

@@ -25,10 +25,10 @@ from helpers.serving import served_by_granian, served_by_uvicorn, wait_for
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.bench.process import server_process
-from polyvox.cli.certificate import Certificate
 from polyvox.cli.main import app
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
+from polyvox.server.certificate import Certificate
 from polyvox.service.speech import SpeechService
 
 SPEECH = {"input": "Hello there.", "response_format": "pcm"}

@@ -10,8 +10,8 @@ import pytest
 
 from helpers.fakes import tone_settings
 from helpers.raw_http import is_closed
-from polyvox.cli.connection_limits import LimitReports
-from polyvox.cli.socket_watch import SocketWatch
+from polyvox.server.connection_limits import LimitReports
+from polyvox.server.socket_watch import SocketWatch
 from polyvox.service.client_addresses import ClientAddresses
 from polyvox.service.metrics import Metrics
 

@@ -10,9 +10,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from polyvox.api.size_limit import largest_message
-from polyvox.cli.connection_limits import ConnectionLimits, LimitReports, Transport
-from polyvox.cli.guarded_websocket import GuardedWebSocket
-from polyvox.cli.server_log import install_filters
+from polyvox.server.connection_limits import ConnectionLimits, LimitReports, Transport
+from polyvox.server.guarded_websocket import GuardedWebSocket
+from polyvox.server.server_log import install_filters
 from polyvox.service.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 

@@ -11,9 +11,9 @@ from functools import partial
 import uvicorn
 from starlette.types import ASGIApp
 
-from polyvox.cli.certificate import Certificate
-from polyvox.cli.guarded_http import GuardedConfig, GuardedHttp
-from polyvox.cli.tls_listener import TlsListener
+from polyvox.server.certificate import Certificate
+from polyvox.server.guarded_http import GuardedConfig, GuardedHttp
+from polyvox.server.tls_listener import TlsListener
 from polyvox.service.speech import SpeechService
 
 

@@ -6,8 +6,8 @@ from typing import Protocol
 
 import structlog
 
-from polyvox.cli.descriptors import RESERVE
 from polyvox.config import Settings
+from polyvox.server.descriptors import RESERVE
 from polyvox.service.client_addresses import ClientAddresses
 from polyvox.service.metrics import Metrics
 
