@@ -9,7 +9,7 @@ from helpers.fakes import ToneEngine, tone_catalog, tone_service
 from helpers.serving import served
 from polyvox.audio.decode import decode
 from polyvox.cli.main import app
-from polyvox.cli.turns import read_turns
+from polyvox.cli.speech.turns import read_turns
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError
 from polyvox.service.dialogue_segments import DialogueTurn

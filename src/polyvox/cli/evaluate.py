@@ -58,7 +58,7 @@ def evaluate(
     models_dir: ModelsDir = None,
 ) -> None:
     """Measure word errors, speaker similarity and predicted quality of voices."""
-    from polyvox.cli.speakers import SpeakerOptions, local_speaker, remote_speaker
+    from polyvox.cli.speech.speakers import SpeakerOptions, local_speaker, remote_speaker
     from polyvox.client import server_address
     from polyvox.evaluate.evaluation import Evaluation
     from polyvox.evaluate.plot import check_plottable
@@ -117,7 +117,7 @@ async def _run(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from polyvox.cli.speakers import keeping
+    from polyvox.cli.speech.speakers import keeping
     from polyvox.evaluate.evaluation import run_evaluation
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -10,7 +10,7 @@ from typing import Self
 
 from polyvox.api.mcp.backend import ClonedVoice, SpeakRequest, SpeechAudio, VoiceRecording
 from polyvox.api.mcp.service_backend import ServiceBackend
-from polyvox.cli.speech import SayRequest, remote_speech
+from polyvox.cli.speech.speech import SayRequest, remote_speech
 from polyvox.client import AsyncClient, VoiceOptions
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog

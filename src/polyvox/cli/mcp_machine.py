@@ -9,8 +9,8 @@ from pathlib import Path
 
 from polyvox.api.mcp.backend import SpeechAudio
 from polyvox.audio.encode import AudioFormat
-from polyvox.cli.loudspeaker import play
-from polyvox.cli.output import FileOutput, OutputAudio
+from polyvox.cli.speech.loudspeaker import play
+from polyvox.cli.speech.output import FileOutput, OutputAudio
 from polyvox.errors import ForbiddenError, NotFoundError
 from polyvox.voices.limits import too_large
 

@@ -12,7 +12,7 @@ from polyvox.books.narration import Narration
 from polyvox.books.options import NarrationOptions, NarrationProgress
 from polyvox.books.plan_file import NarrationPlan, make_plan
 from polyvox.cli.book_files import BookOutput
-from polyvox.cli.nearest_voice import offering_nearest
+from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.config import Settings
 from polyvox.errors import ConflictError, NotFoundError
 from polyvox.service.local_service import running_service

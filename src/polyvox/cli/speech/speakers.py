@@ -11,7 +11,7 @@ import numpy as np
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, encode
-from polyvox.cli.speech import SayRequest, remote_speech
+from polyvox.cli.speech.speech import SayRequest, remote_speech
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
 from polyvox.evaluate.evaluation import Speak

@@ -7,7 +7,7 @@ from functools import partial
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
-from polyvox.cli.nearest_voice import offering_nearest
+from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
 from polyvox.errors import ApiError, InvalidRequestError
