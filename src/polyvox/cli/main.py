@@ -10,7 +10,6 @@ from typer.core import TyperGroup
 from polyvox import __version__
 from polyvox.cli import (
     bench,
-    book,
     config,
     deploy,
     dictionary,
@@ -24,6 +23,7 @@ from polyvox.cli import (
     serve,
     voices,
 )
+from polyvox.cli.book import command as book
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
 

@@ -58,8 +58,8 @@ def book(
     """
     from polyvox.api.languages import language_tag
     from polyvox.books.options import NarrationOptions
-    from polyvox.cli.book_files import book_output, read_book, selected
-    from polyvox.cli.narrating import BookJob, narrate_book
+    from polyvox.cli.book.files import book_output, read_book, selected
+    from polyvox.cli.book.narrating import BookJob, narrate_book
     from polyvox.installation import load_settings
     from polyvox.service.logs import configure_logging
 

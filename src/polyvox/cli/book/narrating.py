@@ -11,7 +11,7 @@ from polyvox.books.manuscript import Manuscript
 from polyvox.books.narration import Narration
 from polyvox.books.options import NarrationOptions, NarrationProgress
 from polyvox.books.plan_file import NarrationPlan, make_plan
-from polyvox.cli.book_files import BookOutput
+from polyvox.cli.book.files import BookOutput
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.config import Settings
 from polyvox.errors import ConflictError, NotFoundError
