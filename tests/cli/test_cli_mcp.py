@@ -21,10 +21,10 @@ from helpers.serving import decoded_seconds, served
 from polyvox.api.mcp import door
 from polyvox.api.mcp.backend import McpBackend
 from polyvox.api.mcp.tools import SpeechTools, ToolLimits
-from polyvox.cli import mcp_stdio
 from polyvox.cli.main import app
-from polyvox.cli.mcp_backends import RemoteBackend, StartingBackend
-from polyvox.cli.mcp_machine import UserMachine
+from polyvox.cli.mcp import stdio as mcp_stdio
+from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend
+from polyvox.cli.mcp.machine import UserMachine
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import NotFoundError, PolyvoxError
 

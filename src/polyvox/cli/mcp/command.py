@@ -33,9 +33,9 @@ def serve_mcp(
 
     check_installed()
     from polyvox.api.mcp.tools import ToolLimits
-    from polyvox.cli.mcp_backends import RemoteBackend, StartingBackend
-    from polyvox.cli.mcp_machine import UserMachine
-    from polyvox.cli.mcp_stdio import serve_stdio
+    from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend
+    from polyvox.cli.mcp.machine import UserMachine
+    from polyvox.cli.mcp.stdio import serve_stdio
 
     if folder is not None and not folder.is_dir():
         raise InvalidRequestError(f"{folder} is not a folder; make it first, or name another.", field="folder")

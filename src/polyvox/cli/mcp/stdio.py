@@ -7,8 +7,8 @@ from mcp.server.stdio import stdio_server
 
 from polyvox.api.mcp.server import create_server
 from polyvox.api.mcp.tools import SpeechTools, ToolLimits
-from polyvox.cli.mcp_backends import RemoteBackend, StartingBackend
-from polyvox.cli.mcp_machine import UserMachine
+from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend
+from polyvox.cli.mcp.machine import UserMachine
 
 
 async def serve_stdio(limits: ToolLimits, machine: UserMachine, backend: StartingBackend | RemoteBackend) -> None:
