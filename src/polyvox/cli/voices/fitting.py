@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from polyvox.cli.registered_voices import read_recording
+from polyvox.cli.voices.registered_voices import read_recording
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.service.fitting import FitJob, FittingService

@@ -71,7 +71,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Register a voice from a recording."""
-    from polyvox.cli.registered_voices import described, owner_named, register
+    from polyvox.cli.voices.registered_voices import described, owner_named, register
     from polyvox.voices.records import VoiceDetails
 
     settings = _settings(data_dir, models_dir)
@@ -103,8 +103,8 @@ def fit(
     as_json: AsJson = False,
 ) -> None:
     """Fit a voice of a model to a recording; takes some minutes."""
-    from polyvox.cli import fitting
-    from polyvox.cli.registered_voices import described, owner_named
+    from polyvox.cli.voices import fitting
+    from polyvox.cli.voices.registered_voices import described, owner_named
     from polyvox.voices.records import VoiceDetails
 
     details = VoiceDetails.checked(
@@ -126,7 +126,7 @@ def list_registered(
     as_json: AsJson = False,
 ) -> None:
     """List the registered voices of all owners."""
-    from polyvox.cli.registered_voices import described, listed
+    from polyvox.cli.voices.registered_voices import described, listed
     from polyvox.voices.records import VoiceQuery
 
     query = VoiceQuery(text=search, tag=tag, language=language, newest_first=False, limit=sys.maxsize >> 1)
@@ -153,7 +153,7 @@ def list_registered(
 @app.command()
 def show(voice: Registered, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show the details of a voice."""
-    from polyvox.cli.registered_voices import described, found, opened
+    from polyvox.cli.voices.registered_voices import described, found, opened
 
     with opened(_settings(data_dir)) as store:
         record = described(found(store, voice))
@@ -168,7 +168,7 @@ def rename(
     voice: Registered, name: Annotated[str, typer.Argument(help="The new name.")], data_dir: DataDir = None
 ) -> None:
     """Rename a voice."""
-    from polyvox.cli.registered_voices import found, opened
+    from polyvox.cli.voices.registered_voices import found, opened
     from polyvox.voices.names import voice_name
 
     with opened(_settings(data_dir)) as store:
@@ -183,7 +183,7 @@ def remove(
     data_dir: DataDir = None,
 ) -> None:
     """Delete voices with their recordings and everything made of them."""
-    from polyvox.cli.registered_voices import opened, removed
+    from polyvox.cli.voices.registered_voices import opened, removed
 
     settings = _settings(data_dir)
     with opened(settings) as store:
@@ -202,7 +202,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two voices by speaker similarity."""
-    from polyvox.cli.registered_voices import embedding_of
+    from polyvox.cli.voices.registered_voices import embedding_of
     from polyvox.voices.similarity import SAME_SPEAKER, similarity
 
     settings = _settings(data_dir, models_dir)
@@ -222,7 +222,7 @@ def export(
     data_dir: DataDir = None,
 ) -> None:
     """Write voices with their recordings to one file."""
-    from polyvox.cli.registered_voices import export, opened
+    from polyvox.cli.voices.registered_voices import export, opened
 
     with opened(_settings(data_dir)) as store:
         count = export(store, voices or (), output)
@@ -238,7 +238,7 @@ def import_file(
     models_dir: ModelsDir = None,
 ) -> None:
     """Register the voices of an exported file."""
-    from polyvox.cli.registered_voices import import_voices, opened, owner_named
+    from polyvox.cli.voices.registered_voices import import_voices, opened, owner_named
 
     settings = _settings(data_dir, models_dir)
     with opened(settings, make=True) as store:
@@ -252,7 +252,7 @@ def copy(
     data_dir: DataDir = None,
 ) -> None:
     """Copy all voices between this machine's folder and the shared store."""
-    from polyvox.cli.registered_voices import copied
+    from polyvox.cli.voices.registered_voices import copied
     from polyvox.errors import InvalidRequestError
 
     if target not in ("shared", "folder"):
@@ -274,7 +274,7 @@ def repair(
     as_json: AsJson = False,
 ) -> None:
     """Register recordings again that the database does not know."""
-    from polyvox.cli.registered_voices import repaired
+    from polyvox.cli.voices.registered_voices import repaired
 
     database, rows = repaired(_settings(data_dir), key, shared=shared, dry_run=dry_run)
     if as_json:
