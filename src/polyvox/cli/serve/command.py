@@ -63,8 +63,8 @@ def serve(
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
 ) -> None:
     """Serve speech over HTTP, and over gRPC and Wyoming where they have a port."""
-    from polyvox.cli.foreign_options import grpc_ports, in_half_precision, name_without_effect
-    from polyvox.cli.model_folder import fetched, is_repository, settings_for
+    from polyvox.cli.serve.foreign_options import grpc_ports, in_half_precision, name_without_effect
+    from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
     from polyvox.engines.catalog import Catalog
     from polyvox.installation import settings_loader
     from polyvox.server.process import run_server
