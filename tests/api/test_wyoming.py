@@ -17,8 +17,8 @@ from polyvox.api.wyoming.event import LINE_BYTES, Event, EventError, EventReader
 from polyvox.api.wyoming.server import check_wyoming_exposure
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError
-from polyvox.service.metrics import Metrics
 from polyvox.service.pending_bodies import PendingBodies
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.types import Voice
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails
 from polyvox.voices.references import InlineVoice

@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from helpers.fakes import tone_settings
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 
 ADDRESS = "192.0.2.1"
 

@@ -13,7 +13,7 @@ from helpers.raw_http import is_closed
 from polyvox.server.connection_limits import LimitReports
 from polyvox.server.socket_watch import SocketWatch
 from polyvox.service.client_addresses import ClientAddresses
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 CAPACITY = 24

@@ -27,8 +27,8 @@ from polyvox.service.keys.ledger import UsageLedger
 from polyvox.service.keys.record import Limits, Scope
 from polyvox.service.keys.store import KeyStore
 from polyvox.service.keys.usage import DayClock, Usage
-from polyvox.service.metrics import Metrics
 from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio

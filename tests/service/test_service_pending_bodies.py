@@ -6,8 +6,8 @@ import pytest
 
 from polyvox.errors import OverloadedError
 from polyvox.service.client_addresses import ClientAddresses
-from polyvox.service.metrics import Metrics
 from polyvox.service.pending_bodies import FREE_BYTES, PendingBodies
+from polyvox.service.telemetry.metrics import Metrics
 
 LIMIT = 1_000_000
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError, openai_body
-from polyvox.service.chunk_record import chunk_ranges, pcm_hash
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.session import Session
+from polyvox.service.telemetry.chunk_record import chunk_ranges, pcm_hash
 from polyvox.types import AudioChunk
 
 OUTPUT_TOKEN_SECONDS = 0.05

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars, get_contextvars
 
 from polyvox.api.paths import PathTable
-from polyvox.service.tracing import REQUEST_ID, W3C_HEADERS, Attributes, Span, TraceOrigin, Tracer, within
+from polyvox.service.telemetry.tracing import REQUEST_ID, W3C_HEADERS, Attributes, Span, TraceOrigin, Tracer, within
 
 _ROUTE = "http.route"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from prometheus_client import Counter, Histogram, Metric
 from prometheus_client.registry import Collector
 
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 
 _DONE = {"state": "done"}
 

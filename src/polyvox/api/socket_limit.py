@@ -10,7 +10,7 @@ from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError
 from polyvox.service.client_addresses import ClientAddresses
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.voices.records import SHARED_OWNER
 
 _RETRY_SECONDS = 5.0

@@ -112,7 +112,7 @@ def engine(
 
     from polyvox.bench.engine import as_table, bench_engine
     from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     settings = load_settings(models_dir=models_dir, log_level="warning")
     configure_logging(settings)

@@ -66,7 +66,7 @@ def evaluate(
     from polyvox.evaluate.texts import with_spoken_forms
     from polyvox.installation import load_settings
     from polyvox.runtime.executors.ort import share_of_cores
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     settings = load_settings(
         models_dir=models_dir,

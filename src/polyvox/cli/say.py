@@ -79,7 +79,7 @@ def say(
     from polyvox.cli.speech.turns import check_options, read_turns
     from polyvox.client import server_address
     from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     settings = load_settings(
         models_dir=models_dir,

@@ -31,11 +31,11 @@ from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import EngineSpec
 from polyvox.errors import PolyvoxError, UnavailableError
 from polyvox.installation import settings_loader
-from polyvox.service.logs import configure_logging
-from polyvox.service.metrics import Metrics
 from polyvox.service.registry import Registry
 from polyvox.service.speech import SpeechService
-from polyvox.service.tracing import open_tracer
+from polyvox.service.telemetry.logs import configure_logging
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.telemetry.tracing import open_tracer
 from polyvox.types import EngineLocation
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

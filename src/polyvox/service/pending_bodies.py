@@ -3,7 +3,7 @@
 from collections import Counter
 
 from polyvox.errors import OverloadedError
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 
 FREE_BYTES = 65_536
 """Of any body: never refused, so that a flood of recordings does not keep texts out. The limit on connections bounds

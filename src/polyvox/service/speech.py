@@ -20,14 +20,12 @@ from polyvox.errors import (
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.admission import Admission
 from polyvox.service.batch_slots import BatchSlots
-from polyvox.service.chunk_log import ChunkLog
 from polyvox.service.delivery import Delivery
 from polyvox.service.dictionaries import Dictionaries
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Allowance, Holder, require
 from polyvox.service.keys.record import Scope
-from polyvox.service.metrics import Metrics
 from polyvox.service.model_fingerprint import ModelFingerprints
 from polyvox.service.model_loader import Hold
 from polyvox.service.output_budget import OutputBudget
@@ -44,7 +42,6 @@ from polyvox.service.request_checks import (
     with_code_blocks,
 )
 from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText, TakesPronunciation
-from polyvox.service.rotated_file import RotatedFile
 from polyvox.service.script_reader import ScriptReader
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.session_trace import SessionTrace
@@ -57,10 +54,13 @@ from polyvox.service.speech_output import SpeechOutput
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.speech_source import SpeechSource
 from polyvox.service.stream_in import SpeakStream
+from polyvox.service.telemetry.chunk_log import ChunkLog
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.telemetry.rotated_file import RotatedFile
+from polyvox.service.telemetry.tracing import Tracer
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.ticket import Job, Ticket
 from polyvox.service.timed_engine import timed_engine
-from polyvox.service.tracing import Tracer
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.word_timer import WordTimer
 from polyvox.text.warnings import Warnings

@@ -25,7 +25,7 @@ from polyvox.config import Settings
 from polyvox.errors import EngineError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import closing
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, ChunkPolicy, MarkTiming, Span, TimingSource, WordTiming
 from polyvox.voices.cache_files import file_states, unlinked

@@ -8,7 +8,7 @@ from structlog.contextvars import bound_contextvars
 
 from polyvox.api.grpc.call import Context
 from polyvox.errors import PolyvoxError, status_of
-from polyvox.service.tracing import REQUEST_ID, W3C_HEADERS, TraceOrigin, Tracer, within
+from polyvox.service.telemetry.tracing import REQUEST_ID, W3C_HEADERS, TraceOrigin, Tracer, within
 
 _STATUS = "rpc.response.status_code"
 _SERVER_FAULTS = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})

@@ -15,10 +15,10 @@ from polyvox.api.schemas import RequestBody, Text
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import InvalidRequestError, PolyvoxError, PromptError
-from polyvox.service.chunk_record import pcm_hash
 from polyvox.service.encoding import encoded
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.telemetry.chunk_record import pcm_hash
 from polyvox.service.voices import VoiceService
 from polyvox.types import AudioChunk
 from polyvox.voices.limits import PromptLimits

@@ -61,7 +61,7 @@ def book(
     from polyvox.cli.book.files import book_output, read_book, selected
     from polyvox.cli.book.narrating import BookJob, narrate_book
     from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     settings = load_settings(
         models_dir=models_dir,

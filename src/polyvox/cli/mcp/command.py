@@ -29,7 +29,7 @@ def serve_mcp(
     from polyvox.client import server_address
     from polyvox.errors import InvalidRequestError
     from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     check_installed()
     from polyvox.api.mcp.tools import ToolLimits

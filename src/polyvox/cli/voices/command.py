@@ -292,7 +292,7 @@ def repair(
 def _settings(data_dir: Path | None, models_dir: Path | None = None) -> "Settings":
     """The settings, with only errors logged: a command prints its own messages."""
     from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     settings = load_settings(data_dir=data_dir, models_dir=models_dir, log_level="error", log_format="console")
     configure_logging(settings)

@@ -40,9 +40,9 @@ from polyvox.service.jobs.runner import JobRunner, clear_speech
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import FILES, NARRATION, JobWork, SpeakFor, shown_progress
-from polyvox.service.metrics import Metrics
 from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices import VoiceService
 from polyvox.voices.reserve import is_full
 

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from polyvox.errors import STATUS, OverloadedError, StalledError, TextError
 from polyvox.runtime.stage import BatchReport
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.types import AudioChunk
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import structlog
 
-from polyvox.service.chunk_record import chunk_ranges, chunk_times, pcm_hash, policy_fields
-from polyvox.service.rotated_file import RotatedFile
+from polyvox.service.telemetry.chunk_record import chunk_ranges, chunk_times, pcm_hash, policy_fields
+from polyvox.service.telemetry.rotated_file import RotatedFile
 from polyvox.types import AudioChunk
 
 _QUEUED_BYTES = 67_108_864

@@ -146,7 +146,7 @@ def open_tracer(settings: Settings, on_dropped: Callable[[str, int], None]) -> T
             raise UnavailableError(message)
         log.warning(message)  # its variables may be set for every program of a cluster
         return None
-    from polyvox.service.otlp_tracer import OtlpTracer
+    from polyvox.service.telemetry.otlp_tracer import OtlpTracer
 
     return OtlpTracer.from_settings(settings, on_dropped)
 

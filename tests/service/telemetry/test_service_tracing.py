@@ -16,10 +16,10 @@ from structlog.testing import capture_logs
 from helpers.fakes import running, tone_service, tone_settings
 from helpers.traces import TRACE, collector
 from polyvox.errors import UnavailableError
-from polyvox.service import span_queue, tracing
-from polyvox.service.span_queue import SpanQueue
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.tracing import open_tracer
+from polyvox.service.telemetry import span_queue, tracing
+from polyvox.service.telemetry.span_queue import SpanQueue
+from polyvox.service.telemetry.tracing import open_tracer
 from polyvox.types import Utterance
 
 VARIABLES = (
@@ -62,11 +62,11 @@ def test_nothing_is_imported_where_nobody_asks():
     imports = re.compile(
         r"^(?:from|import) (?:opentelemetry|polyvox\.service\.(?:otlp_tracer|span_queue))\b", re.MULTILINE
     )
-    package = Path(tracing.__file__).parents[1]
+    package = Path(tracing.__file__).parents[2]
     found = {path.name for path in package.rglob("*.py") if imports.search(path.read_text(encoding="utf-8"))}
     assert found == {"otlp_tracer.py", "span_queue.py"}
     code = (
-        "import sys; from polyvox.config import Settings; from polyvox.service.tracing import open_tracer\n"
+        "import sys; from polyvox.config import Settings; from polyvox.service.telemetry.tracing import open_tracer\n"
         "assert open_tracer(Settings(), print) is None\n"
         "assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
     )

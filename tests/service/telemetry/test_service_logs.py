@@ -13,7 +13,7 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from helpers.fakes import tone_settings
-from polyvox.service.logs import configure_logging
+from polyvox.service.telemetry.logs import configure_logging
 
 
 @pytest.fixture(autouse=True)

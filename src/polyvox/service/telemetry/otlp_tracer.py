@@ -17,8 +17,8 @@ from opentelemetry.sdk.trace.sampling import ParentBased, Sampler, TraceIdRatioB
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from polyvox.config import Settings
-from polyvox.service.span_queue import SpanQueue
-from polyvox.service.tracing import ERROR_TYPE, NO_ATTRIBUTES, Attributes
+from polyvox.service.telemetry.span_queue import SpanQueue
+from polyvox.service.telemetry.tracing import ERROR_TYPE, NO_ATTRIBUTES, Attributes
 
 _TRACES_PATH = "/v1/traces"
 _LONGEST_ATTRIBUTE = 256
