@@ -5,7 +5,7 @@ import ipaddress
 import pytest
 
 from polyvox.errors import OverloadedError
-from polyvox.service.client_addresses import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.pending_bodies import FREE_BYTES, PendingBodies
 from polyvox.service.telemetry.metrics import Metrics
 

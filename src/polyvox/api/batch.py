@@ -27,8 +27,8 @@ from polyvox.api.streaming import FieldNames, StreamAbortedError
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, OverloadedError, PolyvoxError, QuotaError
-from polyvox.service.client_names import batch_client
 from polyvox.service.encoding import encode_whole
+from polyvox.service.keys.client_names import batch_client
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from polyvox.config import Settings
 from polyvox.errors import StalledError
-from polyvox.service.client_addresses import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.pending_bodies import PIECE_BYTES, PendingBodies, PendingBody
 
 

@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from polyvox.errors import InvalidRequestError
-from polyvox.service.client_names import key_client
+from polyvox.service.keys.client_names import key_client
 from polyvox.voices.records import SHARED_OWNER
 
 WAIT_HEADER = "X-Max-Wait"

@@ -13,7 +13,7 @@ from polyvox.api.size_limit import largest_message
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports, Transport
 from polyvox.server.guarded_websocket import GuardedWebSocket
 from polyvox.server.server_log import install_filters
-from polyvox.service.client_addresses import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 
 MAX_HEADER_FIELDS = 100

@@ -17,7 +17,7 @@ from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, meth
 from polyvox.api.key_sources import bearer_key
 from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
 from polyvox.service.admission import Admission
-from polyvox.service.client_addresses import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 from polyvox.voices.records import SHARED_OWNER
 

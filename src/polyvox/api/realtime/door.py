@@ -13,7 +13,7 @@ from polyvox.api.key_sources import KeySources
 from polyvox.api.realtime.caller import NAME, Caller
 from polyvox.api.realtime.connection import RealtimeConnection
 from polyvox.api.realtime.held_text import HeldText
-from polyvox.service.client_addresses import ClientAddresses
+from polyvox.service.keys.client_addresses import ClientAddresses
 
 PATH = "/v1/realtime/speech"
 

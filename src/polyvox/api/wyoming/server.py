@@ -13,8 +13,8 @@ from polyvox.api.wyoming.discovery import Announcement
 from polyvox.api.wyoming.event import LINE_BYTES, Event, EventError, EventReader, EventWriter
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, PolyvoxError, StalledError, status_of
-from polyvox.service.client_addresses import ClientAddresses
 from polyvox.service.keys.accounts import asks_for_keys
+from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 

@@ -19,8 +19,8 @@ from polyvox.errors import (
     ScopeError,
     UnavailableError,
 )
-from polyvox.service.client_names import batch_client, job_client, key_client, owner_in
 from polyvox.service.keys import keyring as keyring_module
+from polyvox.service.keys.client_names import batch_client, job_client, key_client, owner_in
 from polyvox.service.keys.counters import MemoryCounters, Reservation, Resource
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import UsageLedger
