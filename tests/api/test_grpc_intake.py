@@ -8,7 +8,7 @@ import pytest
 from helpers.fakes import tone_settings
 from polyvox.api.grpc.intake import MessageIntake
 from polyvox.errors import InvalidRequestError, OverloadedError, StalledError
-from polyvox.service.pending_bodies import PendingBodies
+from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.telemetry.metrics import Metrics
 
 pytestmark = pytest.mark.anyio

@@ -17,7 +17,7 @@ from polyvox.api.wyoming.event import LINE_BYTES, Event, EventError, EventReader
 from polyvox.api.wyoming.server import check_wyoming_exposure
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError
-from polyvox.service.pending_bodies import PendingBodies
+from polyvox.service.admission.pending_bodies import PendingBodies
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.types import Voice
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails

@@ -26,7 +26,7 @@ from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse, audio_b
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, UnavailableError
-from polyvox.service.side_work import SideWork
+from polyvox.service.admission.side_work import SideWork
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.settings_loader import ForeignVariables

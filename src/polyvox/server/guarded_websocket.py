@@ -7,7 +7,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode, Frame
 
 from polyvox.errors import OverloadedError
-from polyvox.service.pending_bodies import PIECE_BYTES
+from polyvox.service.admission.pending_bodies import PIECE_BYTES
 
 if TYPE_CHECKING:
     from polyvox.server.guarded_http import GuardedConfig

@@ -18,8 +18,14 @@ from polyvox.errors import (
     status_of,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.admission import Admission
-from polyvox.service.batch_slots import BatchSlots
+from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.batch_slots import BatchSlots
+from polyvox.service.admission.output_budget import OutputBudget
+from polyvox.service.admission.pending_bodies import PendingBodies
+from polyvox.service.admission.quickest_pace import QuickestPace
+from polyvox.service.admission.side_work import SideWork
+from polyvox.service.admission.slotless import SlotlessTicket
+from polyvox.service.admission.ticket import Job, Ticket
 from polyvox.service.delivery import Delivery
 from polyvox.service.dictionaries import Dictionaries
 from polyvox.service.keys.accounts import Accounts
@@ -28,10 +34,7 @@ from polyvox.service.keys.limiter import Allowance, Holder, require
 from polyvox.service.keys.record import Scope
 from polyvox.service.model_fingerprint import ModelFingerprints
 from polyvox.service.model_loader import Hold
-from polyvox.service.output_budget import OutputBudget
-from polyvox.service.pending_bodies import PendingBodies
 from polyvox.service.pronunciation import Pronunciation
-from polyvox.service.quickest_pace import QuickestPace
 from polyvox.service.readiness import Readiness
 from polyvox.service.registry import Registry
 from polyvox.service.request_checks import (
@@ -46,8 +49,6 @@ from polyvox.service.script_reader import ScriptReader
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
-from polyvox.service.side_work import SideWork
-from polyvox.service.slotless import SlotlessTicket
 from polyvox.service.speech_cache import SpeechCache, SpeechKey
 from polyvox.service.speech_key import speech_key
 from polyvox.service.speech_output import SpeechOutput
@@ -59,7 +60,6 @@ from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.rotated_file import RotatedFile
 from polyvox.service.telemetry.tracing import Tracer
 from polyvox.service.text_limits import TextLimits
-from polyvox.service.ticket import Job, Ticket
 from polyvox.service.timed_engine import timed_engine
 from polyvox.service.voice_resolver import ResolvedVoice
 from polyvox.service.word_timer import WordTimer

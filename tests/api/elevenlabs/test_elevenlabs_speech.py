@@ -14,7 +14,7 @@ from helpers.serving import called, decoded_seconds
 from polyvox.audio.pcm import to_pcm16
 from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.errors import OverloadedError
-from polyvox.service.admission import Admission
+from polyvox.service.admission.admission import Admission
 
 TEXT = "One two, three."
 SAMPLES = to_pcm16(tone(220.0, 0, 7_200, 24_000))

@@ -27,7 +27,7 @@ from polyvox.errors import (
     UnavailableError,
     status_of,
 )
-from polyvox.service.pending_bodies import PendingBody
+from polyvox.service.admission.pending_bodies import PendingBody
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

@@ -16,7 +16,7 @@ from polyvox.api.grpc.intake import MessageIntake
 from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, methods_of
 from polyvox.api.key_sources import bearer_key
 from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
-from polyvox.service.admission import Admission
+from polyvox.service.admission.admission import Admission
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
 from polyvox.voices.records import SHARED_OWNER

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, OverloadedError, StalledError
-from polyvox.service.pending_bodies import PendingBodies
+from polyvox.service.admission.pending_bodies import PendingBodies
 
 _FEWEST = 4
 _AT_ONCE_SECONDS = 0.2

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from polyvox.api.realtime.messages import Start
-from polyvox.service.pending_bodies import PendingBody
+from polyvox.service.admission.pending_bodies import PendingBody
 
 _CONTEXT_BYTES = 8_192
 """Of a context without text."""

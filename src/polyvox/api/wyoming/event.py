@@ -9,7 +9,7 @@ from typing import Any
 from polyvox.api.body import off_the_loop
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
-from polyvox.service.pending_bodies import PendingBody
+from polyvox.service.admission.pending_bodies import PendingBody
 
 LINE_BYTES = 65_536
 """Longest first line of an event; longer texts come as the data behind it."""

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from itertools import count
 
 from polyvox.errors import OverloadedError, RefusalReason
-from polyvox.service.pace import PLAYING, Pace
-from polyvox.service.playing_streams import PlayingStream, has_room
-from polyvox.service.start_forecast import StartForecast
-from polyvox.service.ticket import LEAD_SECONDS, LONGEST_START_WAIT, Job, Lane, Ticket, TicketState
+from polyvox.service.admission.pace import PLAYING, Pace
+from polyvox.service.admission.playing_streams import PlayingStream, has_room
+from polyvox.service.admission.start_forecast import StartForecast
+from polyvox.service.admission.ticket import LEAD_SECONDS, LONGEST_START_WAIT, Job, Lane, Ticket, TicketState
 
 _LOW_LEAD_SECONDS = 5.0
 """Audio ahead of playback with which a stream goes on in any case."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from polyvox.service.playing_streams import PlayingStream
-from polyvox.service.start_forecast import StartForecast
+from polyvox.service.admission.playing_streams import PlayingStream
+from polyvox.service.admission.start_forecast import StartForecast
 
 ENGINE = StartForecast(rate=12.0, capacity=10.0, apart=0.2, lead=10.0)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from polyvox.errors import OverloadedError, TextError
-from polyvox.service.side_work import SideWork
+from polyvox.service.admission.side_work import SideWork
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from polyvox.errors import InvalidRequestError, OverloadedError
-from polyvox.service.output_budget import OutputBudget
+from polyvox.service.admission.output_budget import OutputBudget
 
 pytestmark = pytest.mark.anyio
 

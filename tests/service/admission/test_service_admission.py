@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
-from polyvox.service.admission import Admission
+from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.ticket import Job, Ticket, TicketState
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.ticket import Job, Ticket, TicketState
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio

@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyvox.service.playing_streams import PlayingStream, all_keep_playing, has_room
+from polyvox.service.admission.playing_streams import PlayingStream, all_keep_playing, has_room
 
 LONG = 60.0
 

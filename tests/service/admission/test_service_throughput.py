@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyvox.service.throughput import Throughput
+from polyvox.service.admission.throughput import Throughput
 
 
 def test_only_the_time_in_which_several_streams_ran_counts() -> None:

@@ -5,8 +5,8 @@ import ipaddress
 import pytest
 
 from polyvox.errors import OverloadedError
+from polyvox.service.admission.pending_bodies import FREE_BYTES, PendingBodies
 from polyvox.service.keys.client_addresses import ClientAddresses
-from polyvox.service.pending_bodies import FREE_BYTES, PendingBodies
 from polyvox.service.telemetry.metrics import Metrics
 
 LIMIT = 1_000_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyvox.service.lateness import Lateness
+from polyvox.service.admission.lateness import Lateness
 
 
 def test_without_streams_a_forecast_is_believed() -> None:

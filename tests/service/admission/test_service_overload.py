@@ -9,9 +9,9 @@ import pytest
 
 from helpers.virtual_time import VirtualTimeLoop
 from polyvox.errors import OverloadedError
-from polyvox.service.admission import Admission
+from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.ticket import Job, Ticket
 from polyvox.service.playback import Playback
-from polyvox.service.ticket import Job, Ticket
 
 MAX_WAIT = 5.0
 WORKERS = 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyvox.service.pace import PLAYING, Pace
+from polyvox.service.admission.pace import PLAYING, Pace
 
 SERIAL = 10.0
 """Seconds of audio per second of an engine that works for one stream at a time."""

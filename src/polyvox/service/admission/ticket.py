@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from polyvox.errors import OverloadedError
 from polyvox.runtime.precedence import Precedence, enter_precedence
-from polyvox.service.lateness import Lateness
-from polyvox.service.pace import Pace
-from polyvox.service.throughput import Throughput
+from polyvox.service.admission.lateness import Lateness
+from polyvox.service.admission.pace import Pace
+from polyvox.service.admission.throughput import Throughput
 
 if TYPE_CHECKING:
-    from polyvox.service.admission import Admission
+    from polyvox.service.admission.admission import Admission
 
 LEAD_SECONDS = 10.0
 """Audio ahead of playback with which a stream makes way for those who wait."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polyvox.service.playing_streams import PlayingStream, has_room
+from polyvox.service.admission.playing_streams import PlayingStream, has_room
 
 _STEPS = 24
 
