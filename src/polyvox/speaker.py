@@ -29,7 +29,7 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, EngineError, InvalidRequestError
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService

@@ -27,7 +27,7 @@ from helpers.tiny_speechlm import (
 from polyvox.audio.resample import resampled
 from polyvox.engines.catalog import Catalog
 from polyvox.service.prompts import Prompts
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voice_store import AsyncVoiceStore

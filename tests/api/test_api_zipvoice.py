@@ -11,7 +11,7 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, sample, studio_client
 from helpers.fakes import ToneEngine
 from helpers.serving import called, decoded_seconds
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 
 pytestmark = pytest.mark.anyio

@@ -20,7 +20,7 @@ from polyvox.runtime.gpu_usage import GpuMonitor, GpuUsage
 from polyvox.service.fit_worker import FitStep
 from polyvox.service.fitting import FittingService
 from polyvox.service.prompts import Prompts
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voice_store import AsyncVoiceStore

@@ -25,7 +25,7 @@ from polyvox.api.speech_requests import speech_request, variant_of
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse, attachment
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.caption_track import CaptionTrack
-from polyvox.service.registry import OPENAI_NAMES, ModelInfo
+from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Voice

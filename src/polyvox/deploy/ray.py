@@ -31,7 +31,7 @@ from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import EngineSpec
 from polyvox.errors import PolyvoxError, UnavailableError
 from polyvox.installation import settings_loader
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.service.telemetry.metrics import Metrics

@@ -24,7 +24,7 @@ from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.server.descriptors import connection_capacity, raise_descriptor_limit
 from polyvox.server.socket_watch import SocketWatch
 from polyvox.service.local_service import build_service
-from polyvox.service.model_loader import Absence
+from polyvox.service.registry.model_loader import Absence
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.service.voices import VoiceService

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.catalog import Catalog
-from polyvox.service.model_loader import Absence
-from polyvox.service.registry import Registry
+from polyvox.service.registry.model_loader import Absence
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.tracing import open_tracer

@@ -15,7 +15,7 @@ from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import BundleError, UnavailableError
 from polyvox.service.delivery import closing
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.types import Utterance, VoicePrompt
 from polyvox.voices.mixing import MixTerm
 from polyvox.voices.recordings import digest_of, prompt_digest

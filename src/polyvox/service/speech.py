@@ -33,10 +33,10 @@ from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Allowance, Holder, require
 from polyvox.service.keys.record import Scope
 from polyvox.service.model_fingerprint import ModelFingerprints
-from polyvox.service.model_loader import Hold
 from polyvox.service.pronunciation import Pronunciation
-from polyvox.service.readiness import Readiness
-from polyvox.service.registry import Registry
+from polyvox.service.registry.model_loader import Hold
+from polyvox.service.registry.readiness import Readiness
+from polyvox.service.registry.registry import Registry
 from polyvox.service.request_checks import (
     adapted,
     check_numbers,

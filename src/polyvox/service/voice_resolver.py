@@ -13,7 +13,7 @@ from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
 from polyvox.service.preset_prompts import MixedStyle, PresetPrompts
 from polyvox.service.prompts import Prompts
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.voice_store import AsyncVoiceStore
 from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.fitted import FittedStyle, fitted_style

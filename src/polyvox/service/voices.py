@@ -15,7 +15,7 @@ from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
 from polyvox.service.preset_prompts import PresetPrompts
 from polyvox.service.prompts import AcceptedRecording, CacheKind, Prompts
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_key import voice_tag
 from polyvox.service.transcriber import ASR_BUNDLE, Transcriber

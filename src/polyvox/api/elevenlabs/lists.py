@@ -9,7 +9,7 @@ from polyvox.api.elevenlabs.requests import model_name
 from polyvox.api.elevenlabs.voices import VOICE_SETTINGS, VoiceDirectory
 from polyvox.api.schemas import PRINTABLE
 from polyvox.errors import InvalidRequestError
-from polyvox.service.registry import ModelInfo
+from polyvox.service.registry.registry import ModelInfo
 from polyvox.service.speech import SpeechService
 
 shared = APIRouter(prefix="/v1", tags=["ElevenLabs"])

@@ -15,7 +15,7 @@ from polyvox.api.languages import language_tag
 from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Speed, Text
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 
 NAME = "elevenlabs"
 """The door's name in logs and metrics."""

@@ -17,7 +17,7 @@ from polyvox.api.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError, PromptError
 from polyvox.service.encoding import EncodedChunk, encoded
-from polyvox.service.registry import ModelInfo
+from polyvox.service.registry.registry import ModelInfo
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

@@ -10,7 +10,7 @@ from polyvox.api.openai_realtime.released_dialect import ReleasedDialect
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.schemas import Integer, RequestBody
 from polyvox.errors import InvalidRequestError
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 
 _MAX_INSTRUCTIONS = 4_000
 _DEFAULT_SECONDS = 600

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Any
 
 from polyvox.errors import InvalidRequestError
-from polyvox.service.registry import ModelInfo
+from polyvox.service.registry.registry import ModelInfo
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.types import Voice

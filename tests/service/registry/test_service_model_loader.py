@@ -8,7 +8,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, missing_bundle, tone_settings
 from polyvox.errors import ConflictError, OverloadedError, UnavailableError
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 
 pytestmark = pytest.mark.anyio
 

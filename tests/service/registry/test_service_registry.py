@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from helpers.fakes import BusyEngine, PlainToneEngine, ToneEngine, missing_bundle, tone_settings
 from polyvox.errors import InvalidRequestError, UnavailableError, UnknownModelError
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 
 pytestmark = pytest.mark.anyio
 

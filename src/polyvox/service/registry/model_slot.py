@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from polyvox.engines.base import Engine
-from polyvox.service.load_fault import LoadFault
+from polyvox.service.registry.load_fault import LoadFault
 from polyvox.types import Capabilities
 
 

@@ -15,8 +15,8 @@ from polyvox.engines.base import Engine, SupportsObserver
 from polyvox.errors import ConflictError, OverloadedError, PolyvoxError, UnavailableError
 from polyvox.runtime.freed_memory import free_memory
 from polyvox.runtime.stage import Observer
-from polyvox.service.load_fault import LoadFault
-from polyvox.service.model_slot import ModelSlot
+from polyvox.service.registry.load_fault import LoadFault
+from polyvox.service.registry.model_slot import ModelSlot
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -10,8 +10,8 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsLocation, SupportsPace, SupportsStyle, SupportsWarning
 from polyvox.errors import ConflictError, InvalidRequestError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
-from polyvox.service.model_loader import SHUTTING_DOWN, Absence, EngineFactory, Hold, ModelEvents, ModelLoader
-from polyvox.service.model_slot import ModelSlot
+from polyvox.service.registry.model_loader import SHUTTING_DOWN, Absence, EngineFactory, Hold, ModelEvents, ModelLoader
+from polyvox.service.registry.model_slot import ModelSlot
 from polyvox.types import Capabilities, EngineLocation, Voice
 
 OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
