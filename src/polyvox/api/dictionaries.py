@@ -14,7 +14,7 @@ from polyvox.api.forms import Fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import Boolean, ErrorBody, RequestBody, Text
 from polyvox.errors import InvalidRequestError
-from polyvox.service.dictionaries import entry_fields
+from polyvox.service.pronunciation.dictionaries import entry_fields
 from polyvox.text.dictionary import (
     MAX_MATCH_CHARS,
     MAX_SAY_CHARS,

@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
-from polyvox.service.dictionaries import MAX_NAMED
+from polyvox.service.pronunciation.dictionaries import MAX_NAMED
 from polyvox.service.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech_request import SpeechRequest

@@ -22,7 +22,7 @@ from polyvox.service.dialogue_segments import (
     turn_segments,
 )
 from polyvox.service.joining import DialogueJoiner
-from polyvox.service.pronunciation import Pronunciation
+from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.script_reader import tag_rules
 from polyvox.service.text_limits import TextLimits

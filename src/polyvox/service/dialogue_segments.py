@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from polyvox.service.source_words import SourceWords
+from polyvox.service.pronunciation.source_words import SourceWords
 from polyvox.text.tracked import TrackedText
 from polyvox.types import Span
 

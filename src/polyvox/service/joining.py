@@ -8,7 +8,7 @@ import numpy as np
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
 from polyvox.service.dialogue_segments import DialogueSegment
-from polyvox.service.source_words import SourceWords
+from polyvox.service.pronunciation.source_words import SourceWords
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 
 SpanMap = Callable[[Span], Span]

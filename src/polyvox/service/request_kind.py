@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from polyvox.audio.pcm import silence
 from polyvox.engines.base import Engine
-from polyvox.service.pronunciation import Pronunciation
+from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.text.markup.markup import pause_seconds
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Utterance

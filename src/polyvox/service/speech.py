@@ -27,13 +27,13 @@ from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
 from polyvox.service.admission.ticket import Job, Ticket
 from polyvox.service.delivery import Delivery
-from polyvox.service.dictionaries import Dictionaries
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Allowance, Holder, require
 from polyvox.service.keys.record import Scope
 from polyvox.service.model_fingerprint import ModelFingerprints
-from polyvox.service.pronunciation import Pronunciation
+from polyvox.service.pronunciation.dictionaries import Dictionaries
+from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.registry.model_loader import Hold
 from polyvox.service.registry.readiness import Readiness
 from polyvox.service.registry.registry import Registry

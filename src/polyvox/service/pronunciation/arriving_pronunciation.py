@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from polyvox.engines.base import Engine
-from polyvox.service.pronunciation import Pronunciation
-from polyvox.service.source_words import SourceWords
+from polyvox.service.pronunciation.pronunciation import Pronunciation
+from polyvox.service.pronunciation.source_words import SourceWords
 from polyvox.text.dictionary.lexicon import markup_spans
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.fakes import ToneEngine, tone_settings
-from polyvox.service.arriving_pronunciation import ArrivingPronunciation
-from polyvox.service.dictionaries import Dictionaries
-from polyvox.service.pronunciation import Pronunciation
+from polyvox.service.pronunciation.arriving_pronunciation import ArrivingPronunciation
+from polyvox.service.pronunciation.dictionaries import Dictionaries
+from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.text.dictionary import Dictionary, DictionaryEntry, EntryKind, Lexicon
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Span, Utterance, WordTiming

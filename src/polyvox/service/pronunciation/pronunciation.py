@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from polyvox.engines.base import Engine
-from polyvox.service.dictionaries import Dictionaries
+from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.text.detect import detect_language
 from polyvox.text.dictionary import Lexicon, LexiconRules
 from polyvox.text.dictionary.lexicon import composed

@@ -18,7 +18,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError
-from polyvox.service.pattern_worker import PatternMatches, PatternWorker
+from polyvox.service.pronunciation.pattern_worker import PatternMatches, PatternWorker
 from polyvox.text.detect import detect_language
 from polyvox.text.dictionary import (
     CaseRule,

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from polyvox.errors import InvalidRequestError, UnavailableError
-from polyvox.service import pattern_worker
-from polyvox.service.pattern_worker import PatternWorker
+from polyvox.service.pronunciation import pattern_worker
+from polyvox.service.pronunciation.pattern_worker import PatternWorker
 from polyvox.text.dictionary import CaseRule, DictionaryEntry, EntryKind
 
 pytestmark = pytest.mark.anyio

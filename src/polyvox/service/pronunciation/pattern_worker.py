@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from polyvox.errors import InvalidRequestError, UnavailableError
-from polyvox.service import pattern_child
+from polyvox.service.pronunciation import pattern_child
 from polyvox.text.dictionary import CaseRule, DictionaryEntry, PatternMatch
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
