@@ -36,7 +36,7 @@ from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.service.telemetry.metrics import Metrics
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.settings_loader import Loader
 from polyvox.text.captions import CaptionFormat, captions, cues
 from polyvox.types import AudioChunk, Pcm, Utterance, Voice, WordTiming

@@ -16,7 +16,7 @@ from helpers.fakes import tone_service
 from helpers.job_client import job_client
 from helpers.serving import called, served
 from polyvox.audio.encode import AudioFormat
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Capabilities
 
 pytestmark = pytest.mark.anyio

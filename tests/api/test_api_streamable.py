@@ -26,12 +26,12 @@ from helpers.tiny_speechlm import (
 )
 from polyvox.audio.resample import resampled
 from polyvox.engines.catalog import Catalog
-from polyvox.service.prompts import Prompts
 from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
-from polyvox.service.voice_store import AsyncVoiceStore
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.prompts import Prompts
+from polyvox.service.voices.voice_store import AsyncVoiceStore
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.location import FolderLocation
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from helpers.cloning import Studio, sample
 from helpers.scripted_fits import ScriptedFits, fitting_service
 from polyvox.cli.main import app
 from polyvox.cli.voices import fitting as command
-from polyvox.service.fitting import FitJob, FittingService
+from polyvox.service.voices.fitting import FitJob, FittingService
 
 RATE = 24_000
 

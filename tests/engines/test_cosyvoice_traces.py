@@ -11,7 +11,7 @@ from helpers.traces import KeptSpans
 from polyvox.engines.catalog import Catalog
 from polyvox.installation import load_settings
 from polyvox.service.local_service import build_service
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -17,7 +17,7 @@ from polyvox.bundles.progress import SilentProgress
 from polyvox.bundles.pull import pull
 from polyvox.engines.catalog import Catalog
 from polyvox.service.local_service import build_service
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -20,7 +20,7 @@ import httpx
 from helpers.quick_server import QuickEngine
 from polyvox.installation import load_settings
 from polyvox.server.process import run_server
-from polyvox.service import voices
+from polyvox.service.voices import voices
 from polyvox.voices.fetch import Fetcher
 
 PROGRAM = "helpers.fetching_server"

@@ -20,9 +20,9 @@ from grpc_tools import protoc
 from helpers.cloning import CloneEngine, SimpleFetcher, SimpleTranscriber, Studio, opened
 from helpers.fakes import ToneEngine
 from polyvox.api.grpc.server import GrpcServer
-from polyvox.service.prompts import Prompts
-from polyvox.service.voice_store import AsyncVoiceStore
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.prompts import Prompts
+from polyvox.service.voices.voice_store import AsyncVoiceStore
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Span
 from polyvox.voices.intake import RecordingIntake
 from polyvox.voices.location import FolderLocation

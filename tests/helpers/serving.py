@@ -22,9 +22,9 @@ from polyvox.server.descriptors import raise_descriptor_limit
 from polyvox.server.granian_server import EmbeddedGranian, http1_options
 from polyvox.server.guarded_http import GuardedConfig
 from polyvox.server.uvicorn_server import GuardedServer
-from polyvox.service.fitting import FittingService
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.fitting import FittingService
+from polyvox.service.voices.voices import VoiceService
 
 
 @contextlib.asynccontextmanager

@@ -13,7 +13,7 @@ from polyvox.api.wyoming.event import Event
 from polyvox.api.wyoming.server import WyomingServer
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 SECONDS = 5.0
 

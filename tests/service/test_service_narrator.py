@@ -22,7 +22,7 @@ from polyvox.errors import (
 )
 from polyvox.service import narrator as narrator_module
 from polyvox.service.narrator import Narrator
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.speaker import Speaker
 from polyvox.types import Voice
 from polyvox.voices.records import SHARED_OWNER

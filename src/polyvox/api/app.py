@@ -28,10 +28,10 @@ from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.socket_limit import SocketLimit
 from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.downloads import Downloads
-from polyvox.service.fitting import FittingService
 from polyvox.service.jobs.service import JobService
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.fitting import FittingService
+from polyvox.service.voices.voices import VoiceService
 
 _DESCRIPTION = """
 One speech server for many text-to-speech models, behind the APIs that people already call.

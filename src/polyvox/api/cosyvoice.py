@@ -20,7 +20,7 @@ from polyvox.audio.encode import AudioFormat, wav_header
 from polyvox.errors import InvalidRequestError
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.references import InlineVoice, UrlVoice
 

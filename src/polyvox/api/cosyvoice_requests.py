@@ -13,7 +13,7 @@ from polyvox.config import Settings
 from polyvox.errors import PromptError
 from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Utterance
 from polyvox.voices.listed_files import read_listed
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UrlVoice, parse_reference

@@ -13,7 +13,7 @@ from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import ErrorBody
 from polyvox.api.voices import VoiceChanges, recording_of, voice_json
 from polyvox.errors import openai_body
-from polyvox.service.fitting import FitJob, FittingService
+from polyvox.service.voices.fitting import FitJob, FittingService
 from polyvox.voices.names import MAX_NAME_CHARS
 
 router = APIRouter(

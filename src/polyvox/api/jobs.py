@@ -23,7 +23,7 @@ from polyvox.service.jobs.service import DOOR as DOOR_NAME
 from polyvox.service.jobs.service import JobService, NewJob
 from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 _PATH = "/v1/jobs"
 

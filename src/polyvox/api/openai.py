@@ -27,7 +27,7 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.service.caption_track import CaptionTrack
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Voice
 from polyvox.voices.records import VoiceQuery
 

@@ -24,7 +24,7 @@ from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.settings_loader import ForeignVariables
 from polyvox.types import EngineLocation
 from polyvox.voices import limits

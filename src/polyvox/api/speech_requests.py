@@ -11,7 +11,7 @@ from polyvox.api.streaming import BodyFormat, audio_body
 from polyvox.config import Settings
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.references import RegisteredVoice, parse_reference
 
 

@@ -28,7 +28,7 @@ from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.settings_loader import ForeignVariables
 from polyvox.text.grapheme_frontend import GraphemeFrontend, one_line
 from polyvox.types import NormalizationOptions

@@ -13,8 +13,8 @@ from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import ErrorBody, RequestBody
 from polyvox.errors import InvalidRequestError
-from polyvox.service.prompts import CacheKind
-from polyvox.service.voices import Transcribe
+from polyvox.service.voices.prompts import CacheKind
+from polyvox.service.voices.voices import Transcribe
 from polyvox.voices.fitted import shown_report
 from polyvox.voices.names import MAX_NAME_CHARS, MAX_TAGS
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord

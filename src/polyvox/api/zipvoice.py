@@ -20,10 +20,10 @@ from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
-from polyvox.service.prompts import CacheKind
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.service.voices import Transcribe, VoiceService
+from polyvox.service.voices.prompts import CacheKind
+from polyvox.service.voices.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voices import Transcribe, VoiceService
 from polyvox.settings_loader import ForeignVariables, is_on
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, VoiceReference, parse_reference

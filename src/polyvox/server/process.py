@@ -27,7 +27,7 @@ from polyvox.service.local_service import build_service
 from polyvox.service.registry.model_loader import Absence
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.logs import configure_logging
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 if TYPE_CHECKING:
     from polyvox.api.grpc.server import GrpcServer

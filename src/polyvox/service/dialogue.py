@@ -26,7 +26,7 @@ from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.script_reader import tag_rules
 from polyvox.service.text_limits import TextLimits
-from polyvox.service.voice_resolver import ResolvedVoice, VoiceResolver
+from polyvox.service.voices.voice_resolver import ResolvedVoice, VoiceResolver
 from polyvox.text.markup import markup
 from polyvox.text.markup.inline_tags import TagRules, cleaned
 from polyvox.text.segmentation.spoken_length import spoken_seconds

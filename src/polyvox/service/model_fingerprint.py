@@ -11,7 +11,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsFingerprint, SupportsLocation
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, UnknownModelError
-from polyvox.service.transcriber import ASR_BUNDLE
+from polyvox.service.voices.transcriber import ASR_BUNDLE
 
 
 class ModelFingerprints:

@@ -13,7 +13,7 @@ from polyvox.errors import DeadlineError, EngineError, OverloadedError
 from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voice_resolver import VoiceResolver
+from polyvox.service.voices.voice_resolver import VoiceResolver
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.references import RegisteredVoice
 

@@ -11,7 +11,7 @@ from polyvox.service.delivery import Delivery, closing
 from polyvox.service.request_kind import RequestKind
 from polyvox.service.script_reader import tag_rules
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup.inline_tags import cleaned
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings

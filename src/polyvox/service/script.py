@@ -12,7 +12,7 @@ from polyvox.service.delivery import Delivery, closing
 from polyvox.service.joining import UtteranceJoiner
 from polyvox.service.pronunciation.source_words import SourceWords
 from polyvox.service.request_kind import max_speech_seconds
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup.markup import pause_seconds
 from polyvox.text.markup.script import Bookmark, Passage, Script, Silence, Style
 from polyvox.types import SPEED_RANGE, AudioChunk, MarkTiming, Pcm, PreparedVoice, Utterance

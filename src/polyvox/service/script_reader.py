@@ -13,7 +13,7 @@ from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.request_kind import RequestKind
 from polyvox.service.script import SpeakScript
 from polyvox.service.text_limits import TextLimits
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup import inline_tags, ssml
 from polyvox.text.markup.inline_tags import TagRules
 from polyvox.text.markup.script import Part, Passage, Script, Style

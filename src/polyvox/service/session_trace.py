@@ -18,7 +18,7 @@ from polyvox.service.telemetry.tracing import (
     Tracer,
     current_origin,
 )
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.types import AudioChunk, PreparedVoice, Seconds
 
 T = TypeVar("T")

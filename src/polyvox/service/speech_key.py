@@ -17,7 +17,7 @@ from polyvox.service.dialogue import SpeakDialogue
 from polyvox.service.request_kind import RequestKind, SpeakText
 from polyvox.service.script import SpeakScript
 from polyvox.service.speech_cache import SpeechKey
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.warnings import Warnings
 from polyvox.types import Utterance
 from polyvox.voices.records import SHARED_OWNER

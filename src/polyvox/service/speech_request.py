@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from polyvox.service.request_kind import RequestKind
 from polyvox.service.script_reader import MarkupRequest
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.dictionary import Dictionary
 from polyvox.types import Utterance
 

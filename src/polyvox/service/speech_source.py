@@ -9,7 +9,7 @@ from polyvox.service.delivery import Delivery
 from polyvox.service.request_checks import speak_with_voice
 from polyvox.service.request_kind import RequestKind
 from polyvox.service.speech_cache import CachedSpeech, CacheUse, SpeechCache, SpeechKey
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, Utterance
 

@@ -10,7 +10,7 @@ from polyvox.audio.word_layout import lay_out, without_quiet_edges
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.errors import BundleError
-from polyvox.service.transcriber import ASR_BUNDLE, Lazy
+from polyvox.service.voices.transcriber import ASR_BUNDLE, Lazy
 from polyvox.text.segmentation.spoken_length import spoken_seconds
 from polyvox.text.timed_words import TimedWord
 from polyvox.types import Pcm, Span, TimingSource

@@ -18,7 +18,7 @@ from polyvox.api.message_loop import MessageLoop
 from polyvox.errors import InvalidRequestError, PolyvoxError
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_context import ContextOptions, SpeechContext
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 
 class CartesiaConnection:

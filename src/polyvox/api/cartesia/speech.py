@@ -9,7 +9,7 @@ from polyvox.api.schemas import SpeechBody
 from polyvox.api.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 NAME = "cartesia"
 """The door in logs and metrics."""

@@ -11,7 +11,7 @@ from polyvox.api.cartesia.settings import CartesiaSettings
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.errors import NotFoundError
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Voice
 from polyvox.voices.records import VoiceQuery, VoiceRecord
 

@@ -16,7 +16,7 @@ from polyvox.api.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_context import ContextOptions, SpeechContext
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 _IDLE_SECONDS = 20.0
 _MAX_IDLE_SECONDS = 180.0

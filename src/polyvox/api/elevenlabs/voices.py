@@ -11,7 +11,7 @@ from polyvox.api.elevenlabs.settings import ElevenLabsSettings
 from polyvox.config import Settings
 from polyvox.errors import NotFoundError, PolyvoxError, UnknownVoiceError
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Voice
 from polyvox.voices.records import VoiceQuery, VoiceRecord
 

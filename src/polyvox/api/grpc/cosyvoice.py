@@ -19,7 +19,7 @@ from polyvox.service.encoding import encoded
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.telemetry.chunk_record import pcm_hash
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import AudioChunk
 from polyvox.voices.limits import PromptLimits
 from polyvox.voices.recordings import wav_bytes

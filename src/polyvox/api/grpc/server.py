@@ -15,7 +15,7 @@ from polyvox.api.grpc.speech import SpeechServicer
 from polyvox.config import Settings
 from polyvox.errors import UnavailableError
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 _KEEPALIVE_SECONDS = 60
 _PING_SECONDS = 20

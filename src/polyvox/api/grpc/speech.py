@@ -23,7 +23,7 @@ from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.stream_in import SpeakStream
 from polyvox.service.telemetry.chunk_record import pcm_hash
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import AudioChunk, Span, Voice
 from polyvox.voices.records import VoiceQuery
 from polyvox.voices.references import InlineVoice

@@ -17,7 +17,7 @@ from polyvox.api.mcp.service_backend import ServiceBackend
 from polyvox.api.mcp.tools import SpeechTools, ToolLimits
 from polyvox.errors import OverloadedError
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER
 
 _WRITE_BYTES = 65_536

@@ -10,7 +10,7 @@ from polyvox.api.openai import voices_of
 from polyvox.api.schemas import SpeechBody
 from polyvox.api.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Voice
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails
 from polyvox.voices.references import InlineVoice

@@ -26,7 +26,7 @@ from polyvox.api.speech_requests import speech_request
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_context import SpeechContext
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 NAME = "openai-realtime"
 

@@ -6,7 +6,7 @@ from polyvox.api.realtime.messages import Start
 from polyvox.api.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 NAME = "realtime"
 """Of the door, in logs and metrics."""

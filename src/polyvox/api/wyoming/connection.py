@@ -19,7 +19,7 @@ from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_context import SpeechContext
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER
 
 _DOOR = "wyoming"

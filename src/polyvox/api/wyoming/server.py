@@ -16,7 +16,7 @@ from polyvox.errors import ForbiddenError, PolyvoxError, StalledError, status_of
 from polyvox.service.keys.accounts import asks_for_keys
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Any
 from polyvox.errors import InvalidRequestError
 from polyvox.service.registry.registry import ModelInfo
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Voice
 from polyvox.voices.records import SHARED_OWNER, VoiceQuery
 

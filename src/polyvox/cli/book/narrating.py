@@ -18,7 +18,7 @@ from polyvox.errors import ConflictError, NotFoundError
 from polyvox.service.local_service import running_service
 from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER
 
 _MINUTE = 60

@@ -16,7 +16,7 @@ from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ApiError, AuthenticationError
 from polyvox.service.local_service import build_service
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Voice
 
 

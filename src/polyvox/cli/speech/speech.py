@@ -18,7 +18,7 @@ from polyvox.service.local_service import running_service
 from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import Pcm, Utterance, WordTiming
 from polyvox.voices.records import SHARED_OWNER

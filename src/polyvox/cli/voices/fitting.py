@@ -12,9 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from polyvox.cli.voices.registered_voices import read_recording
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
-from polyvox.service.fitting import FitJob, FittingService
 from polyvox.service.local_service import build_service
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.fitting import FitJob, FittingService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import VoiceDetails, VoiceRecord
 from polyvox.voices.references import InlineVoice
 

@@ -13,8 +13,8 @@ from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError
 from polyvox.service.local_service import build_service
-from polyvox.service.transcriber import Transcriber
-from polyvox.service.voices import Registered, Transcribe, VoiceService
+from polyvox.service.voices.transcriber import Transcriber
+from polyvox.service.voices.voices import Registered, Transcribe, VoiceService
 from polyvox.types import Pcm
 from polyvox.voices.archive import MAX_VOICES, read_archive, write_archive
 from polyvox.voices.cache import PreparedVoiceFiles

@@ -43,7 +43,7 @@ from polyvox.service.keys.client_names import job_client
 from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

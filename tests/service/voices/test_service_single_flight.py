@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from polyvox.service.single_flight import SingleFlight
+from polyvox.service.voices.single_flight import SingleFlight
 
 pytestmark = pytest.mark.anyio
 

@@ -23,8 +23,8 @@ from polyvox.errors import (
     UnavailableError,
     install_hint,
 )
-from polyvox.service.fit_worker import FitStep, fit_in_process, installed_fitting
-from polyvox.service.voices import Transcribe, VoiceService
+from polyvox.service.voices.fit_worker import FitStep, fit_in_process, installed_fitting
+from polyvox.service.voices.voices import Transcribe, VoiceService
 from polyvox.types import Pcm
 from polyvox.voices.fitted import FittedStyle
 from polyvox.voices.records import VoiceDetails, VoiceRecord

@@ -11,10 +11,10 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SharesStyles, SupportsCodes, SupportsDialogue, SupportsStyle
 from polyvox.engines.spec import PresetPrompt
 from polyvox.errors import ForbiddenError, InvalidRequestError, UnknownVoiceError
-from polyvox.service.preset_prompts import MixedStyle, PresetPrompts
-from polyvox.service.prompts import Prompts
 from polyvox.service.registry.registry import Registry
-from polyvox.service.voice_store import AsyncVoiceStore
+from polyvox.service.voices.preset_prompts import MixedStyle, PresetPrompts
+from polyvox.service.voices.prompts import Prompts
+from polyvox.service.voices.voice_store import AsyncVoiceStore
 from polyvox.types import PreparedVoice, VoicePrompt
 from polyvox.voices.fitted import FittedStyle, fitted_style
 from polyvox.voices.mixing import MixTerm, parse_mix

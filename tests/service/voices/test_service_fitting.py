@@ -20,10 +20,10 @@ from polyvox.errors import (
     PromptError,
     UnavailableError,
 )
-from polyvox.service import fitting
-from polyvox.service.fit_worker import FitStep
-from polyvox.service.fitting import FitState, FittingService, check_possible
 from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.voices import fitting
+from polyvox.service.voices.fit_worker import FitStep
+from polyvox.service.voices.fitting import FitState, FittingService, check_possible
 from polyvox.types import PreparedVoice, Utterance
 from polyvox.voices.fitted import KEY, fitted_style
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails, VoiceQuery

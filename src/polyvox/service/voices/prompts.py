@@ -14,8 +14,8 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import InvalidRequestError, PromptError, RequestTooLargeError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.single_flight import SingleFlight
 from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.single_flight import SingleFlight
 from polyvox.types import Pcm, PreparedVoice, VoicePrompt
 from polyvox.voices.cache import BoundedCache, PreparedVoiceFiles
 from polyvox.voices.intake import CheckedRecording

@@ -15,7 +15,7 @@ from helpers.fakes import tone_settings
 from helpers.serving import wait_for
 from polyvox.engines.kokoro.fitting import worker
 from polyvox.errors import BundleError
-from polyvox.service.fit_worker import FitStep, fit_in_process
+from polyvox.service.voices.fit_worker import FitStep, fit_in_process
 
 NOISE = np.random.default_rng(0).uniform(-0.1, 0.1, 24_000).astype(np.float32)
 
@@ -24,7 +24,7 @@ import asyncio, sys
 from pathlib import Path
 import numpy as np
 from polyvox.installation import load_settings
-from polyvox.service.fit_worker import fit_in_process
+from polyvox.service.voices.fit_worker import fit_in_process
 
 async def fit():
     pcm = np.random.default_rng(0).uniform(-0.1, 0.1, 24_000).astype(np.float32)

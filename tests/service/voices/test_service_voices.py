@@ -22,9 +22,9 @@ from polyvox.errors import (
     UnavailableError,
     UnknownVoiceError,
 )
-from polyvox.service.prompts import CacheKind
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import Transcribe
+from polyvox.service.voices.prompts import CacheKind
+from polyvox.service.voices.voices import Transcribe
 from polyvox.types import Utterance
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceDetails, VoiceQuery
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice

@@ -13,14 +13,14 @@ import structlog
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
-from polyvox.service.preset_prompts import PresetPrompts
-from polyvox.service.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_key import voice_tag
-from polyvox.service.transcriber import ASR_BUNDLE, Transcriber
-from polyvox.service.voice_resolver import VoiceResolver
-from polyvox.service.voice_store import AsyncVoiceStore, visible_to
+from polyvox.service.voices.preset_prompts import PresetPrompts
+from polyvox.service.voices.prompts import AcceptedRecording, CacheKind, Prompts
+from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber
+from polyvox.service.voices.voice_resolver import VoiceResolver
+from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
 from polyvox.voices.contract import SupportsSidecars, VoiceStore
 from polyvox.voices.fetch import Fetcher

@@ -5,7 +5,7 @@ import pytest
 
 from helpers.fakes import tone_settings
 from polyvox.errors import UnavailableError
-from polyvox.service.transcriber import Transcriber
+from polyvox.service.voices.transcriber import Transcriber
 
 SECOND = np.zeros(24_000, np.float32)
 
