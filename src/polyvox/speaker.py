@@ -29,8 +29,8 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, EngineError, InvalidRequestError
+from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.registry.registry import Registry
-from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

@@ -8,7 +8,7 @@ import pytest
 from helpers.cloning import CloneEngine, sample, studio_client
 from helpers.serving import decoded_seconds, error_of
 from polyvox.errors import PromptError
-from polyvox.service.convert import ConvertRecording
+from polyvox.service.kinds.convert import ConvertRecording
 from polyvox.types import Utterance
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from polyvox.cli.main import app
 from polyvox.cli.speech.turns import read_turns
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError
-from polyvox.service.dialogue_segments import DialogueTurn
+from polyvox.service.kinds.dialogue_segments import DialogueTurn
 
 SCRIPT = """
 low: Is the tide out?

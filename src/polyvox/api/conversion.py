@@ -16,7 +16,7 @@ from polyvox.api.schemas import Boolean, Integer, RequestBody, Speed
 from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
-from polyvox.service.convert import ConvertRecording, cannot_convert
+from polyvox.service.kinds.convert import ConvertRecording, cannot_convert
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance

@@ -11,7 +11,7 @@ from polyvox.api.schemas import Integer, RequestBody
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.errors import PromptError
-from polyvox.service.script_reader import MarkupRequest
+from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Utterance

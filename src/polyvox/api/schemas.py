@@ -19,9 +19,9 @@ from pydantic_core import PydanticCustomError
 
 from polyvox.api.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
+from polyvox.service.kinds.request_kind import SpeakSilence, is_only_marks
+from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.pronunciation.dictionaries import MAX_NAMED
-from polyvox.service.request_kind import SpeakSilence, is_only_marks
-from polyvox.service.script_reader import MarkupRequest, VoiceAlias
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import NARROW_SPEED_RANGE, SPEED_RANGE, CodeBlocks, NormalizationOptions, TimingSource, Utterance

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from polyvox.service.dialogue_segments import DialogueTurn, dialogue_text, turn_starts
+from polyvox.service.kinds.dialogue_segments import DialogueTurn, dialogue_text, turn_starts
 from polyvox.text.captions import CaptionFormat, CaptionWord, Cue, caption_words, captions, cues_of
 from polyvox.types import AudioChunk, WordTiming
 

@@ -10,7 +10,7 @@ import structlog
 from polyvox.books.options import NarrationOptions
 from polyvox.books.plan import Passage
 from polyvox.errors import DeadlineError, EngineError, OverloadedError
-from polyvox.service.script_reader import MarkupRequest
+from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voice_resolver import VoiceResolver

@@ -31,6 +31,15 @@ from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Allowance, Holder, require
 from polyvox.service.keys.record import Scope
+from polyvox.service.kinds.request_kind import (
+    CollectsWarnings,
+    RequestKind,
+    SpeakSilence,
+    SpeakText,
+    TakesPronunciation,
+)
+from polyvox.service.kinds.script_reader import ScriptReader
+from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.model_fingerprint import ModelFingerprints
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.pronunciation.pronunciation import Pronunciation
@@ -44,8 +53,6 @@ from polyvox.service.request_checks import (
     delivery_of,
     with_code_blocks,
 )
-from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText, TakesPronunciation
-from polyvox.service.script_reader import ScriptReader
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
@@ -54,7 +61,6 @@ from polyvox.service.speech_key import speech_key
 from polyvox.service.speech_output import SpeechOutput
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.speech_source import SpeechSource
-from polyvox.service.stream_in import SpeakStream
 from polyvox.service.telemetry.chunk_log import ChunkLog
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.rotated_file import RotatedFile

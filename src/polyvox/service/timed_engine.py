@@ -18,7 +18,7 @@ from polyvox.engines.base import (
 )
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import closing
-from polyvox.service.dialogue_segments import SPEAKERS
+from polyvox.service.kinds.dialogue_segments import SPEAKERS
 from polyvox.service.word_timer import WordTimer
 from polyvox.service.word_track import WordTrack
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt

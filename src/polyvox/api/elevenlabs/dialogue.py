@@ -19,8 +19,8 @@ from polyvox.api.elevenlabs.voices import VoiceDirectory
 from polyvox.api.plain_audio import PlainAudio
 from polyvox.api.schemas import RequestBody, Text
 from polyvox.api.streaming import SpeechResponse
-from polyvox.service.dialogue import resolve_dialogue
-from polyvox.service.dialogue_segments import TURN_SEPARATOR, DialogueTurn, turn_starts
+from polyvox.service.kinds.dialogue import resolve_dialogue
+from polyvox.service.kinds.dialogue_segments import TURN_SEPARATOR, DialogueTurn, turn_starts
 
 router = APIRouter(prefix="/v1/text-to-dialogue", route_class=JsonRoute, tags=["ElevenLabs"])
 

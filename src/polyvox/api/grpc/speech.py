@@ -17,11 +17,11 @@ from polyvox.api.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError, PromptError
 from polyvox.service.encoding import EncodedChunk, encoded
+from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.registry.registry import ModelInfo
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.stream_in import SpeakStream
 from polyvox.service.telemetry.chunk_record import pcm_hash
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import AudioChunk, Span, Voice

@@ -12,10 +12,10 @@ from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
 from polyvox.errors import ApiError, InvalidRequestError
 from polyvox.service.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
-from polyvox.service.dialogue import resolve_dialogue
-from polyvox.service.dialogue_segments import DialogueTurn
+from polyvox.service.kinds.dialogue import resolve_dialogue
+from polyvox.service.kinds.dialogue_segments import DialogueTurn
+from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.local_service import running_service
-from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from polyvox.errors import InvalidRequestError
-from polyvox.service.dialogue_segments import DialogueTurn
+from polyvox.service.kinds.dialogue_segments import DialogueTurn
 
 _LINE = re.compile(r"(?P<voice>\S[^\n]{0,200}?):\s+(?P<text>\S.*)")
 

@@ -10,11 +10,11 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, opened, sample
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from polyvox.errors import MarkupError
-from polyvox.service.dialogue import resolve_dialogue
-from polyvox.service.dialogue_segments import DialogueTurn
-from polyvox.service.script_reader import MarkupRequest, VoiceAlias
+from polyvox.service.kinds.dialogue import resolve_dialogue
+from polyvox.service.kinds.dialogue_segments import DialogueTurn
+from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias
+from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.stream_in import SpeakStream
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER, VoiceDetails
 from polyvox.voices.references import InlineVoice

@@ -12,8 +12,8 @@ from helpers.cloning import CloneEngine, Studio, opened
 from helpers.fakes import ToneEngine
 from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError
-from polyvox.service.dialogue import DialogueScript, resolve_dialogue
-from polyvox.service.dialogue_segments import DialogueTurn
+from polyvox.service.kinds.dialogue import DialogueScript, resolve_dialogue
+from polyvox.service.kinds.dialogue_segments import DialogueTurn
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk, Utterance
 from polyvox.voices.records import SHARED_OWNER

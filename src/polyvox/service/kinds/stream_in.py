@@ -9,12 +9,12 @@ from functools import partial
 from polyvox.engines.base import Engine, SupportsStreamingText
 from polyvox.errors import SilentTextError, TextError
 from polyvox.service.delivery import closing
-from polyvox.service.joining import UtteranceJoiner
+from polyvox.service.kinds.joining import UtteranceJoiner
+from polyvox.service.kinds.request_kind import max_speech_seconds
+from polyvox.service.kinds.script_reader import tag_rules
 from polyvox.service.pronunciation.arriving_pronunciation import ArrivingPronunciation
 from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.pronunciation.source_words import SourceWords
-from polyvox.service.request_kind import max_speech_seconds
-from polyvox.service.script_reader import tag_rules
 from polyvox.text.markup.inline_tags import cleaned
 from polyvox.text.markup.script import Passage
 from polyvox.text.segmentation.assembler import StreamSegment, TextAssembler

@@ -9,9 +9,9 @@ from polyvox.engines.base import Engine
 from polyvox.engines.kit.seeds import derive_seed
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import Delivery, closing
-from polyvox.service.joining import UtteranceJoiner
+from polyvox.service.kinds.joining import UtteranceJoiner
+from polyvox.service.kinds.request_kind import max_speech_seconds
 from polyvox.service.pronunciation.source_words import SourceWords
-from polyvox.service.request_kind import max_speech_seconds
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup.markup import pause_seconds
 from polyvox.text.markup.script import Bookmark, Passage, Script, Silence, Style

@@ -13,7 +13,7 @@ from polyvox.engines.base import Engine, SupportsDialogue
 from polyvox.engines.kit.seeds import derive_seed
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
 from polyvox.service.delivery import closing
-from polyvox.service.dialogue_segments import (
+from polyvox.service.kinds.dialogue_segments import (
     SPEAKERS,
     DialogueSegment,
     DialogueTurn,
@@ -21,10 +21,10 @@ from polyvox.service.dialogue_segments import (
     pair_segments,
     turn_segments,
 )
-from polyvox.service.joining import DialogueJoiner
+from polyvox.service.kinds.joining import DialogueJoiner
+from polyvox.service.kinds.request_kind import max_speech_seconds
+from polyvox.service.kinds.script_reader import tag_rules
 from polyvox.service.pronunciation.pronunciation import Pronunciation
-from polyvox.service.request_kind import max_speech_seconds
-from polyvox.service.script_reader import tag_rules
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voices.voice_resolver import ResolvedVoice, VoiceResolver
 from polyvox.text.markup import markup

@@ -9,9 +9,9 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import InvalidRequestError, MarkupError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.kinds.request_kind import RequestKind
+from polyvox.service.kinds.script import SpeakScript
 from polyvox.service.pronunciation.pronunciation import Pronunciation
-from polyvox.service.request_kind import RequestKind
-from polyvox.service.script import SpeakScript
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.markup import inline_tags, ssml

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyvox.service.dialogue_segments import (
+from polyvox.service.kinds.dialogue_segments import (
     DialogueSegment,
     DialogueTurn,
     dialogue_text,

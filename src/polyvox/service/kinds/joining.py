@@ -7,7 +7,7 @@ import numpy as np
 
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
-from polyvox.service.dialogue_segments import DialogueSegment
+from polyvox.service.kinds.dialogue_segments import DialogueSegment
 from polyvox.service.pronunciation.source_words import SourceWords
 from polyvox.types import AudioChunk, Pcm, Span, WordTiming
 

@@ -11,9 +11,9 @@ from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.errors import TextError, UnknownVoiceError
 from polyvox.installation import load_settings
+from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.session import SessionState
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.stream_in import SpeakStream
 from polyvox.types import Span, Utterance
 
 pytestmark = pytest.mark.anyio
