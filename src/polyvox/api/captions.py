@@ -15,11 +15,11 @@ from polyvox.api.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTime
 from polyvox.api.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, PolyvoxError
-from polyvox.service.caption_track import CaptionTrack
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.words.caption_track import CaptionTrack
 from polyvox.text.captions import CAPTION_MEDIA_TYPES, CAPTION_SUFFIXES, CaptionFormat
 from polyvox.types import AudioChunk, TimingSource, WordTiming, least_exact
 

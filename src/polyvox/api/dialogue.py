@@ -28,11 +28,11 @@ from polyvox.api.schemas import (
 )
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
 from polyvox.audio.encode import AudioFormat
-from polyvox.service.caption_track import MAX_SPEAKER_NAME_CHARS, DialogueCaptionTrack, speaker_names
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn, turn_starts
 from polyvox.service.kinds.request_kind import RequestKind
 from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.words.caption_track import MAX_SPEAKER_NAME_CHARS, DialogueCaptionTrack, speaker_names
 from polyvox.types import AudioChunk
 
 router = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["speech"])

@@ -24,10 +24,10 @@ from polyvox.api.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
 from polyvox.api.speech_requests import speech_request, variant_of
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse, attachment
 from polyvox.audio.encode import AudioFormat
-from polyvox.service.caption_track import CaptionTrack
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
+from polyvox.service.words.caption_track import CaptionTrack
 from polyvox.types import Voice
 from polyvox.voices.records import VoiceQuery
 

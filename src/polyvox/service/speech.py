@@ -66,9 +66,9 @@ from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.rotated_file import RotatedFile
 from polyvox.service.telemetry.tracing import Tracer
 from polyvox.service.text_limits import TextLimits
-from polyvox.service.timed_engine import timed_engine
 from polyvox.service.voices.voice_resolver import ResolvedVoice
-from polyvox.service.word_timer import WordTimer
+from polyvox.service.words.timed_engine import timed_engine
+from polyvox.service.words.word_timer import WordTimer
 from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, CodeBlocks, Utterance
 from polyvox.voices.records import SHARED_OWNER

@@ -11,7 +11,6 @@ from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions
 from polyvox.config import Settings
 from polyvox.errors import ApiError, InvalidRequestError
-from polyvox.service.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn
 from polyvox.service.kinds.script_reader import MarkupRequest
@@ -19,6 +18,7 @@ from polyvox.service.local_service import running_service
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService
+from polyvox.service.words.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
 from polyvox.text.captions import CaptionFormat
 from polyvox.types import Pcm, Utterance, WordTiming
 from polyvox.voices.records import SHARED_OWNER

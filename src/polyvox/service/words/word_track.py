@@ -11,7 +11,7 @@ import numpy as np
 import structlog
 
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.word_timer import Stretch, TimedWords, WordTimer
+from polyvox.service.words.word_timer import Stretch, TimedWords, WordTimer
 from polyvox.text.timed_words import TimedWord, timed_words
 from polyvox.types import AudioChunk, Pcm, Span, Utterance, WordTiming
 

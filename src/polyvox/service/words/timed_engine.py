@@ -19,8 +19,8 @@ from polyvox.engines.base import (
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.delivery import closing
 from polyvox.service.kinds.dialogue_segments import SPEAKERS
-from polyvox.service.word_timer import WordTimer
-from polyvox.service.word_track import WordTrack
+from polyvox.service.words.word_timer import WordTimer
+from polyvox.service.words.word_track import WordTrack
 from polyvox.types import AudioChunk, Capabilities, PreparedVoice, Utterance, Voice, VoicePrompt
 from polyvox.voices.mixing import MixTerm
 

@@ -16,11 +16,11 @@ from helpers.untimed import UntimedStreamEngine, UntimedToneEngine
 from polyvox.engines.base import Engine, SupportsMixing, SupportsStreamingText
 from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service import word_track
 from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.timed_engine import TimedEngine, timed_engine
-from polyvox.service.word_timer import Stretch, TimedWords, WordTimer
+from polyvox.service.words import word_track
+from polyvox.service.words.timed_engine import TimedEngine, timed_engine
+from polyvox.service.words.word_timer import Stretch, TimedWords, WordTimer
 from polyvox.text.timed_words import TimedWord
 from polyvox.types import AudioChunk, Span, TimingSource, Utterance, WordTiming
 

@@ -11,9 +11,9 @@ from helpers.untimed import Untimed
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.installation import load_settings
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service import word_track
-from polyvox.service.timed_engine import timed_engine
-from polyvox.service.word_timer import Stretch, WordTimer
+from polyvox.service.words import word_track
+from polyvox.service.words.timed_engine import timed_engine
+from polyvox.service.words.word_timer import Stretch, WordTimer
 from polyvox.text.timed_words import timed_words
 from polyvox.types import NormalizationOptions, TimingSource, Utterance
 
