@@ -18,11 +18,11 @@ from polyvox.service.admission.output_budget import OutputReservation
 from polyvox.service.admission.slotless import SlotlessTicket
 from polyvox.service.admission.ticket import Ticket
 from polyvox.service.buffer import ChunkBuffer
+from polyvox.service.cache.speech_cache import CacheUse
 from polyvox.service.delivery import closing
 from polyvox.service.keys.limiter import Allowance
 from polyvox.service.playback import Playback
 from polyvox.service.session_trace import SessionTrace
-from polyvox.service.speech_cache import CacheUse
 from polyvox.service.telemetry.chunk_log import ChunkLog
 from polyvox.service.telemetry.chunk_summary import ChunkSummary
 from polyvox.service.telemetry.metrics import Metrics

@@ -26,6 +26,9 @@ from polyvox.service.admission.quickest_pace import QuickestPace
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
 from polyvox.service.admission.ticket import Job, Ticket
+from polyvox.service.cache.model_fingerprint import ModelFingerprints
+from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
+from polyvox.service.cache.speech_key import speech_key
 from polyvox.service.delivery import Delivery
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.counters import Level
@@ -40,7 +43,6 @@ from polyvox.service.kinds.request_kind import (
 )
 from polyvox.service.kinds.script_reader import ScriptReader
 from polyvox.service.kinds.stream_in import SpeakStream
-from polyvox.service.model_fingerprint import ModelFingerprints
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.registry.model_loader import Hold
@@ -56,8 +58,6 @@ from polyvox.service.request_checks import (
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
-from polyvox.service.speech_cache import SpeechCache, SpeechKey
-from polyvox.service.speech_key import speech_key
 from polyvox.service.speech_output import SpeechOutput
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.speech_source import SpeechSource

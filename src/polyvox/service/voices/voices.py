@@ -13,9 +13,9 @@ import structlog
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.service.cache.speech_key import voice_tag
 from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_key import voice_tag
 from polyvox.service.voices.preset_prompts import PresetPrompts
 from polyvox.service.voices.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber

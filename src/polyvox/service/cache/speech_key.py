@@ -12,11 +12,11 @@ from polyvox import __version__
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.cache.speech_cache import SpeechKey
 from polyvox.service.delivery import Delivery
 from polyvox.service.kinds.dialogue import SpeakDialogue
 from polyvox.service.kinds.request_kind import RequestKind, SpeakText
 from polyvox.service.kinds.script import SpeakScript
-from polyvox.service.speech_cache import SpeechKey
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.warnings import Warnings
 from polyvox.types import Utterance

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.fakes import tone_settings
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.speech_cache import SpeechCache, SpeechKey
+from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.text.warnings import Warnings
 from polyvox.types import AudioChunk, ChunkPolicy, MarkTiming, Span, TimingSource, WordTiming
