@@ -10,7 +10,7 @@ import structlog
 from starlette.websockets import WebSocketDisconnect
 
 from polyvox.errors import OverloadedError, PolyvoxError
-from polyvox.service.speech_context import SpeechContext
+from polyvox.service.contexts.speech_context import SpeechContext
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 

@@ -16,8 +16,8 @@ from polyvox.api.forms import Fields
 from polyvox.api.json_socket import JsonSocket
 from polyvox.api.message_loop import MessageLoop
 from polyvox.errors import InvalidRequestError, PolyvoxError
+from polyvox.service.contexts.speech_context import ContextOptions, SpeechContext
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_context import ContextOptions, SpeechContext
 from polyvox.service.voices.voices import VoiceService
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from polyvox.api.elevenlabs.alignment import Alignment, CharacterAligner
 from polyvox.api.elevenlabs.output_format import OutputFormat
 from polyvox.api.json_socket import JsonSocket
-from polyvox.service.context_encoding import EncodedEvent
-from polyvox.service.speech_context import SpeechContext
+from polyvox.service.contexts.context_encoding import EncodedEvent
+from polyvox.service.contexts.speech_context import SpeechContext
 
 _PIECE_BYTES = 98_304
 """Audio of one message: some clients read up to 1 MiB, and one that plays at once wants it soon."""

@@ -16,7 +16,7 @@ from polyvox.api.elevenlabs.errors import socket_error
 from polyvox.api.elevenlabs.socket_caller import SocketCaller
 from polyvox.api.json_socket import JsonSocket
 from polyvox.errors import InvalidRequestError, PolyvoxError
-from polyvox.service.speech_context import SpeechContext
+from polyvox.service.contexts.speech_context import SpeechContext
 
 _DEFAULT_ID = "default"
 _MAX_ID_CHARS = 200

@@ -10,11 +10,11 @@ from types import MappingProxyType
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.raw_encoding import RawEncoding
 from polyvox.errors import UnknownFormatError
-from polyvox.service.context_encoding import EncodedEvent, encoded_context
+from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
+from polyvox.service.contexts.speech_context import Flushed, SpeechContext
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.session import Session
 from polyvox.service.session_trace import encoding, mark_sent
-from polyvox.service.speech_context import Flushed, SpeechContext
 
 DEFAULT_FORMAT = "mp3_44100_128"
 

@@ -13,8 +13,8 @@ from polyvox.api.elevenlabs.requests import NAME, GenerationFields, speech_body
 from polyvox.api.elevenlabs.voices import VoiceDirectory
 from polyvox.api.forms import Fields
 from polyvox.api.speech_requests import speech_request
+from polyvox.service.contexts.speech_context import ContextOptions, SpeechContext
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_context import ContextOptions, SpeechContext
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService
 

@@ -17,7 +17,7 @@ from polyvox.api.elevenlabs.socket_caller import Caller, SocketCaller
 from polyvox.api.forms import Fields
 from polyvox.api.json_socket import JsonSocket
 from polyvox.errors import PolyvoxError, StalledError
-from polyvox.service.speech_context import SpeechContext
+from polyvox.service.contexts.speech_context import SpeechContext
 
 router = APIRouter()
 

@@ -24,8 +24,8 @@ from polyvox.api.openai_realtime.response import Response, ResponsePlan
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.speech_requests import speech_request
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
+from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_context import SpeechContext
 from polyvox.service.voices.voices import VoiceService
 
 NAME = "openai-realtime"

@@ -17,7 +17,7 @@ from polyvox.api.openai_realtime.outbox import Outbox
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
 from polyvox.audio.pcm import silence
 from polyvox.errors import PolyvoxError
-from polyvox.service.speech_context import ContextAudio, SpeechContext
+from polyvox.service.contexts.speech_context import ContextAudio, SpeechContext
 from polyvox.types import AudioChunk, Pcm
 
 _DELTA_SECONDS = 0.5

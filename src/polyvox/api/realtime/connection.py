@@ -30,8 +30,8 @@ from polyvox.api.realtime.messages import (
     parsed_message,
 )
 from polyvox.errors import ConflictError, NotFoundError, PolyvoxError
+from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_context import SpeechContext
 
 
 class RealtimeConnection:

@@ -9,9 +9,9 @@ from polyvox.api.realtime.frames import AudioPiece, pieces
 from polyvox.api.realtime.messages import FIELD_NAMES, FlushId, Start
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
-from polyvox.service.context_encoding import EncodedEvent, encoded_context
+from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
+from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_context import SpeechContext
 from polyvox.service.speech_output import SpeechOutput
 from polyvox.service.speech_request import SpeechRequest
 

@@ -10,8 +10,8 @@ from polyvox.api.errors import invalid_request
 from polyvox.api.schemas import PRINTABLE, RequestBody, SpeechBody, Text
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
+from polyvox.service.contexts.speech_context import ContextOptions
 from polyvox.service.pronunciation.dictionaries import MAX_NAMED
-from polyvox.service.speech_context import ContextOptions
 from polyvox.types import SPEED_RANGE
 
 DEFAULT_CONTEXT = "default"

@@ -14,10 +14,10 @@ from polyvox.api.wyoming.event import Event, EventError, EventReader, EventWrite
 from polyvox.api.wyoming.voices import WyomingVoices
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, OverloadedError, StalledError
-from polyvox.service.context_encoding import EncodedEvent, encoded_context
+from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
+from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.encoding import EncodedChunk, encoded
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_context import SpeechContext
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from polyvox.service.patience import Patience
+from polyvox.service.contexts.patience import Patience
 
 
 class TextFeed:

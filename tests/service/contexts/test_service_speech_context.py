@@ -8,8 +8,8 @@ import pytest
 from helpers.fakes import PlainToneEngine, ToneEngine, running, tone_service
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, StalledError, TextError
-from polyvox.service.context_encoding import encoded_context
-from polyvox.service.speech_context import ContextAudio, ContextOptions, Flushed, SpeechContext
+from polyvox.service.contexts.context_encoding import encoded_context
+from polyvox.service.contexts.speech_context import ContextAudio, ContextOptions, Flushed, SpeechContext
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 

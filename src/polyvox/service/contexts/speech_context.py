@@ -11,14 +11,14 @@ from typing import Self
 
 from polyvox.errors import InvalidRequestError, SilentTextError, TextError
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.contexts.patience import Patience
+from polyvox.service.contexts.text_feed import TextFeed
 from polyvox.service.kinds.joining import UtteranceJoiner
 from polyvox.service.kinds.stream_in import SpeakStream
-from polyvox.service.patience import Patience
 from polyvox.service.session import Session
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.text_feed import TextFeed
 from polyvox.text.segmentation.surrogates import SurrogateJoiner
 from polyvox.types import AudioChunk, Span
 
