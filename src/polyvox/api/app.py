@@ -27,7 +27,7 @@ from polyvox.api.shared_paths import PathSharing
 from polyvox.api.size_limit import SizeLimit, largest_message
 from polyvox.api.socket_limit import SocketLimit
 from polyvox.api.streaming import PUBLIC_HEADERS
-from polyvox.service.downloads import Downloads
+from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService

@@ -16,8 +16,8 @@ from polyvox.api.dependencies import DownloadStore, Owner
 from polyvox.api.schemas import PRINTABLE, ErrorBody
 from polyvox.api.streaming import AudioFile, AudioStream
 from polyvox.errors import ForbiddenError, PolyvoxError
-from polyvox.service.downloads import DownloadRecorder, Downloads
 from polyvox.service.encoding import encode_whole, encoded
+from polyvox.service.jobs.downloads import DownloadRecorder, Downloads
 from polyvox.service.session import Session
 from polyvox.service.words.caption_track import CaptionTrack
 from polyvox.text.captions import CAPTION_MEDIA_TYPES, CAPTION_SUFFIXES, CaptionFormat

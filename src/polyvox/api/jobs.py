@@ -18,10 +18,10 @@ from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.ranged_file import RangedFile
 from polyvox.api.schemas import ErrorBody
 from polyvox.errors import NotFoundError, PolyvoxError
+from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import JobRecord
 from polyvox.service.jobs.service import DOOR as DOOR_NAME
 from polyvox.service.jobs.service import JobService, NewJob
-from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 

@@ -15,8 +15,8 @@ from polyvox.cli.book.files import BookOutput
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.config import Settings
 from polyvox.errors import ConflictError, NotFoundError
+from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.local_service import running_service
-from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER

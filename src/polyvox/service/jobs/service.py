@@ -25,6 +25,7 @@ from polyvox.errors import (
     UnavailableError,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
+from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import (
     ACTIVE,
     CANCELLABLE,
@@ -40,7 +41,6 @@ from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import FILES, NARRATION, JobWork, SpeakFor, shown_progress
 from polyvox.service.keys.client_names import job_client
-from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.voices import VoiceService

@@ -4,7 +4,7 @@ import pytest
 
 from polyvox.config import Settings
 from polyvox.errors import NotFoundError
-from polyvox.service.downloads import Downloads
+from polyvox.service.jobs.downloads import Downloads
 
 
 class Clock:

@@ -20,8 +20,8 @@ from polyvox.errors import (
     UnknownModelError,
     UnknownVoiceError,
 )
-from polyvox.service import narrator as narrator_module
-from polyvox.service.narrator import Narrator
+from polyvox.service.jobs import narrator as narrator_module
+from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.voices.voices import VoiceService
 from polyvox.speaker import Speaker
 from polyvox.types import Voice
