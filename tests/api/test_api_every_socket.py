@@ -10,9 +10,9 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from helpers.fakes import tone_service
 from polyvox.api.app import create_app
 from polyvox.api.doors import DOORS
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.key_sources import KeySources
+from polyvox.api.middleware.size_limit import largest_message
 from polyvox.api.paths import PathTable
-from polyvox.api.size_limit import largest_message
 
 KEY = "first-key"
 LIMIT = 1_024

@@ -14,7 +14,7 @@ from helpers.fakes import ToneEngine, tone_service
 from helpers.realtime_client import PATH, HeardContext, realtime_client
 from helpers.serving import decoded_seconds, served, served_by_granian, wait_for
 from polyvox.api.app import create_app
-from polyvox.api.auth import owner_of
+from polyvox.api.middleware.auth import owner_of
 from polyvox.server import guarded_websocket
 from polyvox.service.speech import SpeechService
 

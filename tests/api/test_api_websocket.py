@@ -15,10 +15,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from helpers.fakes import tone_service
 from helpers.serving import served_by_granian, served_by_uvicorn
 from polyvox.api.app import create_app
-from polyvox.api.auth import owner_of
 from polyvox.api.dependencies import Owner, Service
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
+from polyvox.api.middleware.auth import owner_of
 from polyvox.api.refusals import Refusal
 from polyvox.errors import OverloadedError, TextError
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from helpers.cloning import Studio, sample
 from helpers.fakes import ToneEngine, tone_service, tone_settings
 from helpers.wyoming import audio_of, served_wyoming
-from polyvox.api.auth import owner_of
+from polyvox.api.middleware.auth import owner_of
 from polyvox.api.wyoming.event import LINE_BYTES, Event, EventError, EventReader
 from polyvox.api.wyoming.server import check_wyoming_exposure
 from polyvox.config import Settings

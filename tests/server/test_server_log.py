@@ -15,7 +15,7 @@ from helpers.fakes import tone_service
 from helpers.serving import served_by_granian, served_by_uvicorn
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.service.telemetry.logs import configure_logging
 
 KEY, WRONG = "sesame-5aa1", "sesame-wrong"

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from starlette.responses import JSONResponse
 
 from polyvox.api.dependencies import Service, Voices
-from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.rust_metrics import RustServerMetrics
 from polyvox.api.schemas import PRINTABLE, ErrorBody
 from polyvox.errors import ForbiddenError

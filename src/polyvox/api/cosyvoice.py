@@ -12,7 +12,7 @@ from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest, r
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.forms import Fields, json_or_form, read_fields
-from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
 from polyvox.api.schemas import Speed, Text
 from polyvox.api.streaming import AudioFile, AudioStream, FieldNames, SpeechResponse

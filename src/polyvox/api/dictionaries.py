@@ -11,7 +11,7 @@ from polyvox.api.body import JsonRoute, is_json, off_the_loop, parse_json
 from polyvox.api.dependencies import Owner, Service
 from polyvox.api.door import Door
 from polyvox.api.forms import Fields
-from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.schemas import Boolean, ErrorBody, RequestBody, Text
 from polyvox.errors import InvalidRequestError
 from polyvox.service.pronunciation.dictionaries import entry_fields

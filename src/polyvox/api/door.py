@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fastapi import APIRouter, FastAPI
 
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.refusals import Wording
 from polyvox.api.shared_paths import SharedPaths
 from polyvox.api.speech_requests import SpeechAdapter

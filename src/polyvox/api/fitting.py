@@ -9,7 +9,7 @@ from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service
 from polyvox.api.door import Door
 from polyvox.api.forms import json_or_form, read_fields
-from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.schemas import ErrorBody
 from polyvox.api.voices import VoiceChanges, recording_of, voice_json
 from polyvox.errors import openai_body

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from starlette.responses import StreamingResponse
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.clients import client_of
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.job_bodies import NewJobBody, manuscript_of
-from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.middleware.clients import client_of
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.ranged_file import RangedFile
 from polyvox.api.schemas import ErrorBody
 from polyvox.errors import NotFoundError, PolyvoxError

@@ -17,7 +17,7 @@ from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest, r
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.forms import Fields, json_or_form, read_fields
-from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal, plain_detail
 from polyvox.api.schemas import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body

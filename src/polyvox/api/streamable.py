@@ -17,8 +17,8 @@ from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.forms import json_or_form, read_fields
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.origins import refuse_foreign_pages
 from polyvox.api.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
 from polyvox.api.side_response import SideResponse
 from polyvox.api.speech_requests import SpeechVariant, variant_of

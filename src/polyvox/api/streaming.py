@@ -22,11 +22,11 @@ from polyvox.api.cached_answers import (
     wants_cached,
 )
 from polyvox.api.client_writer import ClientWriter, ended_or_left
-from polyvox.api.clients import client_of, max_wait_of, owner_of
 from polyvox.api.errors import note_session
+from polyvox.api.middleware.clients import client_of, max_wait_of, owner_of
+from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
-from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.encoding import encode_whole, encoded

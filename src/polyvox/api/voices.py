@@ -10,7 +10,7 @@ from polyvox.api.body import JsonRoute, off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.forms import json_or_form, read_fields
-from polyvox.api.origins import refuse_foreign_pages
+from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.schemas import ErrorBody, RequestBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.voices.prompts import CacheKind

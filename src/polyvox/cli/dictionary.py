@@ -129,7 +129,7 @@ def _read(name: str, data: bytes, limit: int, default: bool | None) -> "Dictiona
 
 def _run(work: "Callable[[Dictionaries, str], Awaitable[T]]", key: str | None, data_dir: Path | None) -> T:
     """Do something with the dictionaries of an owner."""
-    from polyvox.api.auth import owner_of
+    from polyvox.api.middleware.auth import owner_of
     from polyvox.installation import load_settings
     from polyvox.service.pronunciation.dictionaries import Dictionaries
     from polyvox.voices.records import SHARED_OWNER

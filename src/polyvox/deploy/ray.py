@@ -19,7 +19,7 @@ from ray.serve.handle import DeploymentHandle
 from ray.serve.schema import LoggingConfig
 
 from polyvox.api.app import create_app
-from polyvox.api.hosts import check_exposure, names_to_answer
+from polyvox.api.middleware.hosts import check_exposure, names_to_answer
 from polyvox.config import Settings
 from polyvox.deploy.messages import EngineProfile
 from polyvox.deploy.plan import ClusterResources, DeployArgs, EnginePlan, ingress_settings, plans_for, replica_settings

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from polyvox.api.size_limit import largest_message
+from polyvox.api.middleware.size_limit import largest_message
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports, Transport
 from polyvox.server.guarded_websocket import GuardedWebSocket
 from polyvox.server.server_log import install_filters

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
-from polyvox.api.hosts import check_exposure, names_to_answer
+from polyvox.api.middleware.hosts import check_exposure, names_to_answer
 from polyvox.api.wyoming.server import WyomingServer, check_wyoming_exposure
 from polyvox.config import Settings
 from polyvox.engines.base import Engine

@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect
 from helpers.fakes import tone_service
 from helpers.openai_realtime_client import SOCKET, connected, message, realtime_app
 from helpers.serving import served
-from polyvox.api.ephemeral_keys import EphemeralKeys
+from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
 
 KEY = "first-key"
 BEARER = {"Authorization": f"Bearer {KEY}"}

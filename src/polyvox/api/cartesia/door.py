@@ -7,7 +7,7 @@ from polyvox.api.cartesia.settings import CartesiaSettings
 from polyvox.api.cartesia.speech import FIELD_NAMES, NAME
 from polyvox.api.cartesia.wording import error_body
 from polyvox.api.door import Door
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.shared_paths import SharedPaths
 
 PREFIX = "/cartesia"

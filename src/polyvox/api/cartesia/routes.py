@@ -10,9 +10,9 @@ from polyvox.api.cartesia.bodies import EventsBody, GenerationBody
 from polyvox.api.cartesia.connection import CartesiaConnection
 from polyvox.api.cartesia.event_stream import SpeechEventStream
 from polyvox.api.cartesia.speech import cartesia_request
-from polyvox.api.clients import client_of
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.json_socket import JsonSocket
+from polyvox.api.middleware.clients import client_of
 from polyvox.api.plain_audio import PlainAudio
 from polyvox.api.streaming import BIT_DEPTH_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError

@@ -7,7 +7,7 @@ from polyvox.api.elevenlabs import dialogue, dialogue_input, lists, multi_stream
 from polyvox.api.elevenlabs.errors import detail
 from polyvox.api.elevenlabs.requests import FIELD_NAMES, NAME
 from polyvox.api.elevenlabs.settings import ElevenLabsSettings
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.shared_paths import SharedPaths
 
 _PREFIX = "/elevenlabs"

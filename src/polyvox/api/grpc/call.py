@@ -11,11 +11,11 @@ from uuid import uuid4
 import grpc
 import structlog
 
-from polyvox.api.clients import grpc_client
 from polyvox.api.grpc.schema import Message
+from polyvox.api.middleware.clients import grpc_client
+from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.rate_headers import rate_headers
 from polyvox.api.refusals import SESSION_HEADER
-from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.errors import (
     DeadlineError,

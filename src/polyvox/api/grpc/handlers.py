@@ -14,7 +14,7 @@ from polyvox.api.grpc.call import Call, Context
 from polyvox.api.grpc.call_trace import traced_call
 from polyvox.api.grpc.intake import MessageIntake
 from polyvox.api.grpc.schema import Message, MessageType, Method, class_of, methods_of
-from polyvox.api.key_sources import bearer_key
+from polyvox.api.middleware.key_sources import bearer_key
 from polyvox.errors import InvalidRequestError, OverloadedError, PolyvoxError
 from polyvox.service.admission.admission import Admission
 from polyvox.service.keys.client_addresses import ClientAddresses

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from polyvox.api.dependencies import Service
 from polyvox.api.door import Door
 from polyvox.api.mcp.service_backend import DOOR_NAME
-from polyvox.api.origins import check_origin
+from polyvox.api.middleware.origins import check_origin
 from polyvox.api.refusals import Refusal
 from polyvox.errors import NotFoundError, UnavailableError, install_hint
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from polyvox.api.ephemeral_keys import EphemeralKeys
+from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
 from polyvox.api.openai_realtime.ids import new_id
 from polyvox.api.openai_realtime.released_dialect import ReleasedDialect
 from polyvox.api.openai_realtime.speech_options import SpeechOptions

@@ -8,19 +8,19 @@ from fastapi import APIRouter, Query, Request, WebSocket
 from starlette.datastructures import Headers
 
 from polyvox.api.body import JsonRoute
-from polyvox.api.clients import client_of
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.ephemeral_keys import EphemeralKeys, Grant
 from polyvox.api.json_socket import JsonSocket
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.clients import client_of
+from polyvox.api.middleware.ephemeral_keys import EphemeralKeys, Grant
+from polyvox.api.middleware.key_sources import KeySources
+from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.openai_realtime.beta_dialect import BETA_HEADER, BETA_PROTOCOL, BETA_VALUE, BetaDialect
 from polyvox.api.openai_realtime.client_secrets import ClientSecret, ClientSecretBody, issue_secret
 from polyvox.api.openai_realtime.connection import NAME, Caller, RealtimeConnection
 from polyvox.api.openai_realtime.dialect import Dialect
 from polyvox.api.openai_realtime.released_dialect import ReleasedDialect
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
-from polyvox.api.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.schemas import ErrorBody
 from polyvox.errors import InvalidRequestError
 

@@ -5,11 +5,11 @@ from types import MappingProxyType
 from fastapi import APIRouter, WebSocket
 from structlog.contextvars import get_contextvars
 
-from polyvox.api.clients import client_of, max_wait_of
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.json_socket import JsonSocket
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.clients import client_of, max_wait_of
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.realtime.caller import NAME, Caller
 from polyvox.api.realtime.connection import RealtimeConnection
 from polyvox.api.realtime.held_text import HeldText

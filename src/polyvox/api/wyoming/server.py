@@ -7,7 +7,7 @@ from typing import Protocol
 
 import structlog
 
-from polyvox.api.hosts import is_loopback
+from polyvox.api.middleware.hosts import is_loopback
 from polyvox.api.wyoming.connection import WyomingConnection
 from polyvox.api.wyoming.discovery import Announcement
 from polyvox.api.wyoming.event import LINE_BYTES, Event, EventError, EventReader, EventWriter

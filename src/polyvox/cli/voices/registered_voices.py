@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from polyvox.api.auth import owner_of
+from polyvox.api.middleware.auth import owner_of
 from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog

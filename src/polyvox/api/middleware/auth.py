@@ -6,8 +6,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from polyvox.api.ephemeral_keys import EphemeralKeys
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.errors import AuthenticationError, ScopeError

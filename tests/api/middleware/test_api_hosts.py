@@ -6,7 +6,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from polyvox.api.hosts import HostCheck, check_exposure, names_to_answer
+from polyvox.api.middleware.hosts import HostCheck, check_exposure, names_to_answer
 from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError

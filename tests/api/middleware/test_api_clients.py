@@ -2,7 +2,7 @@
 
 import pytest
 
-from polyvox.api.clients import client_name, client_of, grpc_client, max_wait_of
+from polyvox.api.middleware.clients import client_name, client_of, grpc_client, max_wait_of
 from polyvox.errors import InvalidRequestError
 from polyvox.voices.records import SHARED_OWNER
 

@@ -5,7 +5,7 @@ from collections import Counter
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from polyvox.api.clients import client_of
+from polyvox.api.middleware.clients import client_of
 from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError

@@ -7,11 +7,11 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
 from polyvox.api.app import create_app
-from polyvox.api.auth import owner_of
 from polyvox.api.dependencies import Owner
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.auth import owner_of
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.voices.records import SHARED_OWNER
 
 KEYS = ["first-key", "zweiter+schlüssel/="]
