@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse
 
 from polyvox.api.dependencies import Service, Voices
 from polyvox.api.middleware.origins import refuse_foreign_pages
+from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
 from polyvox.api.rust_metrics import RustServerMetrics
-from polyvox.api.schemas import PRINTABLE, ErrorBody
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from polyvox.api.events import chunk_info
-from polyvox.api.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
+from polyvox.api.requests.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
 from polyvox.api.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, PolyvoxError

@@ -6,13 +6,13 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
-from polyvox.api.body import off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import Boolean, Integer, RequestBody, Speed
+from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, Speed
 from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError

@@ -11,10 +11,10 @@ from pydantic import Field
 from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest, read_recording
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import Fields, json_or_form, read_fields
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
-from polyvox.api.schemas import Speed, Text
+from polyvox.api.requests.forms import Fields, json_or_form, read_fields
+from polyvox.api.requests.schemas import Speed, Text
 from polyvox.api.streaming import AudioFile, AudioStream, FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat, wav_header
 from polyvox.errors import InvalidRequestError

@@ -6,8 +6,8 @@ from functools import partial
 
 from pydantic import Field
 
-from polyvox.api.body import off_the_loop
-from polyvox.api.schemas import Integer, RequestBody
+from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.schemas import Integer, RequestBody
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.config import Settings
 from polyvox.errors import PromptError

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict, FailFast, Field
 
-from polyvox.api.body import JsonRoute
 from polyvox.api.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.downloads import CaptionSidecar, RecordedAudio
 from polyvox.api.events import SpeechEvents
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import (
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.schemas import (
     AUDIO_FIELD_NAMES,
     CaptionFields,
     ErrorBody,

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from polyvox.api.body import JsonRoute, is_json, off_the_loop, parse_json
 from polyvox.api.dependencies import Owner, Service
 from polyvox.api.door import Door
-from polyvox.api.forms import Fields
 from polyvox.api.middleware.origins import refuse_foreign_pages
-from polyvox.api.schemas import Boolean, ErrorBody, RequestBody, Text
+from polyvox.api.requests.body import JsonRoute, is_json, off_the_loop, parse_json
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import Boolean, ErrorBody, RequestBody, Text
 from polyvox.errors import InvalidRequestError
 from polyvox.service.pronunciation.dictionaries import entry_fields
 from polyvox.text.dictionary import (

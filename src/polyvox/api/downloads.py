@@ -11,9 +11,9 @@ from typing import Any, cast
 
 from fastapi import APIRouter, Query, Response
 
-from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import DownloadStore, Owner
-from polyvox.api.schemas import PRINTABLE, ErrorBody
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
 from polyvox.api.streaming import AudioFile, AudioStream
 from polyvox.errors import ForbiddenError, PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded

@@ -5,12 +5,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 
-from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service
 from polyvox.api.door import Door
-from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.middleware.origins import refuse_foreign_pages
-from polyvox.api.schemas import ErrorBody
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.requests.schemas import ErrorBody
 from polyvox.api.voices import VoiceChanges, recording_of, voice_json
 from polyvox.errors import openai_body
 from polyvox.service.voices.fitting import FitJob, FittingService

@@ -12,13 +12,13 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from polyvox.api import debug, downloads, kokoro_dev
-from polyvox.api.body import JsonRoute
 from polyvox.api.captions import CaptionFile, CaptionStream
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.languages import language_tag
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import (
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.languages import language_tag
+from polyvox.api.requests.schemas import (
     AUDIO_FIELD_NAMES,
     Captioned,
     CaptionedBody,
@@ -29,8 +29,8 @@ from polyvox.api.schemas import (
     SsmlSupport,
     TaggedText,
 )
+from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.side_response import SideResponse
-from polyvox.api.speech_requests import speech_request
 from polyvox.api.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict
 
 from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
-from polyvox.api.body import JsonRoute
 from polyvox.api.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
@@ -19,9 +18,10 @@ from polyvox.api.downloads import (
     RecordedAudio,
 )
 from polyvox.api.events import SpeechEvents
-from polyvox.api.forms import Fields
-from polyvox.api.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
-from polyvox.api.speech_requests import speech_request, variant_of
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
+from polyvox.api.requests.speech_requests import speech_request, variant_of
 from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse, attachment
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo

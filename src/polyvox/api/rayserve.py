@@ -11,15 +11,15 @@ from pydantic import Field
 from starlette.responses import JSONResponse
 
 from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
-from polyvox.api.body import is_json
 from polyvox.api.cosyvoice import speaker_names
 from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest, read_recording
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import Fields, json_or_form, read_fields
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal, plain_detail
-from polyvox.api.schemas import Boolean, NarrowSpeed, RequestBody, Text
+from polyvox.api.requests.body import is_json
+from polyvox.api.requests.forms import Fields, json_or_form, read_fields
+from polyvox.api.requests.schemas import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError

@@ -13,15 +13,15 @@ from typing import Any, ClassVar, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
-from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.openai import SPEECH_ERRORS
-from polyvox.api.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
+from polyvox.api.requests.speech_requests import SpeechVariant, variant_of
 from polyvox.api.side_response import SideResponse
-from polyvox.api.speech_requests import SpeechVariant, variant_of
 from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection

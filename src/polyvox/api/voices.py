@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BeforeValidator, Field, StrictBool
 
-from polyvox.api.body import JsonRoute, off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.middleware.origins import refuse_foreign_pages
-from polyvox.api.schemas import ErrorBody, RequestBody
+from polyvox.api.requests.body import JsonRoute, off_the_loop
+from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.requests.schemas import ErrorBody, RequestBody
 from polyvox.errors import InvalidRequestError
 from polyvox.service.voices.prompts import CacheKind
 from polyvox.service.voices.voices import Transcribe

@@ -9,13 +9,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
 
-from polyvox.api.body import off_the_loop
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.forms import json_or_form, read_fields
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import plain_detail
-from polyvox.api.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
+from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.forms import json_or_form, read_fields
+from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
 from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection

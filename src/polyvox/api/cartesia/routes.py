@@ -5,7 +5,6 @@ from typing import Any
 
 from fastapi import APIRouter, Response, WebSocket
 
-from polyvox.api.body import JsonRoute
 from polyvox.api.cartesia.bodies import EventsBody, GenerationBody
 from polyvox.api.cartesia.connection import CartesiaConnection
 from polyvox.api.cartesia.event_stream import SpeechEventStream
@@ -14,6 +13,7 @@ from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.json_socket import JsonSocket
 from polyvox.api.middleware.clients import client_of
 from polyvox.api.plain_audio import PlainAudio
+from polyvox.api.requests.body import JsonRoute
 from polyvox.api.streaming import BIT_DEPTH_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError
 

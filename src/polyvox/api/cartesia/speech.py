@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from polyvox.api.cartesia.bodies import EventsBody, GenerationBody
 from polyvox.api.cartesia.settings import CartesiaSettings
-from polyvox.api.schemas import SpeechBody
-from polyvox.api.speech_requests import speech_request
+from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from polyvox.api.body import JsonRoute
 from polyvox.api.cartesia.settings import CartesiaSettings
 from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.requests.body import JsonRoute
 from polyvox.errors import NotFoundError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 from pydantic import FailFast, Field
 
-from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.elevenlabs.alignment import Alignment
 from polyvox.api.elevenlabs.requests import NAME, GenerationFields, speech_body
@@ -17,7 +16,8 @@ from polyvox.api.elevenlabs.speech import AUDIO, MAX_VOICE_CHARS, TIMESTAMPS, Ou
 from polyvox.api.elevenlabs.timestamps import TimestampedFile, TimestampedStream
 from polyvox.api.elevenlabs.voices import VoiceDirectory
 from polyvox.api.plain_audio import PlainAudio
-from polyvox.api.schemas import RequestBody, Text
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.schemas import RequestBody, Text
 from polyvox.api.streaming import SpeechResponse
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import TURN_SEPARATOR, DialogueTurn, turn_starts

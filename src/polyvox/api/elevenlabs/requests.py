@@ -11,8 +11,8 @@ from pydantic import Field
 
 from polyvox.api.elevenlabs.output_format import OutputFormat
 from polyvox.api.elevenlabs.settings import ElevenLabsSettings
-from polyvox.api.languages import language_tag
-from polyvox.api.schemas import Integer, RequestBody, SpeechBody, Speed, Text
+from polyvox.api.requests.languages import language_tag
+from polyvox.api.requests.schemas import Integer, RequestBody, SpeechBody, Speed, Text
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
 from polyvox.service.registry.registry import Registry

@@ -10,9 +10,9 @@ from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.elevenlabs.output_format import DEFAULT_FORMAT, OutputFormat, parse_output_format
 from polyvox.api.elevenlabs.requests import NAME, GenerationFields, speech_body
 from polyvox.api.elevenlabs.voices import VoiceDirectory
-from polyvox.api.forms import Fields
 from polyvox.api.middleware.clients import client_of, max_wait_of
-from polyvox.api.speech_requests import speech_request
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.speech_requests import speech_request
 from polyvox.service.contexts.speech_context import ContextOptions, SpeechContext
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

@@ -14,8 +14,8 @@ from polyvox.api.elevenlabs.audio_messages import AudioMessages
 from polyvox.api.elevenlabs.errors import close_reason, socket_error
 from polyvox.api.elevenlabs.requests import VoiceSettings
 from polyvox.api.elevenlabs.socket_caller import Caller, SocketCaller
-from polyvox.api.forms import Fields
 from polyvox.api.json_socket import JsonSocket
+from polyvox.api.requests.forms import Fields
 from polyvox.errors import PolyvoxError, StalledError
 from polyvox.service.contexts.speech_context import SpeechContext
 

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from polyvox.api.forms import Fields
 from polyvox.api.grpc.schema import Message
-from polyvox.api.schemas import RequestBody, Text
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import RequestBody, Text
 from polyvox.errors import InvalidRequestError, PolyvoxError, StalledError, TextError
 from polyvox.service.session import Session
 

@@ -6,12 +6,12 @@ from contextlib import aclosing
 from functools import partial
 from types import MappingProxyType
 
-from polyvox.api.body import off_the_loop
 from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest
-from polyvox.api.forms import Fields
 from polyvox.api.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.grpc.schema import Message, message_type
-from polyvox.api.schemas import RequestBody, Text
+from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import RequestBody, Text
 from polyvox.audio.encode import AudioFormat
 from polyvox.audio.pcm import from_pcm16
 from polyvox.errors import InvalidRequestError, PolyvoxError, PromptError

@@ -8,12 +8,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from polyvox.api.forms import Fields
 from polyvox.api.grpc.call import MESSAGE_BYTES, Call
 from polyvox.api.grpc.conversation import Conversation
 from polyvox.api.grpc.schema import Message, message_type
-from polyvox.api.schemas import SpeechBody
-from polyvox.api.speech_requests import speech_request
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_requests import speech_request
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError, PromptError
 from polyvox.service.encoding import EncodedChunk, encoded

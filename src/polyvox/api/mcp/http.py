@@ -10,11 +10,11 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import HTTPConnection, Request
 from starlette.types import Message, Receive, Scope, Send
 
-from polyvox.api.body import off_the_loop, parse_json
 from polyvox.api.mcp.server import Context, create_server
 from polyvox.api.mcp.service_backend import ServiceBackend
 from polyvox.api.mcp.tools import SpeechTools, ToolLimits
 from polyvox.api.middleware.clients import client_of
+from polyvox.api.requests.body import off_the_loop, parse_json
 from polyvox.errors import OverloadedError
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService

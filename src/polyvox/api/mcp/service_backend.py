@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from polyvox.api.languages import language_tag
 from polyvox.api.mcp.backend import ClonedVoice, SpeakRequest, SpeechAudio, VoiceRecording
 from polyvox.api.openai import voices_of
-from polyvox.api.schemas import SpeechBody
-from polyvox.api.speech_requests import speech_request
+from polyvox.api.requests.languages import language_tag
+from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Voice

@@ -12,7 +12,6 @@ import numpy as np
 from mcp_types import AudioContent, CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 from pydantic_core import to_json
 
-from polyvox.api.body import off_the_loop
 from polyvox.api.mcp.backend import McpBackend, SpeakRequest, SpeechAudio, VoiceRecording
 from polyvox.api.mcp.tool_arguments import (
     CloneArguments,
@@ -24,6 +23,7 @@ from polyvox.api.mcp.tool_arguments import (
     parsed,
     schema_of,
 )
+from polyvox.api.requests.body import off_the_loop
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, TextError

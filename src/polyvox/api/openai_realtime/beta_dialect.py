@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from polyvox.api.forms import Fields
 from polyvox.api.openai_realtime.client_events import (
     Instructions,
     Modalities,
@@ -20,7 +19,8 @@ from polyvox.api.openai_realtime.client_events import (
 from polyvox.api.openai_realtime.dialect import ResponseRequest
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.openai_realtime.wire_format import WireFormat
-from polyvox.api.schemas import RequestBody, Speed
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import RequestBody, Speed
 
 BETA_HEADER = "openai-beta"
 BETA_VALUE = "realtime=v1"

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from polyvox.api.openai_realtime.event_error import NOT_SUPPORTED, EventError
-from polyvox.api.schemas import PRINTABLE, Integer, RequestBody, Text, VoiceName, VoiceReference
+from polyvox.api.requests.schemas import PRINTABLE, Integer, RequestBody, Text, VoiceName, VoiceReference
 
 _MAX_METADATA = 16
 _MAX_ITEMS = 256

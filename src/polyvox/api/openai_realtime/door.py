@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, WebSocket
 from starlette.datastructures import Headers
 
-from polyvox.api.body import JsonRoute
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.json_socket import JsonSocket
@@ -21,7 +20,8 @@ from polyvox.api.openai_realtime.connection import NAME, Caller, RealtimeConnect
 from polyvox.api.openai_realtime.dialect import Dialect
 from polyvox.api.openai_realtime.released_dialect import ReleasedDialect
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
-from polyvox.api.schemas import ErrorBody
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.schemas import ErrorBody
 from polyvox.errors import InvalidRequestError
 
 router = APIRouter(prefix="/v1/realtime", tags=["OpenAI Realtime"], route_class=JsonRoute)

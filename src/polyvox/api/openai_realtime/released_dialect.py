@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from polyvox.api.forms import Fields
 from polyvox.api.openai_realtime.client_events import (
     Instructions,
     Modalities,
@@ -21,7 +20,8 @@ from polyvox.api.openai_realtime.dialect import ResponseRequest
 from polyvox.api.openai_realtime.event_error import NOT_SUPPORTED, EventError
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.openai_realtime.wire_format import WireFormat
-from polyvox.api.schemas import Integer, RequestBody, Speed
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import Integer, RequestBody, Speed
 
 _BETA_NAMES = ("modalities", "voice", "output_audio_format", "input_audio_format", "input_audio_transcription")
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polyvox.api.forms import Fields
 from polyvox.api.openai_realtime.wire_format import WireFormat
-from polyvox.api.schemas import SpeechBody
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import SpeechBody
 from polyvox.service.registry.registry import Registry
 
 _REALTIME_NAME = re.compile(r"gpt-(4o-|4o-mini-)?(realtime|audio)\b.*")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from polyvox.api.realtime.messages import Start
-from polyvox.api.speech_requests import speech_request
+from polyvox.api.requests.speech_requests import speech_request
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService

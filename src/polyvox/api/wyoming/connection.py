@@ -6,10 +6,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Protocol
 
-from polyvox.api.forms import Fields
 from polyvox.api.middleware.clients import client_name
-from polyvox.api.schemas import SpeechBody
-from polyvox.api.speech_requests import speech_request
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import SpeechBody
+from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.wyoming.event import Event, EventError, EventReader, EventWriter
 from polyvox.api.wyoming.voices import WyomingVoices
 from polyvox.audio.encode import AudioFormat

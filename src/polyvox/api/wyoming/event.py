@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
-from polyvox.api.body import off_the_loop
+from polyvox.api.requests.body import off_the_loop
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
 from polyvox.service.admission.pending_bodies import PendingBody

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from polyvox.api.languages import language_tag
+from polyvox.api.requests.languages import language_tag
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.cli.speech.speech import SayRequest, remote_speech
 from polyvox.config import Settings

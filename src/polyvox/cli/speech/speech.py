@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from polyvox.api.languages import language_tag
+from polyvox.api.requests.languages import language_tag
 from polyvox.audio.pcm import from_pcm16
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.client import AsyncAudioResponse, AsyncClient, SpeechOptions

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from polyvox.api.languages import language_tag
+from polyvox.api.requests.languages import language_tag
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.service.kinds.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias

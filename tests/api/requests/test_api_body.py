@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
-from polyvox.api.body import MAX_ITEMS, parse_json
-from polyvox.api.forms import Fields
+from polyvox.api.requests.body import MAX_ITEMS, parse_json
+from polyvox.api.requests.forms import Fields
 from polyvox.api.streamable import CloneBody
 from polyvox.errors import InvalidRequestError
 

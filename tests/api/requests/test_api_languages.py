@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyvox.api.languages import language_tag
+from polyvox.api.requests.languages import language_tag
 from polyvox.errors import InvalidRequestError
 
 

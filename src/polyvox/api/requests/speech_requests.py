@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from polyvox.api.body import off_the_loop
-from polyvox.api.schemas import SpeechBody
+from polyvox.api.requests.body import off_the_loop
+from polyvox.api.requests.schemas import SpeechBody
 from polyvox.api.streaming import BodyFormat, audio_body
 from polyvox.config import Settings
 from polyvox.service.speech import SpeechService
