@@ -25,8 +25,8 @@ from polyvox.api.middleware.socket_limit import SocketLimit
 from polyvox.api.openapi import describe_access
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
+from polyvox.api.responses.streaming import PUBLIC_HEADERS
 from polyvox.api.shared_paths import PathSharing
-from polyvox.api.streaming import PUBLIC_HEADERS
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.speech import SpeechService

@@ -13,7 +13,7 @@ from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, Speed
-from polyvox.api.streaming import SpeechResponse, audio_body
+from polyvox.api.responses.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
 from polyvox.service.kinds.convert import ConvertRecording, cannot_convert

@@ -9,11 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict, FailFast, Field
 
-from polyvox.api.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.downloads import CaptionSidecar, RecordedAudio
-from polyvox.api.events import SpeechEvents
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import (
@@ -26,7 +23,10 @@ from polyvox.api.requests.schemas import (
     VoiceName,
     VoiceReference,
 )
-from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse
+from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
+from polyvox.api.responses.downloads import CaptionSidecar, RecordedAudio
+from polyvox.api.responses.events import SpeechEvents
+from polyvox.api.responses.streaming import AudioFile, AudioStream, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn, turn_starts

@@ -9,8 +9,8 @@ from fastapi import APIRouter, FastAPI
 from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.refusals import Wording
 from polyvox.api.requests.speech_requests import SpeechAdapter
+from polyvox.api.responses.streaming import FieldNames
 from polyvox.api.shared_paths import SharedPaths
-from polyvox.api.streaming import FieldNames
 from polyvox.config import Settings, SettingsSection
 from polyvox.settings_loader import ForeignVariables
 

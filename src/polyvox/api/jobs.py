@@ -13,10 +13,10 @@ from polyvox.api.door import Door
 from polyvox.api.job_bodies import NewJobBody, manuscript_of
 from polyvox.api.middleware.clients import client_of
 from polyvox.api.middleware.origins import refuse_foreign_pages
-from polyvox.api.ranged_file import RangedFile
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import ErrorBody
+from polyvox.api.responses.ranged_file import RangedFile
 from polyvox.errors import NotFoundError, PolyvoxError
 from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import JobRecord

@@ -11,8 +11,7 @@ from fastapi import APIRouter, Body, Header, Response
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from polyvox.api import debug, downloads, kokoro_dev
-from polyvox.api.captions import CaptionFile, CaptionStream
+from polyvox.api import debug, kokoro_dev
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.openai import SPEECH_ERRORS
@@ -30,8 +29,10 @@ from polyvox.api.requests.schemas import (
     TaggedText,
 )
 from polyvox.api.requests.speech_requests import speech_request
-from polyvox.api.side_response import SideResponse
-from polyvox.api.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
+from polyvox.api.responses import downloads
+from polyvox.api.responses.captions import CaptionFile, CaptionStream
+from polyvox.api.responses.side_response import SideResponse
+from polyvox.api.responses.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService
 from polyvox.settings_loader import ForeignVariables, is_on

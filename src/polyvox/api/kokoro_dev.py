@@ -7,14 +7,14 @@ from typing import Any
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from polyvox.api.captions import TimestampsFile
 from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
 from polyvox.api.dialogue import DIALOGUE_ANSWER, DialogueBody, create_dialogue
 from polyvox.api.openai import SPEECH_ERRORS
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import CaptionedBody, Number, PhonemeSpeechBody, SpeechBody, Timestamps
 from polyvox.api.requests.speech_requests import speech_request
-from polyvox.api.streaming import SpeechResponse, attachment, audio_body
+from polyvox.api.responses.captions import TimestampsFile
+from polyvox.api.responses.streaming import SpeechResponse, attachment, audio_body
 from polyvox.errors import InvalidRequestError
 from polyvox.text.markup.markup import MAX_PHONEME_CHARS
 

@@ -6,23 +6,23 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict
 
-from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
-from polyvox.api.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.downloads import (
+from polyvox.api.requests.body import JsonRoute
+from polyvox.api.requests.forms import Fields
+from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
+from polyvox.api.requests.speech_requests import speech_request, variant_of
+from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
+from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
+from polyvox.api.responses.downloads import (
     CAPTIONS_HEADER,
     DOWNLOAD_HEADER,
     TIMING_HEADER,
     CaptionSidecar,
     RecordedAudio,
 )
-from polyvox.api.events import SpeechEvents
-from polyvox.api.requests.body import JsonRoute
-from polyvox.api.requests.forms import Fields
-from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
-from polyvox.api.requests.speech_requests import speech_request, variant_of
-from polyvox.api.streaming import AudioFile, AudioStream, SpeechResponse, attachment
+from polyvox.api.responses.events import SpeechEvents
+from polyvox.api.responses.streaming import AudioFile, AudioStream, SpeechResponse, attachment
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService

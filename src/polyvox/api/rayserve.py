@@ -10,7 +10,6 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 from starlette.responses import JSONResponse
 
-from polyvox.api.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
 from polyvox.api.cosyvoice import speaker_names
 from polyvox.api.cosyvoice_requests import CosyVoiceOptions, CosyVoiceRequest, read_recording
 from polyvox.api.dependencies import Owner, Service, Voices
@@ -20,7 +19,8 @@ from polyvox.api.refusals import Refusal, plain_detail
 from polyvox.api.requests.body import is_json
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, NarrowSpeed, RequestBody, Text
-from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
+from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
+from polyvox.api.responses.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService

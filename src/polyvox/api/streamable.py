@@ -21,8 +21,8 @@ from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
 from polyvox.api.requests.speech_requests import SpeechVariant, variant_of
-from polyvox.api.side_response import SideResponse
-from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
+from polyvox.api.responses.side_response import SideResponse
+from polyvox.api.responses.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, UnavailableError

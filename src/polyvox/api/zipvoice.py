@@ -16,7 +16,7 @@ from polyvox.api.refusals import plain_detail
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
-from polyvox.api.streaming import SpeechResponse, audio_body
+from polyvox.api.responses.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError

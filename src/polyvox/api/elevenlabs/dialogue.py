@@ -15,10 +15,10 @@ from polyvox.api.elevenlabs.requests import NAME, GenerationFields, speech_body
 from polyvox.api.elevenlabs.speech import AUDIO, MAX_VOICE_CHARS, TIMESTAMPS, Output, Speech, plain_audio
 from polyvox.api.elevenlabs.timestamps import TimestampedFile, TimestampedStream
 from polyvox.api.elevenlabs.voices import VoiceDirectory
-from polyvox.api.plain_audio import PlainAudio
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import RequestBody, Text
-from polyvox.api.streaming import SpeechResponse
+from polyvox.api.responses.plain_audio import PlainAudio
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import TURN_SEPARATOR, DialogueTurn, turn_starts
 

@@ -10,11 +10,11 @@ from polyvox.api.elevenlabs.output_format import DEFAULT_FORMAT, OutputFormat, p
 from polyvox.api.elevenlabs.requests import NAME, TextToSpeechBody, speech_body
 from polyvox.api.elevenlabs.timestamps import TimestampedFile, TimestampedStream
 from polyvox.api.elevenlabs.voices import VoiceDirectory
-from polyvox.api.plain_audio import PlainAudio
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import PRINTABLE
 from polyvox.api.requests.speech_requests import speech_request
-from polyvox.api.streaming import AudioFile, BodyFormat, SpeechResponse
+from polyvox.api.responses.plain_audio import PlainAudio
+from polyvox.api.responses.streaming import AudioFile, BodyFormat, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.speech_request import SpeechRequest
 

@@ -16,7 +16,7 @@ from polyvox.api.middleware.clients import grpc_client
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.rate_headers import rate_headers
 from polyvox.api.refusals import SESSION_HEADER
-from polyvox.api.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
+from polyvox.api.responses.streaming import CHANNELS_HEADER, CHUNKS_HEADER, SAMPLE_RATE_HEADER, WARNING_HEADER
 from polyvox.errors import (
     DeadlineError,
     OverloadedError,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from polyvox.api.events import OUTPUT_TOKEN_SECONDS
 from polyvox.api.openai_realtime.conversation import Conversation
 from polyvox.api.openai_realtime.dialect import Dialect
 from polyvox.api.openai_realtime.event_error import error_details
@@ -15,6 +14,7 @@ from polyvox.api.openai_realtime.ids import new_id
 from polyvox.api.openai_realtime.item import ItemStatus, SpokenItem
 from polyvox.api.openai_realtime.outbox import Outbox
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
+from polyvox.api.responses.events import OUTPUT_TOKEN_SECONDS
 from polyvox.audio.pcm import silence
 from polyvox.errors import PolyvoxError
 from polyvox.service.contexts.speech_context import ContextAudio, SpeechContext

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.schemas import SpeechBody
-from polyvox.api.streaming import BodyFormat, audio_body
+from polyvox.api.responses.streaming import BodyFormat, audio_body
 from polyvox.config import Settings
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

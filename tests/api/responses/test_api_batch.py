@@ -15,8 +15,8 @@ import pytest
 from helpers.cloning import sample, studio_client
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, decoded_seconds, error_of, served, wait_for
-from polyvox.api import batch
-from polyvox.api.batch_archive import ZipArchive
+from polyvox.api.responses import batch
+from polyvox.api.responses.batch_archive import ZipArchive
 from polyvox.errors import InvalidRequestError
 
 pytestmark = pytest.mark.anyio

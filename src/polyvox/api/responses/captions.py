@@ -10,9 +10,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from polyvox.api.events import chunk_info
 from polyvox.api.requests.schemas import Captioned, MarkTimestamp, Timestamps, VoicedTimestamp, WordTimestamp
-from polyvox.api.streaming import SpeechResponse
+from polyvox.api.responses.events import chunk_info
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded

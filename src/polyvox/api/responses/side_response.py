@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.client_writer import ended_or_left
+from polyvox.api.responses.client_writer import ended_or_left
 
 
 class SideResponse(Response):

@@ -12,7 +12,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.cached_answers import (
+from polyvox.api.errors import note_session
+from polyvox.api.middleware.clients import client_of, max_wait_of, owner_of
+from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
+from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
+from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
+from polyvox.api.responses.cached_answers import (
     AGE_HEADER,
     CACHE_HEADER,
     ETAG_HEADER,
@@ -21,12 +26,7 @@ from polyvox.api.cached_answers import (
     unchanged_status,
     wants_cached,
 )
-from polyvox.api.client_writer import ClientWriter, ended_or_left
-from polyvox.api.errors import note_session
-from polyvox.api.middleware.clients import client_of, max_wait_of, owner_of
-from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
-from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
-from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
+from polyvox.api.responses.client_writer import ClientWriter, ended_or_left
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
 from polyvox.service.encoding import encode_whole, encoded

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from polyvox.service.session import Session
 
 if TYPE_CHECKING:
-    from polyvox.api.streaming import BodyFormat
+    from polyvox.api.responses.streaming import BodyFormat
 
 CACHE_HEADER = "X-Speech-Cache"
 """`hit` or `miss`; absent where the answer cannot be cached, or where there is no cache."""
