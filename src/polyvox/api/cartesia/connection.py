@@ -11,10 +11,10 @@ from polyvox.api.cartesia.delivery import ContextDelivery
 from polyvox.api.cartesia.events import done_event, error_event
 from polyvox.api.cartesia.failed_contexts import FailedContexts
 from polyvox.api.cartesia.speech import cartesia_request
-from polyvox.api.context_pool import ContextPool
-from polyvox.api.json_socket import JsonSocket
-from polyvox.api.message_loop import MessageLoop
 from polyvox.api.requests.forms import Fields
+from polyvox.api.sockets.context_pool import ContextPool
+from polyvox.api.sockets.json_socket import JsonSocket
+from polyvox.api.sockets.message_loop import MessageLoop
 from polyvox.errors import InvalidRequestError, PolyvoxError
 from polyvox.service.contexts.speech_context import ContextOptions, SpeechContext
 from polyvox.service.speech import SpeechService

@@ -13,7 +13,7 @@ from polyvox.api.cartesia.events import (
     words_event,
 )
 from polyvox.api.cartesia.words import SentWords
-from polyvox.api.json_socket import JsonSocket
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import PolyvoxError
 from polyvox.service.contexts.speech_context import Flushed, SpeechContext
 from polyvox.types import AudioChunk

@@ -10,11 +10,11 @@ from polyvox.api.cartesia.connection import CartesiaConnection
 from polyvox.api.cartesia.event_stream import SpeechEventStream
 from polyvox.api.cartesia.speech import cartesia_request
 from polyvox.api.dependencies import Owner, Service, Voices
-from polyvox.api.json_socket import JsonSocket
 from polyvox.api.middleware.clients import client_of
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.responses.plain_audio import PlainAudio
 from polyvox.api.responses.streaming import BIT_DEPTH_HEADER, SpeechResponse
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import ForbiddenError
 
 router = APIRouter(route_class=JsonRoute, tags=["Cartesia"])

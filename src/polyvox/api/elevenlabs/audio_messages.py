@@ -8,7 +8,7 @@ from typing import Any
 
 from polyvox.api.elevenlabs.alignment import Alignment, CharacterAligner
 from polyvox.api.elevenlabs.output_format import OutputFormat
-from polyvox.api.json_socket import JsonSocket
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.service.contexts.context_encoding import EncodedEvent
 from polyvox.service.contexts.speech_context import SpeechContext
 

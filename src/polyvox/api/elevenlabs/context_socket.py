@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from starlette.websockets import WebSocketDisconnect
 
-from polyvox.api.context_pool import ContextPool
 from polyvox.api.elevenlabs.arriving import until_idle
 from polyvox.api.elevenlabs.audio_messages import AudioMessages
 from polyvox.api.elevenlabs.errors import socket_error
 from polyvox.api.elevenlabs.socket_caller import SocketCaller
-from polyvox.api.json_socket import JsonSocket
+from polyvox.api.sockets.context_pool import ContextPool
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import InvalidRequestError, PolyvoxError
 from polyvox.service.contexts.speech_context import SpeechContext
 

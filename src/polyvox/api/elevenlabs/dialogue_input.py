@@ -13,7 +13,7 @@ from polyvox.api.elevenlabs.arriving import text_of
 from polyvox.api.elevenlabs.audio_messages import AudioMessages
 from polyvox.api.elevenlabs.context_socket import ContextSocket
 from polyvox.api.elevenlabs.socket_caller import Caller, SocketCaller
-from polyvox.api.json_socket import JsonSocket
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import InvalidRequestError
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech_request import SpeechRequest

@@ -14,8 +14,8 @@ from polyvox.api.elevenlabs.audio_messages import AudioMessages
 from polyvox.api.elevenlabs.context_socket import ContextSocket
 from polyvox.api.elevenlabs.requests import VoiceSettings
 from polyvox.api.elevenlabs.socket_caller import Caller, SocketCaller
-from polyvox.api.json_socket import JsonSocket
 from polyvox.api.requests.forms import Fields
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.service.contexts.speech_context import SpeechContext
 
 router = APIRouter()

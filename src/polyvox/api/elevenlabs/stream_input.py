@@ -7,15 +7,15 @@ from typing import Any
 from fastapi import APIRouter, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
-from polyvox.api.context_pool import ContextPool
 from polyvox.api.elevenlabs.alignment import CAMEL_CASE, Alignment
 from polyvox.api.elevenlabs.arriving import text_of, until_idle
 from polyvox.api.elevenlabs.audio_messages import AudioMessages
 from polyvox.api.elevenlabs.errors import close_reason, socket_error
 from polyvox.api.elevenlabs.requests import VoiceSettings
 from polyvox.api.elevenlabs.socket_caller import Caller, SocketCaller
-from polyvox.api.json_socket import JsonSocket
 from polyvox.api.requests.forms import Fields
+from polyvox.api.sockets.context_pool import ContextPool
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import PolyvoxError, StalledError
 from polyvox.service.contexts.speech_context import SpeechContext
 

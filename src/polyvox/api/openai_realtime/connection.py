@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polyvox.api.context_pool import ContextPool
-from polyvox.api.json_socket import JsonSocket, MessageError
 from polyvox.api.openai_realtime.client_events import (
     ItemCreate,
     ItemReference,
@@ -23,6 +21,8 @@ from polyvox.api.openai_realtime.response import Response, ResponsePlan
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.speech_requests import speech_request
+from polyvox.api.sockets.context_pool import ContextPool
+from polyvox.api.sockets.json_socket import JsonSocket, MessageError
 from polyvox.errors import InvalidRequestError, PolyvoxError, TextError
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech import SpeechService

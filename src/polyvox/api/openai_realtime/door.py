@@ -9,7 +9,6 @@ from starlette.datastructures import Headers
 
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.json_socket import JsonSocket
 from polyvox.api.middleware.clients import client_of
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys, Grant
 from polyvox.api.middleware.key_sources import KeySources
@@ -22,6 +21,7 @@ from polyvox.api.openai_realtime.released_dialect import ReleasedDialect
 from polyvox.api.openai_realtime.speech_options import SpeechOptions
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import ErrorBody
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import InvalidRequestError
 
 router = APIRouter(prefix="/v1/realtime", tags=["OpenAI Realtime"], route_class=JsonRoute)

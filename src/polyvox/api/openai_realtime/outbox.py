@@ -1,9 +1,9 @@
 """Outbox: server events on their way to the client."""
 
-from polyvox.api.json_socket import JsonSocket
 from polyvox.api.openai_realtime.dialect import Dialect
 from polyvox.api.openai_realtime.event_error import error_fields
 from polyvox.api.openai_realtime.ids import new_id
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import PolyvoxError
 
 

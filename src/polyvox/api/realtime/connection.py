@@ -9,9 +9,6 @@ from typing import Any
 
 from starlette.websockets import WebSocketDisconnect
 
-from polyvox.api.context_pool import ContextPool
-from polyvox.api.json_socket import JsonSocket
-from polyvox.api.message_loop import MessageLoop
 from polyvox.api.realtime import events
 from polyvox.api.realtime.caller import Caller
 from polyvox.api.realtime.delivery import ContextDelivery
@@ -29,6 +26,9 @@ from polyvox.api.realtime.messages import (
     given_context,
     parsed_message,
 )
+from polyvox.api.sockets.context_pool import ContextPool
+from polyvox.api.sockets.json_socket import JsonSocket
+from polyvox.api.sockets.message_loop import MessageLoop
 from polyvox.errors import ConflictError, NotFoundError, PolyvoxError
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech import SpeechService

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from contextlib import aclosing
 
-from polyvox.api.json_socket import JsonSocket
 from polyvox.api.realtime import events
 from polyvox.api.realtime.frames import AudioPiece, pieces
 from polyvox.api.realtime.messages import FIELD_NAMES, FlushId, Start
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context

@@ -7,12 +7,12 @@ from structlog.contextvars import get_contextvars
 
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
-from polyvox.api.json_socket import JsonSocket
 from polyvox.api.middleware.clients import client_of, max_wait_of
 from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.realtime.caller import NAME, Caller
 from polyvox.api.realtime.connection import RealtimeConnection
 from polyvox.api.realtime.held_text import HeldText
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.service.keys.client_addresses import ClientAddresses
 
 PATH = "/v1/realtime/speech"

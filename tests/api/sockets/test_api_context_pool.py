@@ -6,7 +6,7 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from helpers.fakes import ToneEngine, running, tone_service
-from polyvox.api.context_pool import ContextPool
+from polyvox.api.sockets.context_pool import ContextPool
 from polyvox.errors import OverloadedError, PolyvoxError, TextError
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech_request import SpeechRequest

@@ -7,8 +7,8 @@ from typing import Any
 
 from starlette.websockets import WebSocketDisconnect
 
-from polyvox.api.idle_watch import IdleWatch
-from polyvox.api.json_socket import JsonSocket
+from polyvox.api.sockets.idle_watch import IdleWatch
+from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import PolyvoxError
 
 
