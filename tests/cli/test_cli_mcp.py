@@ -18,9 +18,9 @@ from helpers.agent_engine import ENDED, AgentEngine
 from helpers.cloning import Studio, sample
 from helpers.fakes import ToneEngine, missing_bundle, tone_catalog, tone_settings
 from helpers.serving import decoded_seconds, served
-from polyvox.api.mcp import door
-from polyvox.api.mcp.backend import McpBackend
-from polyvox.api.mcp.tools import SpeechTools, ToolLimits
+from polyvox.api.dialects.mcp import door
+from polyvox.api.dialects.mcp.backend import McpBackend
+from polyvox.api.dialects.mcp.tools import SpeechTools, ToolLimits
 from polyvox.cli.main import app
 from polyvox.cli.mcp import stdio as mcp_stdio
 from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend

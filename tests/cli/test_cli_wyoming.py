@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.attacked_server import attacked_server
-from polyvox.api.wyoming.event import Event
+from polyvox.api.dialects.wyoming.event import Event
 from polyvox.cli.main import app
 from polyvox.errors import ForbiddenError, UnavailableError
 from polyvox.installation import load_settings

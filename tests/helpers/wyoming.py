@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from helpers.fakes import PlainToneEngine, running, tone_service
-from polyvox.api.wyoming.event import Event
-from polyvox.api.wyoming.server import WyomingServer
+from polyvox.api.dialects.wyoming.event import Event
+from polyvox.api.dialects.wyoming.server import WyomingServer
 from polyvox.server.connection_limits import ConnectionLimits, LimitReports
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService

@@ -13,8 +13,8 @@ from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from polyvox.api.app import create_app
+from polyvox.api.dialects.wyoming.server import WyomingServer, check_wyoming_exposure
 from polyvox.api.middleware.hosts import check_exposure, names_to_answer
-from polyvox.api.wyoming.server import WyomingServer, check_wyoming_exposure
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import UnavailableError, install_hint
@@ -30,7 +30,7 @@ from polyvox.service.telemetry.logs import configure_logging
 from polyvox.service.voices.voices import VoiceService
 
 if TYPE_CHECKING:
-    from polyvox.api.grpc.server import GrpcServer
+    from polyvox.api.dialects.grpc.server import GrpcServer
 
 BACKLOG = 2_048
 
@@ -146,7 +146,7 @@ def _grpc_server(service: SpeechService, voices: VoiceService, capacity: int) ->
         return None
     if not all(map(find_spec, ("grpc", "grpc_health", "grpc_reflection"))):
         raise UnavailableError(f"gRPC is not installed; install it with: {install_hint('grpc')}")
-    from polyvox.api.grpc.server import GrpcServer
+    from polyvox.api.dialects.grpc.server import GrpcServer
 
     return GrpcServer(service, voices, capacity)
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from helpers.fakes import tone_service
 from helpers.serving import called, error_of
+from polyvox.api.dialects.streamable import CloneBody
 from polyvox.api.requests.body import MAX_ITEMS, parse_json
 from polyvox.api.requests.forms import Fields
-from polyvox.api.streamable import CloneBody
 from polyvox.errors import InvalidRequestError
 
 SPEECH = "/v1/audio/speech"

@@ -8,8 +8,8 @@ from http import HTTPStatus
 from types import TracebackType
 from typing import Self
 
-from polyvox.api.mcp.backend import ClonedVoice, SpeakRequest, SpeechAudio, VoiceRecording
-from polyvox.api.mcp.service_backend import ServiceBackend
+from polyvox.api.dialects.mcp.backend import ClonedVoice, SpeakRequest, SpeechAudio, VoiceRecording
+from polyvox.api.dialects.mcp.service_backend import ServiceBackend
 from polyvox.cli.speech.speech import SayRequest, remote_speech
 from polyvox.client import AsyncClient, VoiceOptions
 from polyvox.config import Settings

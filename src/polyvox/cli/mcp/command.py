@@ -25,14 +25,14 @@ def serve_mcp(
     models_dir: ModelsDir = None,
 ) -> None:
     """Give an agent speech as tools: MCP over standard input and output."""
-    from polyvox.api.mcp.door import check_installed
+    from polyvox.api.dialects.mcp.door import check_installed
     from polyvox.client import server_address
     from polyvox.errors import InvalidRequestError
     from polyvox.installation import load_settings
     from polyvox.service.telemetry.logs import configure_logging
 
     check_installed()
-    from polyvox.api.mcp.tools import ToolLimits
+    from polyvox.api.dialects.mcp.tools import ToolLimits
     from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend
     from polyvox.cli.mcp.machine import UserMachine
     from polyvox.cli.mcp.stdio import serve_stdio

@@ -7,7 +7,7 @@ import stat
 import time
 from pathlib import Path
 
-from polyvox.api.mcp.backend import SpeechAudio
+from polyvox.api.dialects.mcp.backend import SpeechAudio
 from polyvox.audio.encode import AudioFormat
 from polyvox.cli.speech.loudspeaker import play
 from polyvox.cli.speech.output import FileOutput, OutputAudio

@@ -5,8 +5,8 @@ from contextlib import redirect_stdout
 
 from mcp.server.stdio import stdio_server
 
-from polyvox.api.mcp.server import create_server
-from polyvox.api.mcp.tools import SpeechTools, ToolLimits
+from polyvox.api.dialects.mcp.server import create_server
+from polyvox.api.dialects.mcp.tools import SpeechTools, ToolLimits
 from polyvox.cli.mcp.backends import RemoteBackend, StartingBackend
 from polyvox.cli.mcp.machine import UserMachine
 
