@@ -11,7 +11,7 @@ import pytest
 from helpers.killed_pulls import die_before_step, in_child
 from polyvox.errors import JobLimitError
 from polyvox.service.jobs.record import JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus
-from polyvox.service.jobs.store import JobStore
+from polyvox.service.jobs.store import DATABASE, JobStore
 
 FULL = JobRecord(
     id="job_" + "1" * 32,
@@ -124,6 +124,31 @@ def test_a_job_that_became_whole_while_another_process_cleared_away_stays(tmp_pa
     assert ours.folder(FULL.id).is_dir()
     ours.close()
     theirs.close()
+
+
+def test_a_lost_or_emptied_database_costs_no_speech_and_shows_no_job(tmp_path: Path):
+    store = JobStore(tmp_path)
+    job = made(store, 1)
+    speech = store.folder(job.id) / "narration"
+    speech.write_bytes(b"spoken")
+    store.close()
+    good = (tmp_path / DATABASE).read_bytes()
+    for _ in range(2):
+        for path in tmp_path.glob(f"{DATABASE}*"):
+            path.unlink()
+        empty = JobStore(tmp_path)
+        assert (empty.find(job.id), empty.owned(job.owner)) == (None, [])
+        other = made(empty, 2, owner="somebody else")
+        assert empty.remove(other.id) is False
+        empty.change(other.id, (JobStatus.QUEUED,), partial(replace, status=JobStatus.DELETED))
+        assert empty.remove(other.id)
+        empty.close()
+        JobStore(tmp_path).close()
+        assert speech.read_bytes() == b"spoken"
+    for path in tmp_path.glob(f"{DATABASE}*"):
+        path.unlink()
+    (tmp_path / DATABASE).write_bytes(good)
+    assert JobStore(tmp_path).find(job.id) == job
 
 
 def test_only_what_is_at_rest_expires(tmp_path: Path):

@@ -194,9 +194,13 @@ class JobStore:
             for statement in _SCHEMA:
                 self._db.execute(statement)
         known = {row["id"] for row in self._db.execute("SELECT id FROM jobs")}
-        for path in self._folder.glob("job_*"):
-            if path.name not in known:  # its process was killed before the row was there
+        strays = [path for path in self._folder.glob("job_*/") if path.name not in known]
+        held = [path.name for path in strays if any(file.name != _LOCK for file in path.iterdir())]
+        for path in strays:
+            if path.name not in held:  # its process was killed before the row was there
                 shutil.rmtree(path, ignore_errors=True)
+        if held:
+            log.error("the database of jobs does not know these folders; put it back or delete them", jobs=held)
 
 
 @contextmanager
