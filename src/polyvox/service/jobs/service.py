@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import shutil
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
@@ -260,7 +259,7 @@ class JobService:
         return created
 
     def _check_room(self, store: JobStore) -> None:
-        if shutil.disk_usage(store.folder("")).free < self._settings.job_min_free_bytes:
+        if store.free_bytes < self._settings.job_min_free_bytes:
             raise _no_room()
 
     async def _moved(

@@ -76,14 +76,20 @@ class Limiter:
         )
 
     def holder(self, client: str) -> Holder | None:
-        """Whom a client's use is counted for; None for the server's own. `AuthenticationError` for a revoked key."""
+        """Whom a client's use is counted for; None for the server's own.
+
+        `AuthenticationError` for a key that was revoked, or that the server does not know any more.
+        """
         if not client:
             return None
         owner = owner_in(client)
         record = None if owner is None else self._keyring.by_owner(owner)
+        ended = record.revoked is not None if record is not None else bool(owner) and self._keyring.asks
+        if ended:
+            raise AuthenticationError(
+                "This key was revoked or is unknown by now; ask whoever runs the server for another."
+            )
         if record is not None:
-            if record.revoked is not None:
-                raise AuthenticationError("This key was revoked; ask whoever runs the server for another.")
             return Holder.of_key(record)
         group = self._addresses.group(address_in(client).partition("/")[0]) if owner is None else None
         limits = Limits() if group is None else self._address_limits
