@@ -19,7 +19,7 @@ from typing import Any
 import structlog
 
 from polyvox.errors import DiskFullError, JobLimitError, RefusalReason, UnavailableError
-from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus
+from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus, JobWait
 from polyvox.voices.database import connected
 from polyvox.voices.folder_lock import FolderLock
 from polyvox.voices.reserve import is_full
@@ -245,5 +245,6 @@ def _record_of(text: str) -> JobRecord:
             "progress": JobProgress(**values["progress"]),
             "error": None if values["error"] is None else JobError(**values["error"]),
             "files": tuple(JobFile(**file) for file in values["files"]),
+            "wait": None if values.get("wait") is None else JobWait(**values["wait"]),
         }
     )

@@ -134,6 +134,15 @@ class Limiter:
 
         return Allowance(spend, end, characters, levels if rate is None else (rate, *levels))
 
+    def daily_limit(self, client: str, resource: str) -> int | None:
+        """The amount of a resource that a client may have a day, 0 for any amount; None where its key was revoked."""
+        try:
+            holder = self.holder(client)
+        except AuthenticationError:
+            return None
+        limits = Limits() if holder is None else holder.limits
+        return limits.characters_a_day if resource == Resource.CHARACTERS else limits.audio_seconds_a_day
+
     def _reservation(self, holder: Holder, characters: int, stream: str) -> Reservation:
         clock = self._ledger.clock
         used = self._ledger.today(holder.name) if holder.is_key else None
