@@ -23,7 +23,8 @@ from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import KokoroSynthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, VoiceTable, catalogue, language_of, parse, resolved
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, catalogue, language_of, parse, resolved
 from polyvox.errors import EngineError, InvalidRequestError, SilentTextError, UnavailableError
 from polyvox.runtime.stage import Observer
 from polyvox.text.phoneme_frontend import PhonemeFrontends
