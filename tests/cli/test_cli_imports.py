@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.scripted_server import ScriptedServer
 from polyvox.api.dialect_settings import DIALECT_SETTINGS
 
 # Runs the command and prints the modules that it took, on a line of their own behind whatever the command printed.
@@ -35,6 +36,17 @@ def test_a_command_that_looks_something_up_imports_nothing_heavy(command: str, t
     modules = modules_of(PROGRAM, command, folder=tmp_path)
     assert "polyvox.cli.main" in modules
     assert not modules & HEAVY
+
+
+def test_a_server_speaks_for_a_command_that_imports_no_engine_and_no_service(
+    scripted_server: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted_server.pieces["Hello."] = [(0.0, 0.5)]
+    options = ("--server", scripted_server.url, "-o", "hello.wav")
+    modules = modules_of(PROGRAM, "say", "Hello.", *options, folder=tmp_path)
+    assert (tmp_path / "hello.wav").stat().st_size == 44 + 8_000
+    assert modules & HEAVY == {"httpx", "numpy"}
+    assert "polyvox.engines.catalog" not in modules
 
 
 def test_the_package_imports_nothing_but_its_errors(tmp_path: Path) -> None:
