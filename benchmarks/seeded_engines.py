@@ -37,8 +37,8 @@ from polyvox.engines.speechlm.engine import SpeechLmEngine
 from polyvox.engines.speechlm.tuning import TOKENS_PER_SECOND
 from polyvox.engines.zipvoice.engine import ZipVoiceEngine
 from polyvox.engines.zipvoice.frontend import ZipVoiceFrontend
-from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND, TARGET_RMS
-from polyvox.engines.zipvoice.variants import VARIANTS
+from polyvox.engines.zipvoice.mel import BINS, FRAMES_PER_SECOND
+from polyvox.engines.zipvoice.variants import TARGET_RMS, VARIANTS
 from polyvox.engines.zipvoice.voice import ZipVoicePrompt
 from polyvox.models.cosyvoice.conformer import ConformerConfig
 from polyvox.models.cosyvoice.dit import DiTConfig
