@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from polyvox.api.cartesia.settings import CartesiaSettings
-from polyvox.api.elevenlabs.settings import ElevenLabsSettings
-from polyvox.api.kokoro_settings import KOKORO_VARIABLES
-from polyvox.api.rayserve_settings import RAYSERVE_VARIABLES
-from polyvox.api.streamable_settings import STREAMABLE_VARIABLES, StreamableSettings
-from polyvox.api.zipvoice_settings import ZIPVOICE_VARIABLES, ZipVoiceApiSettings
+from polyvox.api.dialects.cartesia.settings import CartesiaSettings
+from polyvox.api.dialects.cosyvoice.rayserve_settings import RAYSERVE_VARIABLES
+from polyvox.api.dialects.elevenlabs.settings import ElevenLabsSettings
+from polyvox.api.dialects.kokoro_fastapi.settings import KOKORO_VARIABLES
+from polyvox.api.dialects.streamable_settings import STREAMABLE_VARIABLES, StreamableSettings
+from polyvox.api.dialects.zipvoice_settings import ZIPVOICE_VARIABLES, ZipVoiceApiSettings
 from polyvox.config import SettingsSection
 from polyvox.settings_loader import ForeignVariables
 

@@ -1,4 +1,4 @@
-"""The command `polyvox`. Each command is a module here, imported when it runs."""
+"""The command `polyvox`. Each command is a module or a package here, imported when it runs."""
 
 import errno
 import sys
@@ -12,11 +12,11 @@ from polyvox.cli.lazy_commands import LazyCommands
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
 _COMMANDS = {
-    "serve": "polyvox.cli.serve:serve",
+    "serve": "polyvox.cli.serve.command:serve",
     "say": "polyvox.cli.say:say",
-    "book": "polyvox.cli.book:book",
-    "mcp": "polyvox.cli.mcp:serve_mcp",
-    "voices": "polyvox.cli.voices:app",
+    "book": "polyvox.cli.book.command:book",
+    "mcp": "polyvox.cli.mcp.command:serve_mcp",
+    "voices": "polyvox.cli.voices.command:app",
     "dictionary": "polyvox.cli.dictionary:app",
     "keys": "polyvox.cli.keys:app",
     "languages": "polyvox.cli.languages:languages",

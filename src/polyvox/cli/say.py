@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from polyvox.cli.output import Output
-    from polyvox.cli.speech import CommandSpeech
+    from polyvox.cli.speech.output import Output
+    from polyvox.cli.speech.speech import CommandSpeech
     from polyvox.settings_loader import Loader
     from polyvox.text.captions import CaptionFormat
     from polyvox.types import Pcm
@@ -76,9 +76,9 @@ def say(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak a text, into a file or out loud."""
-    from polyvox.cli.output import output_for
-    from polyvox.cli.speech import SayRequest, remote_speech
-    from polyvox.cli.turns import check_options, read_turns
+    from polyvox.cli.speech.output import output_for
+    from polyvox.cli.speech.speech import SayRequest, remote_speech
+    from polyvox.cli.speech.turns import check_options, read_turns
     from polyvox.client import server_address
 
     debug = context.find_root().params["debug"]
@@ -102,8 +102,8 @@ def say(
         words, voice, model, language, speed, volume, turns, pause, caption_format, names, words=shown is not None
     )
     if server is None:
-        from polyvox.cli.local_speech import local_speech
-        from polyvox.service.logs import configure_logging
+        from polyvox.cli.speech.local_speech import local_speech
+        from polyvox.service.telemetry.logs import configure_logging
 
         configure_logging(settings)
         speech = local_speech(request, settings)
@@ -198,8 +198,8 @@ async def _speak(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from polyvox.cli.output import OutputAudio
-    from polyvox.cli.spoken_words import SpokenWords
+    from polyvox.cli.speech.output import OutputAudio
+    from polyvox.cli.speech.spoken_words import SpokenWords
     from polyvox.errors import PolyvoxError
 
     console = Console(stderr=True)
