@@ -7,19 +7,12 @@ from types import MappingProxyType
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
+from polyvox.engines.cosyvoice.languages import LANGUAGES
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 
 _CONFIG_FILES = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2, "cosyvoice.yaml": 1})
-
-LANGUAGES = MappingProxyType(
-    {
-        1: frozenset(("zh", "en", "ja", "ko", "yue")),
-        2: frozenset(("zh", "en", "ja", "ko")),
-        3: frozenset(("zh", "en", "ja", "ko", "de", "es", "fr", "it", "ru")),
-    }
-)
 
 
 def _make(version: int, settings: Settings) -> Engine:

@@ -5,11 +5,9 @@ from pathlib import Path
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
-from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings
 from polyvox.engines.speechlm.tuning import SpeechLmTuning
 
-NAME = "speechlm"
-LANGUAGES = frozenset({"ms", "en", "zh"})
 _FILES = ("config.json", "tokenizer.json")
 
 
