@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsLocation, SupportsPace, SupportsStyle, SupportsWarning
@@ -18,6 +18,18 @@ OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 _OPENAI_NAME = re.compile(rf"({'|'.join(OPENAI_NAMES)})(-\d{{4}}(-\d{{2}}-\d{{2}})?)?")
 """Model names that OpenAI's clients send, with the date of a release or without; the settings say what they mean."""
 _HD = "tts-1-hd"
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether requests for the default model can be served, and the reason for each model that is not available.
+
+    `warnings` are about models that work, but not as their settings ask.
+    """
+
+    ok: bool
+    reasons: dict[str, str]
+    warnings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
