@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
+from polyvox.api.body_format import AudioFile, BodyFormat, audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.door import Door
@@ -22,7 +23,7 @@ from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
 from polyvox.api.requests.speech_requests import SpeechVariant, variant_of
 from polyvox.api.responses.side_response import SideResponse
-from polyvox.api.responses.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings, SettingsSection
 from polyvox.errors import InvalidRequestError, UnavailableError
