@@ -46,8 +46,7 @@ from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.registry.model_loader import Hold
-from polyvox.service.registry.readiness import Readiness
-from polyvox.service.registry.registry import Registry
+from polyvox.service.registry.registry import Readiness, Registry
 from polyvox.service.request_checks import (
     adapted,
     check_numbers,
@@ -58,8 +57,7 @@ from polyvox.service.request_checks import (
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
-from polyvox.service.speech_output import SpeechOutput
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 from polyvox.service.speech_source import SpeechSource
 from polyvox.service.telemetry.chunk_log import ChunkLog
 from polyvox.service.telemetry.metrics import Metrics

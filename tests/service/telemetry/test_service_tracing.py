@@ -16,9 +16,9 @@ from helpers.fakes import running, tone_service, tone_settings
 from helpers.traces import TRACE, collector
 from polyvox.errors import UnavailableError
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.telemetry import span_queue, tracing
+from polyvox.service.telemetry import span_queue, tracer_choice, tracing
 from polyvox.service.telemetry.span_queue import SpanQueue
-from polyvox.service.telemetry.tracing import open_tracer
+from polyvox.service.telemetry.tracer_choice import open_tracer
 from polyvox.types import Utterance
 
 VARIABLES = (
@@ -59,13 +59,14 @@ def traces_to(url: str, lost: Lost, **settings: object):
 
 def test_nothing_is_imported_where_nobody_asks():
     imports = re.compile(
-        r"^(?:from|import) (?:opentelemetry|polyvox\.service\.(?:otlp_tracer|span_queue))\b", re.MULTILINE
+        r"^(?:from|import) (?:opentelemetry|polyvox\.service\.telemetry\.(?:otlp_tracer|span_queue))\b", re.MULTILINE
     )
     package = Path(tracing.__file__).parents[2]
     found = {path.name for path in package.rglob("*.py") if imports.search(path.read_text(encoding="utf-8"))}
     assert found == {"otlp_tracer.py", "span_queue.py"}
     code = (
-        "import sys; from polyvox.config import Settings; from polyvox.service.telemetry.tracing import open_tracer\n"
+        "import sys; from polyvox.config import Settings\n"
+        "from polyvox.service.telemetry.tracer_choice import open_tracer\n"
         "assert open_tracer(Settings(), print) is None\n"
         "assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
     )
@@ -73,7 +74,7 @@ def test_nothing_is_imported_where_nobody_asks():
 
 
 def test_without_the_extra_a_setting_is_an_error_and_a_variable_a_warning(monkeypatch):
-    monkeypatch.setattr(tracing, "find_spec", lambda name: None)
+    monkeypatch.setattr(tracer_choice, "find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match="otel"):
         open_tracer(tone_settings(otlp_endpoint="http://127.0.0.1:4318"), Lost())
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
+from polyvox.api.body_format import AudioFile, BodyFormat, audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.dialects.streamable_settings import STREAMABLE_MODEL, STREAMABLE_VARIABLES, StreamableSettings
@@ -21,7 +22,7 @@ from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, SpeechBody, Text, TokenFields
 from polyvox.api.requests.speech_requests import SpeechVariant, variant_of
 from polyvox.api.responses.side_response import SideResponse
-from polyvox.api.responses.streaming import AudioFile, BodyFormat, SpeechResponse, audio_body
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, UnavailableError

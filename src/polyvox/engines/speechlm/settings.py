@@ -9,11 +9,14 @@ from pydantic import Field, SecretStr
 
 from polyvox.config import CommaList, SettingsSection
 
+NAME = "speechlm"
+LANGUAGES = frozenset({"ms", "en", "zh"})
+
 
 class SpeechLmSettings(SettingsSection):
     """`POLYVOX_SPEECHLM_…`, and what the engine shares with the Streamable TTS API, which named it first."""
 
-    section: ClassVar[str] = "speechlm"
+    section: ClassVar[str] = NAME
     names: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "neucodec_dir": "neucodec_dir",

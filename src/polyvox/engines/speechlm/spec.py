@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
-from polyvox.engines.speechlm.settings import SpeechLmSettings
+from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings
 from polyvox.engines.speechlm.tuning import SpeechLmTuning
 from polyvox.types import Voice
 
 if TYPE_CHECKING:
     from polyvox.engines.base import Engine
 
-NAME = "speechlm"
-LANGUAGES = frozenset({"ms", "en", "zh"})
 _FILES = ("config.json", "tokenizer.json")
 
 

@@ -11,7 +11,8 @@ from polyvox.service.keys.client_names import address_in, owner_in
 from polyvox.service.keys.counters import Counters, Level, Reservation, Resource
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import UsageLedger
-from polyvox.service.keys.record import ANONYMOUS, KeyRecord, Limits, Scope
+from polyvox.service.keys.record import KeyRecord, Limits, Scope
+from polyvox.service.telemetry.key_names import ANONYMOUS
 
 _SENTENCES = {
     Resource.REQUESTS: "{whose} may send {limit:,} requests a minute; try again in {wait:,} s.",

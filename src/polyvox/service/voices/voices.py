@@ -6,20 +6,19 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
-from polyvox.service.cache.speech_key import voice_tag
 from polyvox.service.registry.registry import Registry
-from polyvox.service.speech import SpeechService
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.preset_prompts import PresetPrompts
 from polyvox.service.voices.prompts import AcceptedRecording, CacheKind, Prompts
 from polyvox.service.voices.transcriber import ASR_BUNDLE, Transcriber
-from polyvox.service.voices.voice_resolver import VoiceResolver
+from polyvox.service.voices.voice_resolver import VoiceResolver, voice_tag
 from polyvox.service.voices.voice_store import AsyncVoiceStore, visible_to
 from polyvox.types import VoicePrompt
 from polyvox.voices.contract import SupportsSidecars, VoiceStore
@@ -77,6 +76,27 @@ class Deleted:
     prepared: int
 
 
+class _SpeechCache(Protocol):
+    async def forget(self, voice: str) -> int:
+        """Delete all speech in a voice, by its tag; how many entries that were."""
+
+
+class SpeechParts(Protocol):
+    """The parts of a speech service that its voices share with it."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def registry(self) -> Registry: ...
+
+    @property
+    def metrics(self) -> Metrics: ...
+
+    @property
+    def cache(self) -> _SpeechCache: ...
+
+
 class VoiceService:
     """The voices of one server. An owner is a key's fingerprint, or `SHARED_OWNER` where the server has no keys."""
 
@@ -94,7 +114,7 @@ class VoiceService:
         self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets)
 
     @classmethod
-    def for_service(cls, speech: SpeechService) -> "VoiceService":
+    def for_service(cls, speech: SpeechParts) -> "VoiceService":
         """The voice service that belongs to a speech service, with its settings."""
         settings = speech.settings
         transcriber = Transcriber(settings)

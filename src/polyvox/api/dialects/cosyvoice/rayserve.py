@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 from starlette.responses import JSONResponse
 
+from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.cosyvoice.door import speaker_names
 from polyvox.api.dialects.cosyvoice.rayserve_settings import RAYSERVE_VARIABLES
@@ -21,7 +22,7 @@ from polyvox.api.requests.body import is_json
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
-from polyvox.api.responses.streaming import FieldNames, SpeechResponse, audio_body
+from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from polyvox.api import debug
+from polyvox.api.body_format import BodyFormat
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.kokoro_fastapi import development as kokoro_dev
 from polyvox.api.dialects.kokoro_fastapi.settings import KOKORO_VARIABLES
@@ -32,7 +33,7 @@ from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses import downloads
 from polyvox.api.responses.captions import CaptionFile, CaptionStream
 from polyvox.api.responses.side_response import SideResponse
-from polyvox.api.responses.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
+from polyvox.api.responses.streaming import WARNING_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService
 from polyvox.text.markup import say_as, ssml, ssml_values

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict
 
+from polyvox.api.body_format import AudioFile, AudioStream, attachment
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.requests.body import JsonRoute
@@ -22,7 +23,7 @@ from polyvox.api.responses.downloads import (
     RecordedAudio,
 )
 from polyvox.api.responses.events import SpeechEvents
-from polyvox.api.responses.streaming import AudioFile, AudioStream, SpeechResponse, attachment
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService

@@ -9,9 +9,10 @@ from starlette.requests import HTTPConnection
 
 from polyvox.api.dependencies import Service
 from polyvox.api.door import Door
-from polyvox.service.keys.record import ANONYMOUS, KeyRecord, Scope
+from polyvox.service.keys.record import KeyRecord, Scope
 from polyvox.service.keys.usage import Usage
 from polyvox.service.speech import SpeechService
+from polyvox.service.telemetry.key_names import ANONYMOUS
 
 router = APIRouter(tags=["usage"])
 
