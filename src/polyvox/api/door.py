@@ -20,7 +20,8 @@ class Door:
     """One dialect over HTTP or WebSocket.
 
     Keys of mappings by path, and the paths themselves, are patterns of `PathTable`: a path, or a prefix and `*`. To add
-    a dialect, write a module that ends with its `DOOR` and add that to `DOORS`.
+    a dialect, write a module that ends with its `DOOR` and add that to `DOORS`; its `settings` and `foreign` belong
+    into `DIALECT_SETTINGS` as well.
     """
 
     name: str
