@@ -95,8 +95,9 @@ nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
 	cd src/polyvox/api/dialects/grpc/protos && $(abspath $(BIN))/python -m grpc_tools.protoc -I. --descriptor_set_out=services.binpb *.proto
 
-docs: setup-dev  ## The settings reference, and the documents as a site in out/docs.
+docs: setup-dev  ## The generated tables, and the documents as a site in out/docs.
 	$(BIN)/python scripts/build_settings_reference.py
+	$(BIN)/python scripts/build_comparison.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir out/docs
 
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.

@@ -64,3 +64,14 @@ def test_nothing_tells_to_install_from_a_package_index_that_has_no_release() -> 
     files = [*PAGES, *(ROOT / "examples").rglob("*.py"), *(ROOT / "src").rglob("*.py")]
     found = [page_name(file) for file in files if "install 'polyvox" in file.read_text(encoding="utf-8")]
     assert found == []
+
+
+def test_the_readme_lists_every_extra_and_every_door() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = text.partition("\n| extra | adds |\n")[2].partition("\n\n")[0]
+    assert {*re.findall(r"^\| `(\w+)` \|", extras, re.MULTILINE)} == project["optional-dependencies"].keys() - {"dev"}
+    doors = text.partition("\n## Doors\n")[2].partition("\n## ")[0]
+    assert {page.stem for page in (ROOT / "docs" / "doors").glob("*.md")} <= {
+        *re.findall(r"docs/doors/([\w-]+)\.md", doors)
+    }
