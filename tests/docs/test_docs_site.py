@@ -75,3 +75,12 @@ def test_the_readme_lists_every_extra_and_every_door() -> None:
     assert {page.stem for page in (ROOT / "docs" / "doors").glob("*.md")} <= {
         *re.findall(r"docs/doors/([\w-]+)\.md", doors)
     }
+
+
+def test_the_index_and_the_navigation_lead_to_every_page() -> None:
+    docs = ROOT / "docs"
+    pages = {page.relative_to(docs).as_posix() for page in docs.rglob("*.md")}
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)", (docs / "index.md").read_text(encoding="utf-8")))
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    assert pages - linked - {"index.md"} == set()
+    assert pages == set(re.findall(r": ([\w/-]+\.md)$", navigation, re.MULTILINE))
