@@ -22,6 +22,7 @@ from polyvox.api.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader
+from polyvox.service.keys.operations import Operation
 from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
@@ -104,6 +105,7 @@ PARROT = Door(
     public=["/parrot/alive"],
     headers=["X-Feathers"],
     adapter=claim,
+    operations={"POST /parrot/*": Operation.SPEAK, "GET /parrot/alive": Operation.PROBE},
 )
 WITH_PARROT = (*DOORS, PARROT)
 

@@ -31,6 +31,7 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.service.caption_track import MAX_SPEAKER_NAME_CHARS, DialogueCaptionTrack, speaker_names
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn, turn_starts
+from polyvox.service.keys.operations import Operation
 from polyvox.service.request_kind import RequestKind
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import AudioChunk
@@ -167,4 +168,11 @@ def _turns_of(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int]]:
     return {"turns": list(range(first, last + 1))}
 
 
-DOOR = Door(_NAME, router, field_names={"/v1/audio/dialogue": AUDIO_FIELD_NAMES})
+DOOR = Door(
+    _NAME,
+    router,
+    field_names={"/v1/audio/dialogue": AUDIO_FIELD_NAMES},
+    operations={
+        "POST /v1/audio/dialogue": Operation.SPEAK,
+    },
+)

@@ -14,6 +14,7 @@ from polyvox.api.schemas import ErrorBody
 from polyvox.api.voices import VoiceChanges, recording_of, voice_json
 from polyvox.errors import openai_body
 from polyvox.service.fitting import FitJob, FittingService
+from polyvox.service.keys.operations import Operation
 from polyvox.voices.names import MAX_NAME_CHARS
 
 router = APIRouter(
@@ -92,4 +93,12 @@ def _shown(job: FitJob) -> dict[str, Any]:
     }
 
 
-DOOR = Door("fitting", router)
+DOOR = Door(
+    "fitting",
+    router,
+    operations={
+        "POST /v1/voices/fit": Operation.FIT_VOICES,
+        "DELETE /v1/voices/fit/*": Operation.FIT_VOICES,
+        "GET /v1/voices/fit*": Operation.READ_FITS,
+    },
+)

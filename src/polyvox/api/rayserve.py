@@ -23,6 +23,7 @@ from polyvox.api.schemas import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.streaming import FieldNames, SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices import VoiceService
 from polyvox.settings_loader import ForeignVariables
@@ -48,6 +49,7 @@ FOREIGN = ForeignVariables(
 router = APIRouter(tags=["CosyVoice on Ray Serve"], dependencies=[Depends(refuse_foreign_pages)])
 
 _NAME = "rayserve"
+_EARLIER = ("tts", "zero_shot_tts", "cross_lingual_tts", "instruct_tts")
 _PREFIX = "/v1/model/cosyvoice"
 _FILE = "reference_audio"
 _SAMPLE_RATE = 24_000
@@ -285,7 +287,7 @@ DOOR = Door(
     tags={"CosyVoice on Ray Serve": "The Ray Serve server for CosyVoice, by its earlier and its later paths."},
     foreign=FOREIGN,
     wordings={
-        **dict.fromkeys(("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"), plain_detail),
+        **dict.fromkeys((f"/{path}" for path in (*_EARLIER, "config")), plain_detail),
         f"{_PREFIX}*": _detail_and_error,
     },
     field_names={
@@ -296,4 +298,11 @@ DOOR = Door(
     },
     recordings=[f"{_PREFIX}/*", "/zero_shot_tts*", "/cross_lingual_tts*"],
     public=[f"{_PREFIX}/healthcheck"],
+    operations={
+        **dict.fromkeys((f"POST /{path}" for path in _EARLIER), Operation.SPEAK),
+        f"POST {_PREFIX}/*": Operation.SPEAK,
+        f"POST {_PREFIX}/healthcheck": Operation.PROBE,
+        f"GET {_PREFIX}/healthcheck": Operation.PROBE,
+        "GET /config": Operation.LIST,
+    },
 )

@@ -16,6 +16,7 @@ from polyvox.client import AsyncClient, VoiceOptions
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ApiError, AuthenticationError
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.voices import VoiceService
 from polyvox.types import Pcm, Voice
 
@@ -66,7 +67,7 @@ class StartingBackend:
             stack.push_async_callback(service.close)
             await service.start()
             service.registry.engine(None)
-            voices = VoiceService.for_service(service)
+            voices = VoiceService.for_service(service, OperatorAccess())
             stack.push_async_callback(voices.close)
             self._stack.push_async_exit(stack.pop_all())
         return ServiceBackend(service, voices)

@@ -13,6 +13,7 @@ from polyvox.cli.local_service import build_service
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.transcriber import Transcriber
 from polyvox.service.voices import Registered, Transcribe, VoiceService
 from polyvox.types import Pcm
@@ -102,7 +103,7 @@ def register(settings: Settings, file: Path, details: VoiceDetails, owner: str, 
     data = read_recording(file, settings.prompt_max_bytes)
 
     async def registered() -> Registered:
-        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories))
+        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories), OperatorAccess())
         try:
             return await voices.register(
                 InlineVoice(data), details, owner, transcribe=Transcribe.INLINE, replacing=replacing

@@ -15,6 +15,7 @@ from polyvox.errors import ApiError, InvalidRequestError
 from polyvox.service.caption_track import CaptionTrack, DialogueCaptionTrack, speaker_names
 from polyvox.service.dialogue import resolve_dialogue
 from polyvox.service.dialogue_segments import DialogueTurn
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -124,7 +125,7 @@ def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settin
 
 @asynccontextmanager
 async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
-    voices = VoiceService.for_service(service)
+    voices = VoiceService.for_service(service, OperatorAccess())
     try:
         yield voices
     finally:

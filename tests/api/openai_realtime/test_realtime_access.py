@@ -12,6 +12,7 @@ from helpers.fakes import tone_service
 from helpers.openai_realtime_client import SOCKET, connected, message, realtime_app
 from helpers.serving import served
 from polyvox.api.ephemeral_keys import EphemeralKeys
+from polyvox.service.keys.access import OperatorAccess
 
 KEY = "first-key"
 BEARER = {"Authorization": f"Bearer {KEY}"}
@@ -82,7 +83,7 @@ def test_an_ephemeral_key_needs_a_lasting_one_and_sound_terms(app):
 
 def test_an_ephemeral_key_expires_and_the_oldest_of_its_owner_make_room():
     now = 0.0
-    keys = EphemeralKeys(clock=lambda: now)
+    keys = EphemeralKeys(OperatorAccess(), clock=lambda: now)
     brief = keys.issue("anna", 10, None)
     lasting = keys.issue("bert", 600, "terms")
     now = 9.9

@@ -14,6 +14,7 @@ from polyvox.api.realtime.caller import NAME, Caller
 from polyvox.api.realtime.connection import RealtimeConnection
 from polyvox.api.realtime.held_text import HeldText
 from polyvox.service.client_addresses import ClientAddresses
+from polyvox.service.keys.operations import Operation
 
 PATH = "/v1/realtime/speech"
 
@@ -41,4 +42,7 @@ DOOR = Door(
     router,
     recordings=[PATH],
     keys=MappingProxyType({PATH: KeySources(queries=("api_key",), protocols=("polyvox-key.",))}),
+    operations={
+        "WS /v1/realtime/speech": Operation.SPEAK,
+    },
 )

@@ -40,6 +40,8 @@ from polyvox.service.jobs.runner import JobRunner, clear_speech
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import FILES, NARRATION, JobWork, SpeakFor, shown_progress
+from polyvox.service.keys.access import Access
+from polyvox.service.keys.operations import Operation
 from polyvox.service.metrics import Metrics
 from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
@@ -79,9 +81,15 @@ class JobService:
     """
 
     def __init__(
-        self, settings: Settings, metrics: Metrics, speak_for: SpeakFor, webhooks: Webhooks | None = None
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        access: Access,
+        speak_for: SpeakFor,
+        webhooks: Webhooks | None = None,
     ) -> None:
         self._settings = settings
+        self._access = access
         self._metrics = metrics
         self._speak_for = speak_for
         self._webhooks = Webhooks(settings) if webhooks is None else webhooks
@@ -105,7 +113,7 @@ class JobService:
             resolver = voices.resolver
             return Narrator(service, resolver, options, owner=record.owner, client=client, door=DOOR).speak
 
-        return cls(service.settings, service.metrics, speak_for)
+        return cls(service.settings, service.metrics, service.accounts.access, speak_for)
 
     async def start(self) -> None:
         """Go on with the jobs that there are, now or as soon as another process has made the folder."""
@@ -144,8 +152,9 @@ class JobService:
         finally:
             self._intakes -= 1
 
-    def check_new(self, webhook: str | None) -> None:
+    def check_new(self, webhook: str | None, owner: str) -> None:
         """Refuse what no job may have, before its manuscript is read."""
+        self._access.require(Operation.SUBMIT_JOBS, owner)
         if not self._settings.max_jobs:
             raise ForbiddenError("This server takes no jobs; its setting max_jobs turns them on.")
         self._check_open()
@@ -154,7 +163,7 @@ class JobService:
 
     async def submit(self, new: NewJob, owner: str) -> JobRecord:
         """Store a job, to be spoken when its turn comes."""
-        self.check_new(new.webhook)
+        self.check_new(new.webhook, owner)
         store = await self._opened()
         longest = self._settings.job_expiry_seconds
         record = JobRecord(
@@ -173,11 +182,13 @@ class JobService:
 
     async def jobs(self, owner: str) -> list[JobRecord]:
         """The jobs of an owner, the newest first."""
+        self._access.require(Operation.READ_JOBS, owner)
         store = await self._opened_if_any()
         return [] if store is None else list(map(self._live, await asyncio.to_thread(store.owned, owner)))
 
     async def get(self, job_id: str, owner: str) -> JobRecord:
         """A job of this owner's."""
+        self._access.require(Operation.READ_JOBS, owner)
         store = await self._opened_if_any()
         record = None if store is None else await asyncio.to_thread(store.find, job_id)
         if record is None or record.status.hidden or not secrets.compare_digest(record.owner, owner):
@@ -274,6 +285,7 @@ class JobService:
         unchanged: Collection[JobStatus] = (),
     ) -> JobRecord:
         """Change the status of a job; one that is as it is to be stays so."""
+        self._access.require(Operation.CHANGE_JOBS, owner)
         record = await self.get(job_id, owner)
         if record.status in unchanged:
             return record

@@ -1,7 +1,7 @@
 """The keys that a server accepts: those of its settings, and those of its file, followed as they change."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -33,6 +33,8 @@ class Keyring:
         self._revision: int | None = None
         self._task: asyncio.Task[None] | None = None
         self._failed = False
+        self.after_read: Callable[[], None] = lambda: None
+        """Called on the event loop each time the file has been looked at while it is followed."""
         self.read()
 
     @property
@@ -96,3 +98,4 @@ class Keyring:
                 self._failed = True
             else:
                 self._failed = False
+                self.after_read()

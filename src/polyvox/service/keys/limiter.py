@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from polyvox.config import Settings
-from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason, ScopeError
+from polyvox.errors import QuotaError, RateLimitError, RefusalReason
 from polyvox.service.client_addresses import ClientAddresses
 from polyvox.service.client_names import address_in, owner_in
+from polyvox.service.keys.access import ended_key
 from polyvox.service.keys.counters import Counters, Level, Reservation, Resource
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import UsageLedger
@@ -46,13 +47,6 @@ class Holder:
         return cls(record.name, f"key:{record.owner}", record.limits, is_key=True, scopes=record.scopes)
 
 
-def require(scopes: frozenset[Scope], scope: Scope) -> None:
-    """Refuse a key that lacks a scope; `ScopeError` names it."""
-    if scope not in scopes:
-        held = ", ".join(sorted(scopes))
-        raise ScopeError(f"This key lacks the scope '{scope}'; it has: {held}. Use a key that has it.", scope=scope)
-
-
 class Limiter:
     """Holds requests against the limits of their key, or of their address where there is no key, and counts use.
 
@@ -76,14 +70,14 @@ class Limiter:
         )
 
     def holder(self, client: str) -> Holder | None:
-        """Whom a client's use is counted for; None for the server's own. `AuthenticationError` for a revoked key."""
+        """Whom a client's use is counted for; None for the server's own. `AuthenticationError` for a key that ended."""
         if not client:
             return None
         owner = owner_in(client)
         record = None if owner is None else self._keyring.by_owner(owner)
+        if owner and self._keyring.asks and (record is None or record.revoked is not None):
+            raise ended_key()
         if record is not None:
-            if record.revoked is not None:
-                raise AuthenticationError("This key was revoked; ask whoever runs the server for another.")
             return Holder.of_key(record)
         group = self._addresses.group(address_in(client).partition("/")[0]) if owner is None else None
         limits = Limits() if group is None else self._address_limits
