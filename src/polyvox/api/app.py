@@ -79,7 +79,7 @@ def create_app(
     app.state.jobs = JobService.for_service(service, app.state.voices)
     app.state.downloads = Downloads(service.settings)
     app.state.ephemeral_keys = EphemeralKeys(service.accounts.access)
-    operations = RouteOperations(_operations(doors).items())
+    operations = RouteOperations(route_operations(doors).items())
     app.state.lifespans = [door.lifespan for door in doors if door.lifespan is not None]
     app.state.adapters = [door.adapter for door in doors if door.adapter is not None]
     app.state.refusals = refusals
@@ -119,7 +119,7 @@ def _public(doors: Sequence[Door]) -> list[str]:
     return [*admin.PUBLIC, _DOCS, _OPENAPI, *(path for door in doors for path in door.public)]
 
 
-def _operations(doors: Sequence[Door]) -> dict[str, Operation]:
+def route_operations(doors: Sequence[Door]) -> dict[str, Operation]:
     """The operations of all routes, by method and path."""
     documents = dict.fromkeys((f"GET {path}" for path in (_DOCS, _OPENAPI)), Operation.PROBE)
     return {**documents, **admin.OPERATIONS, **{row: each for door in doors for row, each in door.operations.items()}}

@@ -50,7 +50,7 @@ class Door:
     keys: Mapping[str, KeySources] = field(default_factory=dict)
     """Where else than as a bearer key a key may come, by path."""
     operations: Mapping[str, Operation] = field(default_factory=dict)
-    """The operation of each of its routes, by method and path: `POST /v1/audio/speech`, `WS /v1/realtime`."""
+    """The operation of each of its routes, by method and path: `POST /v1/audio/speech`, `WS /socket`."""
     ephemeral: Sequence[str] = ()
     """Paths that also take the keys that the server hands out for a while."""
     shared: SharedPaths | None = None

@@ -69,6 +69,11 @@ class OpenCalls:
         if not ends:
             self._ends.pop(owner, None)
 
+    @property
+    def open(self) -> int:
+        """How many sessions and calls have a key."""
+        return sum(map(len, self._ends.values()))
+
     def sweep(self) -> None:
         """End what is under way with keys that are no more."""
         for owner in [owner for owner in self._ends if self._access.has_ended(owner)]:
