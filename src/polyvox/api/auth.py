@@ -14,6 +14,7 @@ from polyvox.errors import AuthenticationError, ScopeError
 from polyvox.service.keys.access import NOBODY, require
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.record import owner_of
+from polyvox.voices.records import SHARED_OWNER
 
 __all__ = ["NOBODY", "BearerAuth", "owner_of"]
 
@@ -24,8 +25,8 @@ class BearerAuth:
     `sources` say where else than in `Authorization` a key may come; it is taken from there also where no keys are
     asked for, so that it appears nowhere else. `public` are path patterns that need no key. At `readable` ones a key
     may be left out to read what belongs to nobody, but one that is sent must be right. `lent` are those that also take
-    an ephemeral key, whose grant is noted too. A key without the scope of the route's operation is refused here, before
-    the body is read; the services hold it against what is really done.
+    an ephemeral key, whose grant is noted too; one from a time without keys ends with that time. A key without the
+    scope of the route's operation is refused here, before the body is read; the services hold it against what is done.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class BearerAuth:
     def _admit(self, scope: Scope, key: bytes | None, sources: KeySources) -> None:
         path, state = scope["path"], HTTPConnection(scope).state
         grant = self._ephemeral.grant(key) if key and self._is_lent[path] else None
-        if grant is not None:
+        if grant is not None and (grant.owner != SHARED_OWNER or not self._keys.asks):
             state.owner, state.grant = grant.owner, grant
             return
         if not self._keys.asks or self._is_public[path]:

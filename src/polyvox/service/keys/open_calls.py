@@ -80,4 +80,7 @@ class OpenCalls:
             ends, record = self._ends.pop(owner), self._keyring.by_owner(owner)
             log.warning("key ended, and what was open with it", key=record.name if record else None, open=len(ends))
             for end in ends:
-                end(ended_key())
+                try:
+                    end(ended_key())
+                except Exception:  # whoever follows the keys must go on, and the other calls end
+                    log.exception("a call of a key that ended goes on")
