@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from polyvox.api.app import route_operations
+from polyvox.api.dialects.grpc.handlers import METHODS
+from polyvox.api.dialects.mcp.tools import TOOLS
+from polyvox.api.dialects.wyoming.connection import EVENTS
 from polyvox.api.doors import DOORS
-from polyvox.api.grpc.handlers import METHODS
-from polyvox.api.mcp.tools import TOOLS
-from polyvox.api.wyoming.connection import EVENTS
 from polyvox.service.keys.operations import Operation
 
 PAGE = Path(__file__).parents[1] / "docs" / "security.md"

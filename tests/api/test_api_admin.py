@@ -8,7 +8,7 @@ from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, served
 from polyvox.api.app import create_app
 from polyvox.runtime.gpu_usage import GpuUsage
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.voices import VoiceService
 
 pytestmark = pytest.mark.anyio
 

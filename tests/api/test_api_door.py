@@ -16,9 +16,9 @@ from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusal
-from polyvox.api.schemas import RequestBody, SpeechBody, Text
-from polyvox.api.speech_requests import SpeechVariant, speech_request
-from polyvox.api.streaming import SpeechResponse, audio_body
+from polyvox.api.requests.schemas import RequestBody, SpeechBody, Text
+from polyvox.api.requests.speech_requests import SpeechVariant, speech_request
+from polyvox.api.responses.streaming import SpeechResponse, audio_body
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader

@@ -18,24 +18,24 @@ from helpers.cloning import Studio, opened, sample
 from helpers.grpc_clients import GrpcStudio, grpc_channel
 from helpers.scripted_fits import ScriptedFits, fitting_service
 from helpers.wyoming import served_wyoming
-from polyvox.api import auth
 from polyvox.api.app import create_app
+from polyvox.api.dialects.grpc.handlers import METHODS
+from polyvox.api.dialects.grpc.health import HEALTH
+from polyvox.api.dialects.grpc.schema import methods_of
+from polyvox.api.dialects.mcp.service_backend import ServiceBackend
+from polyvox.api.dialects.mcp.tools import TOOLS, SpeechTools, ToolLimits
+from polyvox.api.dialects.wyoming.connection import EVENTS
 from polyvox.api.door import Door
-from polyvox.api.ephemeral_keys import EphemeralKeys
-from polyvox.api.grpc.handlers import METHODS
-from polyvox.api.grpc.health import HEALTH
-from polyvox.api.grpc.schema import methods_of
-from polyvox.api.mcp.service_backend import ServiceBackend
-from polyvox.api.mcp.tools import TOOLS, SpeechTools, ToolLimits
-from polyvox.api.route_operations import SOCKET, RouteOperations, listed
-from polyvox.api.wyoming.connection import EVENTS
+from polyvox.api.middleware import auth
+from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
+from polyvox.api.middleware.route_operations import SOCKET, RouteOperations, listed
 from polyvox.books.manuscript import Chapter, Manuscript
 from polyvox.books.options import NarrationOptions
 from polyvox.errors import AuthenticationError, PolyvoxError, ScopeError
-from polyvox.service.client_names import key_client
 from polyvox.service.jobs.record import JobOutput
 from polyvox.service.jobs.service import JobService, NewJob
 from polyvox.service.keys.access import NOBODY
+from polyvox.service.keys.client_names import key_client
 from polyvox.service.keys.operations import Operation
 from polyvox.service.keys.record import Limits, Scope
 from polyvox.service.keys.store import KeyStore

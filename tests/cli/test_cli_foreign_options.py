@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from polyvox.cli import server
 from polyvox.cli.main import app
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
 from polyvox.engines.kokoro.settings import KokoroSettings
+from polyvox.server import process as server
 
 
 @pytest.fixture

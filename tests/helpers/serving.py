@@ -17,14 +17,14 @@ from helpers.fakes import running
 from polyvox.api.app import create_app
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.cli.certificate import Certificate
-from polyvox.cli.descriptors import raise_descriptor_limit
-from polyvox.cli.granian_server import EmbeddedGranian, http1_options
-from polyvox.cli.guarded_http import GuardedConfig
-from polyvox.cli.uvicorn_server import GuardedServer
-from polyvox.service.fitting import FittingService
+from polyvox.server.certificate import Certificate
+from polyvox.server.descriptors import raise_descriptor_limit
+from polyvox.server.granian_server import EmbeddedGranian, http1_options
+from polyvox.server.guarded_http import GuardedConfig
+from polyvox.server.uvicorn_server import GuardedServer
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.fitting import FittingService
+from polyvox.service.voices.voices import VoiceService
 
 
 @contextlib.asynccontextmanager

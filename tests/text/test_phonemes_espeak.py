@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyvox.errors import EngineError, UnavailableError
-from polyvox.text import markup
+from polyvox.text.markup import markup
 from polyvox.text.phonemes import LANGUAGES, espeak, espeak_program, phonemizer_for
 from polyvox.text.phonemes.alignment import align_to_words
 from polyvox.text.phonemes.alphabet import ALPHABET

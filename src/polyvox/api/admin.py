@@ -7,9 +7,9 @@ from fastapi import APIRouter, Depends, Query, Response
 from starlette.responses import JSONResponse
 
 from polyvox.api.dependencies import Owner, Service, Voices
-from polyvox.api.origins import refuse_foreign_pages
-from polyvox.api.rust_metrics import RustServerMetrics
-from polyvox.api.schemas import PRINTABLE, ErrorBody
+from polyvox.api.dialects.cosyvoice.rust_metrics import RustServerMetrics
+from polyvox.api.middleware.origins import refuse_foreign_pages
+from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
 from polyvox.errors import ForbiddenError
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from fastapi import APIRouter, FastAPI
 
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.refusals import Wording
+from polyvox.api.requests.speech_requests import SpeechAdapter
+from polyvox.api.responses.streaming import FieldNames
 from polyvox.api.shared_paths import SharedPaths
-from polyvox.api.speech_requests import SpeechAdapter
-from polyvox.api.streaming import FieldNames
 from polyvox.config import Settings, SettingsSection
 from polyvox.service.keys.operations import Operation
 from polyvox.settings_loader import ForeignVariables

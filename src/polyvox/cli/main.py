@@ -8,22 +8,11 @@ import typer
 from typer.core import TyperGroup
 
 from polyvox import __version__
-from polyvox.cli import (
-    bench,
-    book,
-    config,
-    deploy,
-    dictionary,
-    evaluate,
-    keys,
-    languages,
-    mcp,
-    models,
-    pull,
-    say,
-    serve,
-    voices,
-)
+from polyvox.cli import bench, config, deploy, dictionary, evaluate, keys, languages, models, pull, say
+from polyvox.cli.book import command as book
+from polyvox.cli.mcp import command as mcp
+from polyvox.cli.serve import command as serve
+from polyvox.cli.voices import command as voices
 from polyvox.errors import InvalidRequestError, PolyvoxError
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from polyvox.cli.output import Output
-    from polyvox.cli.speech import CommandSpeech
+    from polyvox.cli.speech.output import Output
+    from polyvox.cli.speech.speech import CommandSpeech
     from polyvox.text.captions import CaptionFormat
     from polyvox.types import Pcm
 
@@ -74,12 +74,12 @@ def say(
     models_dir: ModelsDir = None,
 ) -> None:
     """Speak a text, into a file or out loud."""
-    from polyvox.cli.output import output_for
-    from polyvox.cli.speech import SayRequest, local_speech, remote_speech
-    from polyvox.cli.turns import check_options, read_turns
+    from polyvox.cli.speech.output import output_for
+    from polyvox.cli.speech.speech import SayRequest, local_speech, remote_speech
+    from polyvox.cli.speech.turns import check_options, read_turns
     from polyvox.client import server_address
     from polyvox.installation import load_settings
-    from polyvox.service.logs import configure_logging
+    from polyvox.service.telemetry.logs import configure_logging
 
     settings = load_settings(
         models_dir=models_dir,
@@ -181,8 +181,8 @@ async def _speak(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from polyvox.cli.output import OutputAudio
-    from polyvox.cli.spoken_words import SpokenWords
+    from polyvox.cli.speech.output import OutputAudio
+    from polyvox.cli.speech.spoken_words import SpokenWords
     from polyvox.errors import PolyvoxError
 
     console = Console(stderr=True)

@@ -41,7 +41,7 @@ from polyvox.engines.spec import EngineSpec
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError, status_of
 from polyvox.runtime.stage import BatchReport
 from polyvox.service.delivery import closing
-from polyvox.service.tracing import NO_HEADERS, Span, Tracer
+from polyvox.service.telemetry.tracing import NO_HEADERS, Span, Tracer
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, VoicePrompt
 from polyvox.voices.cache import BoundedCache, CacheEvent
 

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from polyvox.service.request_kind import RequestKind
-from polyvox.service.script_reader import MarkupRequest
-from polyvox.service.voice_resolver import ResolvedVoice
+from polyvox.service.kinds.request_kind import RequestKind
+from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.text.dictionary import Dictionary
 from polyvox.types import Utterance
 

@@ -19,7 +19,7 @@ from polyvox.service.jobs.record import ACTIVE, JobError, JobProgress, JobRecord
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import NARRATION, JobWork, TryAgainError
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.voices.folder_lock import FolderLock
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

@@ -25,7 +25,7 @@ from polyvox.errors import (
     UnavailableError,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.client_names import job_client
+from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import (
     ACTIVE,
     CANCELLABLE,
@@ -41,11 +41,11 @@ from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import FILES, NARRATION, JobWork, SpeakFor, shown_progress
 from polyvox.service.keys.access import Access
+from polyvox.service.keys.client_names import job_client
 from polyvox.service.keys.operations import Operation
-from polyvox.service.metrics import Metrics
-from polyvox.service.narrator import Narrator
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

@@ -29,7 +29,7 @@ from polyvox.errors import (
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.service.jobs.record import ACTIVE, JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus
 from polyvox.service.jobs.store import JobStore
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 from polyvox.text.captions import CaptionFormat
 from polyvox.voices.reserve import is_full
 

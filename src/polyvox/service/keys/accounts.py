@@ -14,7 +14,7 @@ from polyvox.service.keys.open_calls import OpenCalls
 from polyvox.service.keys.redis_counters import RedisCounters
 from polyvox.service.keys.store import KeyStore
 from polyvox.service.keys.usage import DayClock
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 
 _FILE = "keys.sqlite"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from polyvox.text.markup import Insert, insert_at
+from polyvox.text.markup.markup import Insert, insert_at
 from polyvox.text.phonemes.alignment import align_to_words
 from polyvox.text.phonemes.alphabet import only_alphabet
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert
