@@ -302,6 +302,6 @@ class Capabilities:
     voice_mixing: bool = False
     stochastic: bool = False
     reads_markup: bool = False
-    """Whether its frontend takes pauses, inline phonemes and Markdown (`text/markup/markup.py`); else the service does."""
+    """Whether its frontend takes pauses, inline phonemes and Markdown (`text/markup/`); else the service does."""
     tags: frozenset[str] | None = None
     """Tags that a text may hold, such as `[laughter]`; None for an engine to which brackets are punctuation."""

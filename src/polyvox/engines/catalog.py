@@ -12,7 +12,7 @@ import structlog
 from polyvox.config import Settings, SettingsSection
 from polyvox.engines.cosyvoice.spec import COSYVOICE
 from polyvox.engines.kokoro.spec import KOKORO
-from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, PresetVoices, VoiceFitting
+from polyvox.engines.spec import EngineFactory, EngineSpec, ModelFolder, ModelOutline, PresetVoices, VoiceFitting
 from polyvox.engines.speechlm.spec import SPEECHLM
 from polyvox.engines.zipvoice.spec import ZIPVOICE
 from polyvox.errors import UnavailableError, UnknownModelError
@@ -81,6 +81,15 @@ class Catalog:
         except UnavailableError as error:
             return error.message
         return ""
+
+    def outline(self, model: str, settings: Settings) -> ModelOutline:
+        """Describe a model for lists before it is loaded; without voices where its package fails to."""
+        spec = self.spec(model)
+        try:
+            return spec.outline(model, settings)
+        except Exception:  # whatever a stranger's package raises, the lists show the other models
+            log.exception("voices of a model cannot be listed before it is loaded", model=model)
+            return ModelOutline((), spec.languages[model], spec.cloning)
 
     def recognize(self, folder: Path) -> ModelFolder | None:
         """The model that a folder holds, told from its files."""

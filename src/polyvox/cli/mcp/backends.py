@@ -62,7 +62,8 @@ class StartingBackend:
     async def _start(self) -> ServiceBackend:
         catalog = Catalog.installed()
         absence = partial(catalog.absence, settings=self._settings)
-        service = build_service(self._settings, catalog.factories, absence)
+        outline = partial(catalog.outline, settings=self._settings)
+        service = build_service(self._settings, catalog.factories, absence, outline)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(service.close)
             await service.start()

@@ -7,9 +7,11 @@ from types import MappingProxyType
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
-from polyvox.engines.cosyvoice.settings import CosyVoiceSettings
+from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_folder
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
+from polyvox.engines.cosyvoice.voice_file import voices_in
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
+from polyvox.types import Voice
 
 _CONFIG_FILES = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2, "cosyvoice.yaml": 1})
 
@@ -26,6 +28,11 @@ def _make(version: int, settings: Settings) -> Engine:
     from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 
     return CosyVoiceEngine(settings, version)
+
+
+def _voices(model: str, settings: Settings) -> Sequence[Voice]:
+    version = int(model.removeprefix("cosyvoice"))
+    return voices_in(_locate(model, settings) or installed_folder(settings.models_dir, version))
 
 
 def _recognize(folder: Path) -> ModelFolder | None:
@@ -62,6 +69,8 @@ COSYVOICE = EngineSpec(
     title="CosyVoice",
     models={f"cosyvoice{version}": partial(_make, version) for version in LANGUAGES},
     languages={f"cosyvoice{version}": languages for version, languages in LANGUAGES.items()},
+    voices=_voices,
+    cloning=True,
     settings=CosyVoiceSettings,
     tuning=CosyVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

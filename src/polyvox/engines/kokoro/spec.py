@@ -1,11 +1,14 @@
 """Kokoro's `EngineSpec`."""
 
+from collections.abc import Sequence
+
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.kokoro.presets import PRESETS
 from polyvox.engines.kokoro.settings import KokoroSettings
-from polyvox.engines.kokoro.voices import LANGUAGE_TAGS
+from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, available_voices
 from polyvox.engines.spec import EngineSpec, VoiceFitting
+from polyvox.types import Voice
 
 
 def _make(settings: Settings) -> Engine:
@@ -21,6 +24,10 @@ def _make_wren(settings: Settings) -> Engine:
     return KokoroEngine(settings.with_section(own), "wren")
 
 
+def _voices(_: str, settings: Settings) -> Sequence[Voice]:
+    return available_voices(settings.espeak)
+
+
 def _uses_gpu(settings: Settings) -> bool:
     """ONNX Runtime runs it on the CPU; only `native` asks for PyTorch in every process."""
     return settings.section(KokoroSettings).executor == "native"
@@ -31,6 +38,7 @@ KOKORO = EngineSpec(
     title="Kokoro",
     models={"kokoro": _make, "wren": _make_wren},
     languages={"kokoro": LANGUAGE_TAGS, "wren": LANGUAGE_TAGS},
+    voices=_voices,
     settings=KokoroSettings,
     uses_gpu=_uses_gpu,
     threads_field="threads",

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -78,6 +79,14 @@ def catalogue() -> tuple[Voice, ...]:
         for name in names.split()
         for voice in (f"{prefix}_{name}",)
     )
+
+
+def available_voices(espeak: str) -> tuple[Voice, ...]:
+    """All voices, each with the reason where its language cannot be spoken on this machine."""
+    from polyvox.text.phonemes.availability import unspoken
+
+    reasons = {language: unspoken((language,), espeak) for language in LANGUAGES.values()}
+    return tuple(replace(voice, reason=reasons[voice.language]) for voice in catalogue())
 
 
 class VoiceTable:

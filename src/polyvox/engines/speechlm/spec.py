@@ -1,5 +1,6 @@
 """Spec of the codec language model."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from polyvox.config import Settings
@@ -7,6 +8,7 @@ from polyvox.engines.base import Engine
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.tuning import SpeechLmTuning
+from polyvox.types import Voice
 
 NAME = "speechlm"
 LANGUAGES = frozenset({"ms", "en", "zh"})
@@ -17,6 +19,12 @@ def _make(settings: Settings) -> Engine:
     from polyvox.engines.speechlm.engine import SpeechLmEngine
 
     return SpeechLmEngine(settings)
+
+
+def built_in_voices(_: str, settings: Settings) -> Sequence[Voice]:
+    """The speakers that the settings name."""
+    speakers = settings.section(SpeechLmSettings).speakers
+    return [Voice(id=name, name=name.capitalize(), language="ms") for name in speakers]
 
 
 def _recognize(folder: Path) -> ModelFolder | None:
@@ -34,6 +42,8 @@ SPEECHLM = EngineSpec(
     title="The codec language model",
     models={NAME: _make},
     languages={NAME: LANGUAGES},
+    voices=built_in_voices,
+    cloning=True,
     settings=SpeechLmSettings,
     tuning=SpeechLmTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

@@ -39,6 +39,7 @@ ZIPVOICE = EngineSpec(
     title="ZipVoice",
     models={name: partial(_make, name) for name in VARIANTS},
     languages=dict.fromkeys(VARIANTS, LANGUAGES),
+    cloning=True,
     settings=ZipVoiceSettings,
     tuning=ZipVoiceTuning,
     requires=(Requirement("torch", "torch", "PyTorch"),),

@@ -93,4 +93,4 @@ def require(scopes: frozenset[Scope], operation: Operation) -> None:
 
 def ended_key() -> AuthenticationError:
     """The error for whatever is asked or under way with a key that was revoked or deleted."""
-    return AuthenticationError("This key was revoked; ask whoever runs the server for another.")
+    return AuthenticationError("This key was revoked or is unknown by now; ask whoever runs the server for another.")

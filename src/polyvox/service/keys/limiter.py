@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from polyvox.config import Settings
-from polyvox.errors import QuotaError, RateLimitError, RefusalReason
+from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason
 from polyvox.service.keys.access import ended_key
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.client_names import address_in, owner_in
@@ -70,7 +70,10 @@ class Limiter:
         )
 
     def holder(self, client: str) -> Holder | None:
-        """Whom a client's use is counted for; None for the server's own. `AuthenticationError` for a key that ended."""
+        """Whom a client's use is counted for; None for the server's own.
+
+        `AuthenticationError` for a key that was revoked, or that the server does not know any more.
+        """
         if not client:
             return None
         owner = owner_in(client)
@@ -121,6 +124,15 @@ class Limiter:
             self._metrics.key_used(holder.name, characters=spoken_characters)
 
         return Allowance(spend, end, characters, levels if rate is None else (rate, *levels))
+
+    def daily_limit(self, client: str, resource: str) -> int | None:
+        """The amount of a resource that a client may have a day, 0 for any amount; None where its key was revoked."""
+        try:
+            holder = self.holder(client)
+        except AuthenticationError:
+            return None
+        limits = Limits() if holder is None else holder.limits
+        return limits.characters_a_day if resource == Resource.CHARACTERS else limits.audio_seconds_a_day
 
     def _reservation(self, holder: Holder, characters: int, stream: str) -> Reservation:
         clock = self._ledger.clock

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from polyvox.config import Settings
-from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError
+from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
 from polyvox.service.keys.access import Access
 from polyvox.service.keys.operations import Operation
 from polyvox.service.pronunciation.pattern_worker import PatternMatches, PatternWorker
@@ -248,6 +248,9 @@ def _state(folder: Path) -> tuple[int, ...] | None:
         found = folder.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        log.error("dictionaries cannot be read", folder=str(folder), reason=str(error))
+        raise UnavailableError("The dictionaries cannot be read; the server's log has the cause.") from error
     # A change right after the last one may bear the same time.
     recent = 0 if time.time_ns() - found.st_mtime_ns > _SETTLED_NANOSECONDS else time.monotonic_ns()
     return (found.st_mtime_ns, found.st_ino, recent)

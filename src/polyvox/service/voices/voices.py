@@ -123,7 +123,7 @@ class VoiceService:
         return self._store.state.warnings + self._lacking()
 
     def _lacking(self) -> tuple[str, ...]:
-        cloning = [info for info in self._registry.models() if info.capabilities and info.capabilities.cloning]
+        cloning = [info for info in self._registry.models() if info.cloning]
         if not cloning:
             return ()
         lacking = []

@@ -196,8 +196,7 @@ async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[
 async def speaker_names(service: SpeechService, voices: VoiceService, owner: str) -> list[str]:
     """Every voice of the default model that this caller may name."""
     names = [voice.id for voice in service.registry.voices()]
-    known = service.registry.model(None).capabilities
-    if known is not None and known.cloning:
+    if service.registry.model(None).cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_SPEAKERS), owner)
         names += [record.name for record in page.voices]
         presets = voices.presets.names

@@ -189,8 +189,7 @@ async def list_voices(
 async def voices_of(model: str | None, service: SpeechService, voices: VoiceService, owner: str) -> list[Voice]:
     """The voices that an owner may speak with, of a model, the default one unless named."""
     listed = list(service.registry.voices(model))
-    known = service.registry.model(model).capabilities
-    if known is not None and known.cloning:
+    if service.registry.model(model).cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
         listed += [Voice(record.id, record.name, record.language) for record in page.voices]
     return listed
