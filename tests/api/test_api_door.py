@@ -27,17 +27,14 @@ from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
     "app",
-    "auth",
-    "body",
     "dependencies",
     "door",
     "errors",
-    "hosts",
-    "key_sources",
-    "origins",
     "paths",
     "refusals",
-    "size_limit",
+    "requests/body",
+    *(f"middleware/{name}" for name in ("auth", "hosts", "key_lifetime", "key_sources", "origins", "route_operations")),
+    "middleware/size_limit",
 )
 
 
