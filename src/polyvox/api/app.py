@@ -1,5 +1,6 @@
 """The HTTP application: the doors, and the middleware that every request and WebSocket passes."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -35,6 +36,7 @@ from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
 from polyvox.service.voices.voices import VoiceService
+from polyvox.text.normalize import load_normalizers
 
 _DESCRIPTION = """
 One speech server for many text-to-speech models, behind the APIs that people already call.
@@ -174,6 +176,7 @@ def _install_middleware(
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: SpeechService = app.state.service
     voices: VoiceService = app.state.voices
+    await asyncio.to_thread(load_normalizers)
     async with AsyncExitStack() as stack:
         if "server" in service.ready.reasons:
             await service.start()

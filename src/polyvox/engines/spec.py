@@ -9,15 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from polyvox.config import Settings, SettingsSection
-from polyvox.engines.base import Engine
 from polyvox.engines.kit.tuning import Tuning
 from polyvox.errors import UnavailableError, install_hint
 from polyvox.types import Voice
 
-EngineFactory = Callable[[Settings], Engine]
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
+
+EngineFactory = Callable[[Settings], "Engine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class EngineSpec:
     bundles: Mapping[str, str] = field(default_factory=dict)
     """The installed model whose files a model uses, where that has another name."""
 
-    def make(self, model: str, settings: Settings) -> Engine:
+    def make(self, model: str, settings: Settings) -> "Engine":
         """Make the engine for one model; `UnavailableError` names what has to be installed first."""
         self.check_installed()
         return self.models[model](settings)

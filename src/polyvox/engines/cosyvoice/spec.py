@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
@@ -12,6 +13,9 @@ from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
 from polyvox.engines.cosyvoice.voice_file import voices_in
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.types import Voice
+
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
 
 _CONFIG_FILES = MappingProxyType({"cosyvoice3.yaml": 3, "cosyvoice2.yaml": 2, "cosyvoice.yaml": 1})
 
@@ -24,7 +28,7 @@ LANGUAGES = MappingProxyType(
 )
 
 
-def _make(version: int, settings: Settings) -> Engine:
+def _make(version: int, settings: Settings) -> "Engine":
     from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
 
     return CosyVoiceEngine(settings, version)

@@ -23,9 +23,9 @@ from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.synthesis import KokoroSynthesis
 from polyvox.engines.kokoro.timing import word_timings
 from polyvox.engines.kokoro.vocabulary import IDS
+from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.engines.kokoro.voices import (
     LANGUAGE_TAGS,
-    VoiceTable,
     available_voices,
     catalogue,
     language_of,

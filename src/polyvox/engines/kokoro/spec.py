@@ -1,23 +1,26 @@
 """Kokoro's `EngineSpec`."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
 from polyvox.engines.kokoro.presets import PRESETS
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.voices import LANGUAGE_TAGS, available_voices
 from polyvox.engines.spec import EngineSpec, VoiceFitting
 from polyvox.types import Voice
 
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
 
-def _make(settings: Settings) -> Engine:
+
+def _make(settings: Settings) -> "Engine":
     from polyvox.engines.kokoro.engine import KokoroEngine
 
     return KokoroEngine(settings)
 
 
-def _make_wren(settings: Settings) -> Engine:
+def _make_wren(settings: Settings) -> "Engine":
     from polyvox.engines.kokoro.engine import KokoroEngine
 
     own = settings.section(KokoroSettings).model_copy(update={"decoder": "wren"})

@@ -2,20 +2,23 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.engines.speechlm.settings import SpeechLmSettings
 from polyvox.engines.speechlm.tuning import SpeechLmTuning
 from polyvox.types import Voice
+
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
 
 NAME = "speechlm"
 LANGUAGES = frozenset({"ms", "en", "zh"})
 _FILES = ("config.json", "tokenizer.json")
 
 
-def _make(settings: Settings) -> Engine:
+def _make(settings: Settings) -> "Engine":
     from polyvox.engines.speechlm.engine import SpeechLmEngine
 
     return SpeechLmEngine(settings)

@@ -1,10 +1,8 @@
 """Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Response
@@ -14,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from polyvox.api import debug
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.kokoro_fastapi import development as kokoro_dev
+from polyvox.api.dialects.kokoro_fastapi.settings import KOKORO_VARIABLES
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.door import Door
 from polyvox.api.requests.body import JsonRoute
@@ -37,7 +36,6 @@ from polyvox.api.responses.streaming import WARNING_HEADER, BodyFormat, SpeechRe
 from polyvox.errors import ForbiddenError
 from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
-from polyvox.settings_loader import ForeignVariables, is_on
 from polyvox.text.markup import say_as, ssml, ssml_values
 from polyvox.text.warnings import one_line
 from polyvox.types import SPEED_RANGE
@@ -53,36 +51,6 @@ _SSML_ERRORS: dict[int | str, dict[str, Any]] = {
     429: SPEECH_ERRORS[429],
 }
 _UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.()+-]")
-
-
-def _devices(variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Without a GPU both of that server's models run on the CPU; with one, `auto` finds it."""
-    on_cpu = not is_on(variables.get("use_gpu", "true")) or variables.get("device_type", "").strip().lower() == "cpu"
-    return {"kokoro_device": "cpu", "zipvoice_device": "cpu"} if on_cpu else {}
-
-
-FOREIGN = ForeignVariables(
-    "Kokoro-FastAPI's",
-    MappingProxyType({"default_voice": "default_voice"}),
-    derive=_devices,
-    ignored=frozenset(
-        (
-            "default_voice_code",
-            "output_dir",
-            "output_dir_size_limit_mb",
-            "temp_file_dir",
-            "voices_dir",
-            "allow_local_voice_saving",
-            "target_min_tokens",
-            "target_max_tokens",
-            "absolute_max_tokens",
-            "gap_trim_ms",
-            "enable_web_player",
-            "web_player_path",
-            "cors_enabled",
-        )
-    ),
-)
 
 
 def _mix_expression(voices: object) -> str:
@@ -213,7 +181,7 @@ DOOR = Door(
     tags={
         "Kokoro-FastAPI": "Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."
     },
-    foreign=FOREIGN,
+    foreign=KOKORO_VARIABLES,
     field_names=dict.fromkeys(("/dev/captioned_speech", "/dev/timestamp", "/dev/dialogue"), AUDIO_FIELD_NAMES)
     | {"/dev/generate_from_phonemes": {"input": "phonemes"}},
     operations={
