@@ -7,10 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_folder
 from polyvox.engines.cosyvoice.tuning import CosyVoiceTuning
-from polyvox.engines.cosyvoice.voice_file import voices_in
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
 from polyvox.types import Voice
 
@@ -36,6 +34,8 @@ def _make(version: int, settings: Settings) -> "Engine":
 
 def _voices(model: str, settings: Settings) -> Sequence[Voice]:
     version = int(model.removeprefix("cosyvoice"))
+    from polyvox.engines.cosyvoice.voice_file import voices_in
+
     return voices_in(_locate(model, settings) or installed_folder(settings.models_dir, version))
 
 
