@@ -97,6 +97,7 @@ protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
 
 docs: setup-dev  ## The settings reference, and the documents as a site in out/docs.
 	$(BIN)/python scripts/build_settings_reference.py
+	$(BIN)/python scripts/build_scopes_table.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir out/docs
 
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.
