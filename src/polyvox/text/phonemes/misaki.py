@@ -15,7 +15,7 @@ Name = Literal["us", "gb", "ja"]
 
 def blocks(name: Name) -> list[str]:
     """Each block's text: lines, or a JSON object."""
-    return _file(name)[1:]
+    return [block.decode() for block in _file(name)[1:]]
 
 
 def sources(name: Name) -> dict[str, str]:
@@ -24,6 +24,6 @@ def sources(name: Name) -> dict[str, str]:
     return hashes
 
 
-def _file(name: Name) -> list[str]:
+def _file(name: Name) -> list[bytes]:
     data = resources.files(__package__).joinpath(f"misaki_{name}.txt.gz").read_bytes()
-    return gzip.decompress(data).decode().split("\n\n")
+    return gzip.decompress(data).split(b"\n\n")
