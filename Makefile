@@ -94,7 +94,7 @@ nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a 
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
-	cd src/polyvox/api/grpc/protos && $(abspath $(BIN))/python -m grpc_tools.protoc -I. --descriptor_set_out=services.binpb *.proto
+	cd src/polyvox/api/dialects/grpc/protos && $(abspath $(BIN))/python -m grpc_tools.protoc -I. --descriptor_set_out=services.binpb *.proto
 
 docs: setup-dev  ## The settings reference, and the documents as a site in out/docs.
 	$(BIN)/python scripts/build_settings_reference.py

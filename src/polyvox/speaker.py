@@ -29,14 +29,14 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, EngineError, InvalidRequestError
-from polyvox.service.logs import configure_logging
-from polyvox.service.metrics import Metrics
-from polyvox.service.registry import Registry
-from polyvox.service.script_reader import MarkupRequest
+from polyvox.service.kinds.script_reader import MarkupRequest
+from polyvox.service.registry.registry import Registry
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
-from polyvox.service.voices import VoiceService
+from polyvox.service.telemetry.logs import configure_logging
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.voices import VoiceService
 from polyvox.settings_loader import Loader
 from polyvox.text.captions import CaptionFormat, captions, cues
 from polyvox.types import AudioChunk, Pcm, Utterance, Voice, WordTiming

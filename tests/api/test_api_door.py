@@ -11,14 +11,15 @@ from pydantic import Field
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
 from polyvox.api.app import create_app
+from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusal
-from polyvox.api.schemas import RequestBody, SpeechBody, Text
-from polyvox.api.speech_requests import SpeechVariant, speech_request
-from polyvox.api.streaming import SpeechResponse, audio_body
+from polyvox.api.requests.schemas import RequestBody, SpeechBody, Text
+from polyvox.api.requests.speech_requests import SpeechVariant, speech_request
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader

@@ -9,9 +9,9 @@ import pytest
 from helpers.fakes import ToneEngine, missing_bundle, tone_settings, tone_spec
 from helpers.serving import called
 from polyvox.engines.catalog import Catalog
-from polyvox.service.metrics import Metrics
-from polyvox.service.registry import Registry
+from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
+from polyvox.service.telemetry.metrics import Metrics
 
 pytestmark = pytest.mark.anyio
 

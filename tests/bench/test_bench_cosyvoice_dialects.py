@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from helpers.cloning import Studio, opened
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import served
-from polyvox.api.grpc.server import GrpcServer
+from polyvox.api.dialects.grpc.server import GrpcServer
 from polyvox.audio.encode import AudioFormat, StreamEncoder, wav_header
 from polyvox.bench.audio_meter import Mp3Meter, SampleMeter, meter_for
 from polyvox.bench.dialects import dialect_named

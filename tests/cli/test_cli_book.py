@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from helpers.epubs import epub
 from helpers.fakes import ToneEngine, tone_catalog
 from polyvox.books.options import NarrationProgress
-from polyvox.cli import narrating
+from polyvox.cli.book import narrating
+from polyvox.cli.book.narrating import pace
 from polyvox.cli.main import app
-from polyvox.cli.narrating import pace
 from polyvox.engines.catalog import Catalog
 
 MARKDOWN = (

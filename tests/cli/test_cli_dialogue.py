@@ -9,10 +9,10 @@ from helpers.fakes import ToneEngine, tone_catalog, tone_service
 from helpers.serving import served
 from polyvox.audio.decode import decode
 from polyvox.cli.main import app
-from polyvox.cli.turns import read_turns
+from polyvox.cli.speech.turns import read_turns
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import InvalidRequestError
-from polyvox.service.dialogue_segments import DialogueTurn
+from polyvox.service.kinds.dialogue_segments import DialogueTurn
 
 SCRIPT = """
 low: Is the tide out?

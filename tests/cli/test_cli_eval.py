@@ -12,8 +12,8 @@ from helpers.fakes import PlainToneEngine, ToneEngine, tone_catalog
 from helpers.scripted_server import ScriptedServer
 from polyvox.audio.decode import decode
 from polyvox.audio.encode import AudioFormat, encode
-from polyvox.cli import speakers
 from polyvox.cli.main import app
+from polyvox.cli.speech import speakers
 from polyvox.engines.catalog import Catalog
 from polyvox.evaluate.metric import Metric
 from polyvox.evaluate.scorers import Scorers

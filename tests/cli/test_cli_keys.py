@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from polyvox.api.hosts import check_exposure
+from polyvox.api.middleware.hosts import check_exposure
 from polyvox.cli.main import app
 from polyvox.errors import ForbiddenError
 from polyvox.installation import load_settings

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from polyvox.bundles.record import BundleRecord
-from polyvox.cli import model_folder
-from polyvox.cli.model_folder import fetched, is_repository, settings_for
+from polyvox.cli.serve import model_folder
+from polyvox.cli.serve.model_folder import fetched, is_repository, settings_for
 from polyvox.engines.catalog import BUILT_IN, Catalog
 from polyvox.errors import BundleError
 from polyvox.installation import load_settings

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from helpers.fakes import ToneEngine, tone_catalog
 from polyvox.cli.main import app
-from polyvox.cli.nearest_voice import nearest_voice
-from polyvox.cli.spoken_words import PLAYER_SECONDS, SpokenWords
+from polyvox.cli.speech.nearest_voice import nearest_voice
+from polyvox.cli.speech.spoken_words import PLAYER_SECONDS, SpokenWords
 from polyvox.engines.catalog import Catalog
 from polyvox.types import Span, Voice, WordTiming
 

@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.attacked_server import attacked_server
-from polyvox.api.wyoming.event import Event
+from polyvox.api.dialects.wyoming.event import Event
 from polyvox.cli.main import app
-from polyvox.cli.server import run_server
 from polyvox.errors import ForbiddenError, UnavailableError
 from polyvox.installation import load_settings
+from polyvox.server.process import run_server
 
 SECONDS_OF_NOISE = 20
 

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from polyvox.errors import STATUS
 from polyvox.runtime.gpu_usage import GpuUsage
-from polyvox.service.metrics import Metrics
+from polyvox.service.telemetry.metrics import Metrics
 
 ROOT = Path(__file__).parents[2] / "deploy"
 DASHBOARD = json.loads((ROOT / "grafana/dashboards/polyvox.json").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.clauses import Clause, clauses, parse
-from polyvox.text.markup import InlinePhonemes
+from polyvox.text.markup.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.types import ChunkPolicy, NormalizationOptions
 

@@ -12,7 +12,7 @@ from polyvox.engines.kit.playhead import Playhead
 from polyvox.errors import OverloadedError
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.stage import Stage
-from polyvox.service.client_names import key_client
+from polyvox.service.keys.client_names import key_client
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 

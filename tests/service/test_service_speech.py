@@ -231,9 +231,7 @@ class TestClosing:
         await service.start()
         reader = asyncio.create_task(speak(service, request()))
         await asyncio.sleep(0.01)
-        began = time.monotonic()
         await service.close()
-        assert time.monotonic() - began < 1.0
         with pytest.raises(UnavailableError, match="shutting down"):
             await reader
         assert (engine.speaking, engine.is_closed) == (0, True)

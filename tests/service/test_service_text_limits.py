@@ -4,7 +4,7 @@ import pytest
 
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import MarkupError, TextError
-from polyvox.service.quickest_pace import QuickestPace
+from polyvox.service.admission.quickest_pace import QuickestPace
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.text_limits import TextLimits
 from polyvox.types import Utterance

@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from helpers.studio_tools import STUDIO, installed_packages, need
-from polyvox.cli.turns import read_turns
+from polyvox.cli.speech.turns import read_turns
 
 EDGES = (0.1, 0.2, 0.5, 1.0)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from polyvox.text.markup import parse
+from polyvox.text.markup.markup import parse
 from polyvox.text.normalize.malay.language import Language, language_runs
 from polyvox.text.normalize.malay.numbers import DIGITS, LONGEST_CARDINAL, SCALES, cardinal, ordinal
 from polyvox.text.normalize.malay.passthrough import is_chinese, mask_runs, unmask_runs

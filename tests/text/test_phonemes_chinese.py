@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.reading_corpus import load
-from polyvox.text import markup
+from polyvox.text.markup import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.chinese import ChinesePhonemizer, pinyin, word_cutter
 from polyvox.text.phonemes.english import EnglishPhonemizer

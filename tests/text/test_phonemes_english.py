@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from polyvox.text import markup
+from polyvox.text.markup import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.base import MAX_WORD_PHONEMES
 from polyvox.text.phonemes.english import EnglishPhonemizer

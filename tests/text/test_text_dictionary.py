@@ -20,8 +20,8 @@ from polyvox.text.dictionary import (
     write_pls,
 )
 from polyvox.text.grapheme_frontend import GraphemeFrontend
+from polyvox.text.markup.script import Passage
 from polyvox.text.phoneme_frontend import PhonemeFrontend
-from polyvox.text.script import Passage
 from polyvox.text.spoken import SpokenWord
 from polyvox.text.timed_words import timed_words
 from polyvox.text.tracked import TrackedText

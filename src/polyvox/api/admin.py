@@ -7,9 +7,9 @@ from fastapi import APIRouter, Depends, Query, Response
 from starlette.responses import JSONResponse
 
 from polyvox.api.dependencies import Service, Voices
-from polyvox.api.origins import refuse_foreign_pages
-from polyvox.api.rust_metrics import RustServerMetrics
-from polyvox.api.schemas import PRINTABLE, ErrorBody
+from polyvox.api.dialects.cosyvoice.rust_metrics import RustServerMetrics
+from polyvox.api.middleware.origins import refuse_foreign_pages
+from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService
 
@@ -28,6 +28,7 @@ _ADMIN_ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "No such model."},
     409: {"model": ErrorBody, "description": "Requests use the model."},
 }
+_KEYS_WARNING = "The keys cannot be read; those read before are accepted and no others. The server's log has the cause."
 _NamedModel = Annotated[str | None, Query(max_length=200, pattern=PRINTABLE, description="The model's name.")]
 
 
@@ -53,7 +54,7 @@ async def health() -> dict[str, str]:
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})
 async def ready(service: Service, voices: Voices) -> JSONResponse:
-    """200 when the default model can speak. `warnings` says what else should be mended, such as the voice store.
+    """200 when the default model can speak. `warnings` says what else should be mended: the voice store, the keys.
 
     `loading` has the models that requests wait for: `seconds` since the load began, requests `waiting`, and the seconds
     that its last load took. `gpus` has the memory of each GPU, in bytes, and the share of time it was busy.
@@ -66,6 +67,8 @@ async def ready(service: Service, voices: Voices) -> JSONResponse:
         "reasons": state.reasons,
     }
     warnings = state.warnings | ({"voices": " ".join(voices.warnings)} if voices.warnings else {})
+    if service.accounts.keyring.problem:
+        warnings["keys"] = _KEYS_WARNING
     if warnings:
         body["warnings"] = warnings
     if loading := service.registry.loading():

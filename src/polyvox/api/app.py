@@ -1,5 +1,6 @@
 """The HTTP application: the doors, and the middleware that every request and WebSocket passes."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -9,29 +10,30 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from polyvox.api import admin
-from polyvox.api.auth import BearerAuth
-from polyvox.api.body_intake import BodyIntake
 from polyvox.api.docs_page import install_docs
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
-from polyvox.api.ephemeral_keys import EphemeralKeys
 from polyvox.api.errors import UnexpectedErrors, install_handlers
-from polyvox.api.hosts import HostCheck
+from polyvox.api.middleware.auth import BearerAuth
+from polyvox.api.middleware.body_intake import BodyIntake
+from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
+from polyvox.api.middleware.hosts import HostCheck
+from polyvox.api.middleware.origins import OriginCheck
+from polyvox.api.middleware.request_ids import RequestIds
+from polyvox.api.middleware.request_traces import RequestTraces
+from polyvox.api.middleware.size_limit import SizeLimit, largest_message
+from polyvox.api.middleware.socket_limit import SocketLimit
 from polyvox.api.openapi import describe_access
-from polyvox.api.origins import OriginCheck
 from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusals
-from polyvox.api.request_ids import RequestIds
-from polyvox.api.request_traces import RequestTraces
+from polyvox.api.responses.streaming import PUBLIC_HEADERS
 from polyvox.api.shared_paths import PathSharing
-from polyvox.api.size_limit import SizeLimit, largest_message
-from polyvox.api.socket_limit import SocketLimit
-from polyvox.api.streaming import PUBLIC_HEADERS
-from polyvox.service.downloads import Downloads
-from polyvox.service.fitting import FittingService
+from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.voices.fitting import FittingService
+from polyvox.service.voices.voices import VoiceService
+from polyvox.text.normalize import load_normalizers
 
 _DESCRIPTION = """
 One speech server for many text-to-speech models, behind the APIs that people already call.
@@ -158,6 +160,7 @@ def _install_middleware(
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: SpeechService = app.state.service
     voices: VoiceService = app.state.voices
+    await asyncio.to_thread(load_normalizers)
     async with AsyncExitStack() as stack:
         if "server" in service.ready.reasons:
             await service.start()

@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import APIRouter, Depends
 
 from polyvox.api.dependencies import Service
-from polyvox.api.schemas import ErrorBody
+from polyvox.api.requests.schemas import ErrorBody
 from polyvox.errors import ForbiddenError
 
 _MEMORY = Path("/proc/meminfo")

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from fastapi import APIRouter, FastAPI
 
-from polyvox.api.key_sources import KeySources
+from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.refusals import Wording
+from polyvox.api.requests.speech_requests import SpeechAdapter
+from polyvox.api.responses.streaming import FieldNames
 from polyvox.api.shared_paths import SharedPaths
-from polyvox.api.speech_requests import SpeechAdapter
-from polyvox.api.streaming import FieldNames
 from polyvox.config import Settings, SettingsSection
 from polyvox.settings_loader import ForeignVariables
 
@@ -20,7 +20,8 @@ class Door:
     """One dialect over HTTP or WebSocket.
 
     Keys of mappings by path, and the paths themselves, are patterns of `PathTable`: a path, or a prefix and `*`. To add
-    a dialect, write a module that ends with its `DOOR` and add that to `DOORS`.
+    a dialect, write a module that ends with its `DOOR` and add that to `DOORS`; its `settings` and `foreign` belong
+    into `DIALECT_SETTINGS` as well.
     """
 
     name: str

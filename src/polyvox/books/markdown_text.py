@@ -9,7 +9,7 @@ from polyvox.books.blocks import SCENE_BREAK, Block, chapters_of
 from polyvox.books.manuscript import Manuscript, ManuscriptLimits
 from polyvox.books.words import VOICE_TAG, pieces
 from polyvox.errors import ManuscriptError, MarkupError
-from polyvox.text import markup
+from polyvox.text.markup import markup
 
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(?P<fields>.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD: Final = re.compile(

@@ -24,7 +24,7 @@ from polyvox.deploy.messages import (
 from polyvox.engines.base import SupportsCodes, SupportsConversion, SupportsDialogue, SupportsMixing, SupportsPhonemes
 from polyvox.errors import UnavailableError
 from polyvox.runtime.stage import Observer
-from polyvox.service.tracing import outgoing_headers
+from polyvox.service.telemetry.tracing import outgoing_headers
 from polyvox.types import AudioChunk, Capabilities, EngineLocation, PreparedVoice, Utterance, Voice, VoicePrompt
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

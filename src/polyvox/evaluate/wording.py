@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from polyvox.evaluate.wer import WerResult, word_error_rate, words_of
-from polyvox.text import markup
 from polyvox.text.detect import detect_language
+from polyvox.text.markup import markup
 from polyvox.text.normalize import normalizer_for
 from polyvox.types import NormalizationOptions
 

@@ -8,11 +8,11 @@ import numpy.typing as npt
 
 from polyvox.engines.base import SupportsMixing, SupportsPhonemes
 from polyvox.errors import InvalidRequestError, MarkupError, TextError
-from polyvox.service.model_loader import Hold
-from polyvox.service.script_reader import ssml_rules
-from polyvox.service.side_work import SideWork
+from polyvox.service.admission.side_work import SideWork
+from polyvox.service.kinds.script_reader import ssml_rules
+from polyvox.service.registry.model_loader import Hold
 from polyvox.service.text_limits import TextLimits
-from polyvox.text import ssml
+from polyvox.text.markup import ssml
 from polyvox.text.warnings import Warnings
 
 Answer = TypeVar("Answer")

@@ -18,24 +18,35 @@ from polyvox.errors import (
     status_of,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.admission import Admission
-from polyvox.service.batch_slots import BatchSlots
-from polyvox.service.chunk_log import ChunkLog
+from polyvox.service.admission.admission import Admission
+from polyvox.service.admission.batch_slots import BatchSlots
+from polyvox.service.admission.output_budget import OutputBudget
+from polyvox.service.admission.pending_bodies import PendingBodies
+from polyvox.service.admission.quickest_pace import QuickestPace
+from polyvox.service.admission.side_work import SideWork
+from polyvox.service.admission.slotless import SlotlessTicket
+from polyvox.service.admission.ticket import Job, Ticket
+from polyvox.service.cache.model_fingerprint import ModelFingerprints
+from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
+from polyvox.service.cache.speech_key import speech_key
 from polyvox.service.delivery import Delivery
-from polyvox.service.dictionaries import Dictionaries
 from polyvox.service.keys.accounts import Accounts
 from polyvox.service.keys.counters import Level
 from polyvox.service.keys.limiter import Allowance, Holder, require
 from polyvox.service.keys.record import Scope
-from polyvox.service.metrics import Metrics
-from polyvox.service.model_fingerprint import ModelFingerprints
-from polyvox.service.model_loader import Hold
-from polyvox.service.output_budget import OutputBudget
-from polyvox.service.pending_bodies import PendingBodies
-from polyvox.service.pronunciation import Pronunciation
-from polyvox.service.quickest_pace import QuickestPace
-from polyvox.service.readiness import Readiness
-from polyvox.service.registry import Registry
+from polyvox.service.kinds.request_kind import (
+    CollectsWarnings,
+    RequestKind,
+    SpeakSilence,
+    SpeakText,
+    TakesPronunciation,
+)
+from polyvox.service.kinds.script_reader import ScriptReader
+from polyvox.service.kinds.stream_in import SpeakStream
+from polyvox.service.pronunciation.dictionaries import Dictionaries
+from polyvox.service.pronunciation.pronunciation import Pronunciation
+from polyvox.service.registry.model_loader import Hold
+from polyvox.service.registry.registry import Readiness, Registry
 from polyvox.service.request_checks import (
     adapted,
     check_numbers,
@@ -43,26 +54,19 @@ from polyvox.service.request_checks import (
     delivery_of,
     with_code_blocks,
 )
-from polyvox.service.request_kind import CollectsWarnings, RequestKind, SpeakSilence, SpeakText, TakesPronunciation
-from polyvox.service.rotated_file import RotatedFile
-from polyvox.service.script_reader import ScriptReader
 from polyvox.service.session import Session, SessionPlan
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
-from polyvox.service.side_work import SideWork
-from polyvox.service.slotless import SlotlessTicket
-from polyvox.service.speech_cache import SpeechCache, SpeechKey
-from polyvox.service.speech_key import speech_key
-from polyvox.service.speech_output import SpeechOutput
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 from polyvox.service.speech_source import SpeechSource
-from polyvox.service.stream_in import SpeakStream
+from polyvox.service.telemetry.chunk_log import ChunkLog
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.telemetry.rotated_file import RotatedFile
+from polyvox.service.telemetry.tracing import Tracer
 from polyvox.service.text_limits import TextLimits
-from polyvox.service.ticket import Job, Ticket
-from polyvox.service.timed_engine import timed_engine
-from polyvox.service.tracing import Tracer
-from polyvox.service.voice_resolver import ResolvedVoice
-from polyvox.service.word_timer import WordTimer
+from polyvox.service.voices.voice_resolver import ResolvedVoice
+from polyvox.service.words.timed_engine import timed_engine
+from polyvox.service.words.word_timer import WordTimer
 from polyvox.text.warnings import Warnings
 from polyvox.types import SPEED_RANGE, CodeBlocks, Utterance
 from polyvox.voices.records import SHARED_OWNER

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from polyvox.config import Settings
 from polyvox.errors import MarkupError, TextError
-from polyvox.text import markup
-from polyvox.text.spoken_length import spoken_seconds
+from polyvox.text.markup import markup
+from polyvox.text.segmentation.spoken_length import spoken_seconds
 
 
 @dataclass(frozen=True, slots=True)

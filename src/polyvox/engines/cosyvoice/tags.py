@@ -6,7 +6,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
-from polyvox.text.inline_tags import TagRules, cleaned
+from polyvox.text.markup.inline_tags import TagRules, cleaned
 from polyvox.text.tracked import TrackedText
 from polyvox.text.warnings import Warnings
 

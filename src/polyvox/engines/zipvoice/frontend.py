@@ -10,9 +10,9 @@ from polyvox.engines.zipvoice.chunking import ClauseChunk, chunk_clauses
 from polyvox.engines.zipvoice.clauses import MaskedText, clauses, parse
 from polyvox.engines.zipvoice.variants import LANGUAGES
 from polyvox.errors import InvalidRequestError
-from polyvox.text.code_blocks import announcement
 from polyvox.text.detect import detect_language
-from polyvox.text.markup import InlinePhonemes
+from polyvox.text.markup.code_blocks import announcement
+from polyvox.text.markup.markup import InlinePhonemes
 from polyvox.text.spoken import Pause
 from polyvox.text.tokenizers.emilia import EmiliaTokenizer
 from polyvox.text.tokenizers.vocabulary import TokenVocabulary

@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import shutil
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
@@ -25,7 +24,7 @@ from polyvox.errors import (
     UnavailableError,
 )
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.client_names import job_client
+from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import (
     ACTIVE,
     CANCELLABLE,
@@ -36,14 +35,14 @@ from polyvox.service.jobs.record import (
     JobRecord,
     JobStatus,
 )
-from polyvox.service.jobs.runner import JobRunner, clear_speech
+from polyvox.service.jobs.runner import JobRunner, LimitOf, clear_speech
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import FILES, NARRATION, JobWork, SpeakFor, shown_progress
-from polyvox.service.metrics import Metrics
-from polyvox.service.narrator import Narrator
+from polyvox.service.keys.client_names import job_client
 from polyvox.service.speech import SpeechService
-from polyvox.service.voices import VoiceService
+from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.reserve import is_full
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -79,11 +78,17 @@ class JobService:
     """
 
     def __init__(
-        self, settings: Settings, metrics: Metrics, speak_for: SpeakFor, webhooks: Webhooks | None = None
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        speak_for: SpeakFor,
+        limit_of: LimitOf,
+        webhooks: Webhooks | None = None,
     ) -> None:
         self._settings = settings
         self._metrics = metrics
         self._speak_for = speak_for
+        self._limit_of = limit_of
         self._webhooks = Webhooks(settings) if webhooks is None else webhooks
         self._folder = settings.data_dir / "jobs" if settings.jobs_folder is None else settings.jobs_folder
         self._store: JobStore | None = None
@@ -105,7 +110,10 @@ class JobService:
             resolver = voices.resolver
             return Narrator(service, resolver, options, owner=record.owner, client=client, door=DOOR).speak
 
-        return cls(service.settings, service.metrics, speak_for)
+        def limit_of(owner: str, resource: str) -> int | None:
+            return service.accounts.limiter.daily_limit(job_client(owner), resource)
+
+        return cls(service.settings, service.metrics, speak_for, limit_of)
 
     async def start(self) -> None:
         """Go on with the jobs that there are, now or as soon as another process has made the folder."""
@@ -194,7 +202,7 @@ class JobService:
 
     async def pause(self, job_id: str, owner: str) -> JobRecord:
         """Stop speaking a job; what is spoken stays."""
-        edit = partial(replace, status=JobStatus.PAUSED, error=None)
+        edit = partial(replace, status=JobStatus.PAUSED, error=None, wait=None)
         return await self._moved(job_id, owner, ACTIVE, edit, "be paused", unchanged=(JobStatus.PAUSED,))
 
     async def resume(self, job_id: str, owner: str) -> JobRecord:
@@ -260,7 +268,7 @@ class JobService:
         return created
 
     def _check_room(self, store: JobStore) -> None:
-        if shutil.disk_usage(store.folder("")).free < self._settings.job_min_free_bytes:
+        if store.free_bytes < self._settings.job_min_free_bytes:
             raise _no_room()
 
     async def _moved(
@@ -331,7 +339,9 @@ class JobService:
             if self._store is None:
                 self._store = await asyncio.to_thread(JobStore, self._folder)
             if self._runner is None and self._settings.max_jobs:
-                self._runner = JobRunner(self._settings, self._store, self._make_work, self._webhooks, self._metrics)
+                self._runner = JobRunner(
+                    self._settings, self._store, self._make_work, self._limit_of, self._webhooks, self._metrics
+                )
             return self._store
 
     def _check_open(self) -> None:

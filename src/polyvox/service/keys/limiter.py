@@ -6,12 +6,13 @@ from typing import Protocol
 
 from polyvox.config import Settings
 from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason, ScopeError
-from polyvox.service.client_addresses import ClientAddresses
-from polyvox.service.client_names import address_in, owner_in
+from polyvox.service.keys.client_addresses import ClientAddresses
+from polyvox.service.keys.client_names import address_in, owner_in
 from polyvox.service.keys.counters import Counters, Level, Reservation, Resource
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import UsageLedger
-from polyvox.service.keys.record import ANONYMOUS, KeyRecord, Limits, Scope
+from polyvox.service.keys.record import KeyRecord, Limits, Scope
+from polyvox.service.telemetry.key_names import ANONYMOUS
 
 _SENTENCES = {
     Resource.REQUESTS: "{whose} may send {limit:,} requests a minute; try again in {wait:,} s.",
@@ -76,14 +77,20 @@ class Limiter:
         )
 
     def holder(self, client: str) -> Holder | None:
-        """Whom a client's use is counted for; None for the server's own. `AuthenticationError` for a revoked key."""
+        """Whom a client's use is counted for; None for the server's own.
+
+        `AuthenticationError` for a key that was revoked, or that the server does not know any more.
+        """
         if not client:
             return None
         owner = owner_in(client)
         record = None if owner is None else self._keyring.by_owner(owner)
+        ended = record.revoked is not None if record is not None else bool(owner) and self._keyring.asks
+        if ended:
+            raise AuthenticationError(
+                "This key was revoked or is unknown by now; ask whoever runs the server for another."
+            )
         if record is not None:
-            if record.revoked is not None:
-                raise AuthenticationError("This key was revoked; ask whoever runs the server for another.")
             return Holder.of_key(record)
         group = self._addresses.group(address_in(client).partition("/")[0]) if owner is None else None
         limits = Limits() if group is None else self._address_limits
@@ -127,6 +134,15 @@ class Limiter:
             self._metrics.key_used(holder.name, characters=spoken_characters)
 
         return Allowance(spend, end, characters, levels if rate is None else (rate, *levels))
+
+    def daily_limit(self, client: str, resource: str) -> int | None:
+        """The amount of a resource that a client may have a day, 0 for any amount; None where its key was revoked."""
+        try:
+            holder = self.holder(client)
+        except AuthenticationError:
+            return None
+        limits = Limits() if holder is None else holder.limits
+        return limits.characters_a_day if resource == Resource.CHARACTERS else limits.audio_seconds_a_day
 
     def _reservation(self, holder: Holder, characters: int, stream: str) -> Reservation:
         clock = self._ledger.clock

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 from polyvox.text.characters import INVISIBLE
-from polyvox.text.split import sentences
+from polyvox.text.segmentation.split import sentences
 from polyvox.text.tracked import TrackedText
 from polyvox.types import WordTiming
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from polyvox.text.characters import HAN
-from polyvox.text.markup import Insert
+from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.pinyin import syllable
 from polyvox.text.phonemes.polyphones import corrections

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-from polyvox.text.markup import Insert
+from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes import g2p
 from polyvox.text.phonemes.alphabet import ENGLISH_CONSONANTS, ENGLISH_VOWELS, PUNCTUATION
 from polyvox.text.phonemes.base import split_phonemes, spoken_insert

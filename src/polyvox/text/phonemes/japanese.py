@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from polyvox.errors import UnavailableError, install_hint
 from polyvox.text.characters import HAN
-from polyvox.text.markup import Insert
+from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes import misaki
 from polyvox.text.phonemes.base import Phonemizer, split_phonemes
 from polyvox.text.phonemes.japanese_counters import LONGEST_NUMBER, NUMBER_AND_COUNTER, counted_kana, number_kana

@@ -1,0 +1,44 @@
+"""What the application knows of this dialect."""
+
+from fastapi import APIRouter
+
+from polyvox.api.dialects.elevenlabs import dialogue, dialogue_input, lists, multi_stream_input, speech, stream_input
+from polyvox.api.dialects.elevenlabs.errors import detail
+from polyvox.api.dialects.elevenlabs.requests import FIELD_NAMES, NAME
+from polyvox.api.dialects.elevenlabs.settings import ElevenLabsSettings
+from polyvox.api.door import Door
+from polyvox.api.middleware.key_sources import KeySources
+from polyvox.api.shared_paths import SharedPaths
+
+_PREFIX = "/elevenlabs"
+_KEY_HEADER = "xi-api-key"
+_OWN = (
+    speech.router,
+    dialogue.router,
+    lists.own,
+    stream_input.router,
+    multi_stream_input.router,
+    dialogue_input.router,
+)
+_PATHS = ("/v1/text-to-speech/*", "/v1/text-to-dialogue*", "/v2/voices", "/v1/user*", f"{_PREFIX}/*")
+
+router = APIRouter()
+for _router in _OWN:
+    router.include_router(_router)
+    router.include_router(_router, prefix=_PREFIX, include_in_schema=False)
+router.include_router(lists.shared, prefix=_PREFIX)
+
+DOOR = Door(
+    NAME,
+    router,
+    tags={
+        "ElevenLabs": "ElevenLabs' speech API. A client's base URL is the server's, or the server's and `/elevenlabs`; "
+        "with the header `xi-api-key`, `/v1/voices` and `/v1/models` are this dialect's too."
+    },
+    settings=ElevenLabsSettings,
+    wordings=dict.fromkeys(_PATHS, detail),
+    field_names=dict.fromkeys(_PATHS, FIELD_NAMES),
+    lists=["/v2/voices", *(f"{_PREFIX}{path}" for path in ("/v1/models", "/v1/voices*", "/v2/voices"))],
+    keys=dict.fromkeys(_PATHS, KeySources(headers=(_KEY_HEADER,))),
+    shared=SharedPaths(_KEY_HEADER, ["/v1/models", "/v1/voices*"], _PREFIX),
+)

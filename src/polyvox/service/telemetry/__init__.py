@@ -1,0 +1,1 @@
+"""What operators see of the service: metrics, logs, traces, and records of chunks."""
