@@ -90,6 +90,7 @@ $(VENV)-vllm/.installed:
 nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray: 2 GB to fetch.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
