@@ -12,6 +12,7 @@ from polyvox.api.requests.speech_requests import SpeechAdapter
 from polyvox.api.responses.streaming import FieldNames
 from polyvox.api.shared_paths import SharedPaths
 from polyvox.config import Settings, SettingsSection
+from polyvox.service.keys.operations import Operation
 from polyvox.settings_loader import ForeignVariables
 
 
@@ -49,8 +50,8 @@ class Door:
     """Paths of lists, which need no key where the setting `public_lists` says so."""
     keys: Mapping[str, KeySources] = field(default_factory=dict)
     """Where else than as a bearer key a key may come, by path."""
-    registered: Sequence[str] = ()
-    """Paths of what keys register, such as voices: changes there need the scope `voices`."""
+    operations: Mapping[str, Operation] = field(default_factory=dict)
+    """The operation of each of its routes, by method and path: `POST /v1/audio/speech`, `WS /socket`."""
     ephemeral: Sequence[str] = ()
     """Paths that also take the keys that the server hands out for a while."""
     shared: SharedPaths | None = None
