@@ -45,7 +45,7 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 
 clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
 
-# This server runs on the CPU. Unless somebody has chosen, it speaks through Wren, which takes a tenth of the full decoder's time.
+# This server runs on the CPU. Unless somebody has chosen, it speaks through Wren, which takes less than a tenth of the full decoder's CPU time.
 ifeq ($(wildcard polyvox.yaml .env)$(POLYVOX_CONFIG)$(POLYVOX_MODELS)$(POLYVOX_DEFAULT_MODEL),)
 serve: export POLYVOX_MODELS = wren,kokoro
 serve: export POLYVOX_DEFAULT_MODEL = wren
