@@ -34,7 +34,7 @@ _SIBILANT: Final = frozenset("szʃʒ")
 
 @dataclass(frozen=True, slots=True)
 class LexiconRules:
-    """Rules of the rewriting: a text's language, whether the model takes `[word](/phonemes/)`, and the model's own tags."""
+    """Rules of a rewriting: the language, whether the model takes `[word](/phonemes/)`, and the model's own tags."""
 
     language: str = ""
     phonemes: bool = False
