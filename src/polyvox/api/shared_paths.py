@@ -20,10 +20,10 @@ class SharedPaths:
     paths: Sequence[str]
     prefix: str
     value: str = ""
-    """Text that the header has to contain, where others send it too."""
+    """What the header has to contain, where others send it too."""
 
     def is_sent(self, headers: Headers) -> bool:
-        """Return whether one of its clients sent these headers."""
+        """Whether one of its clients sent these headers."""
         return self.header in headers and self.value in headers[self.header]
 
 

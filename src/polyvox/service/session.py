@@ -67,7 +67,7 @@ _NEXT: Mapping[SessionState, frozenset[SessionState]] = {
 
 @dataclass(frozen=True, slots=True)
 class SessionPlan:
-    """The work of a session, fixed before it starts.
+    """What a session will do, fixed before it starts.
 
     `chars` is the length of the text so far: one that arrives grows. `overhead` is how many chunks take longer than the
     engine's pace explains: the first, where a voice is prepared. `cache` is None for speech that is not cached.
@@ -94,7 +94,7 @@ class SessionPlan:
 
     @property
     def from_cache(self) -> bool:
-        """True if no model is asked."""
+        """Whether no model is asked."""
         return self.cache is not None and self.cache.hit
 
     @property
@@ -114,7 +114,7 @@ class SessionPlan:
 
 @dataclass(slots=True)
 class _Progress:
-    """Counts of what a session has produced so far, and the time it took."""
+    """What a session has produced so far, and the time it took."""
 
     opened: float
     chunks: int = 0
@@ -147,7 +147,7 @@ class Session:
         trace: SessionTrace | None = None,
     ) -> None:
         self.allowance = allowance
-        """Its share of the limits of its key or address."""
+        """How its key or address stands to its limits."""
         self.output = output
         self.executor = executor
         self._plan = plan
@@ -203,7 +203,7 @@ class Session:
 
     @property
     def cache(self) -> CacheUse | None:
-        """Its use of the cache of speech; None for speech that is not cached."""
+        """How it has to do with the cache of speech; None for speech that is not cached."""
         return self._plan.cache
 
     @property
@@ -249,7 +249,7 @@ class Session:
 
     @property
     def _deadline(self) -> float:
-        """The time at which the request has lived too long, time without text not counted."""
+        """When the request has lived too long, time without text not counted."""
         return self._progress.opened + self._plan.deadline + self._progress.idle_seconds
 
     @property
@@ -372,7 +372,7 @@ class Session:
 
     @property
     def _is_heard(self) -> bool:
-        """True if somebody may listen while it is made: nobody does so to a background request."""
+        """Whether somebody may listen while it is made: nobody does so to a background request."""
         return isinstance(self._ticket, Ticket) and not self._ticket.job.background
 
     def _settle(self, task: "asyncio.Task[None]") -> None:

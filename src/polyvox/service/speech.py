@@ -83,7 +83,7 @@ _ANY_TEXT = "a"
 
 @dataclass(frozen=True, slots=True)
 class _Caller:
-    """The client that a request is counted for, with its level of requests."""
+    """Whom a request is counted for, and how that one stands to its limit of requests."""
 
     holder: Holder | None
     rate: Level | None
@@ -145,7 +145,7 @@ class SpeechService:
 
     @property
     def executor(self) -> DeviceExecutor:
-        """The executor on which audio is processed and encoded."""
+        """Where audio is processed and encoded."""
         return self._executor
 
     async def start(self) -> None:
@@ -179,7 +179,7 @@ class SpeechService:
 
     @property
     def ready(self) -> Readiness:
-        """True if the service can speak."""
+        """Whether the service can speak."""
         models = self.registry.models()
         reasons = {model.id: model.reason for model in models if not model.available}
         if self._refusal:
@@ -223,7 +223,7 @@ class SpeechService:
             self.metrics.requested(request.door, model)
 
     async def _caller(self, request: SpeechRequest) -> _Caller:
-        """The caller, counted against the limit of requests. A batch or a job is counted as one when it is sent."""
+        """Who asks, held against the limit of requests. A batch or a job is counted as one when it is sent."""
         limiter = self.accounts.limiter
         holder = limiter.holder(request.client)
         if holder is None:
@@ -415,7 +415,7 @@ class SpeechService:
         delivery: Delivery,
         timing: str,
     ) -> SpeechKey | None:
-        """The key that the request's speech is cached by; None where it is not cached."""
+        """What the request's speech is cached by; None where it is not cached."""
         if not self.cache.enabled or request.owner is None or not request.use_cache:
             return None
         engine = self._engine(model)

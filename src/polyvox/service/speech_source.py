@@ -1,4 +1,4 @@
-"""Sources of the audio of a session: a model, in its own voice or one that is prepared first, or the cache."""
+"""Where the audio of a session comes from: a model, in its own voice or one that is prepared first, or the cache."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The client that a request is counted for where clients share the server: its key, or the address it came from."""
+"""Whom a request is counted for where clients share the server: its key, or the address it came from."""
 
 import ipaddress
 import math

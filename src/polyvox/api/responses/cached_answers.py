@@ -15,13 +15,13 @@ ETAG_HEADER = "ETag"
 
 
 def wants_cached(given: Headers) -> bool:
-    """Return whether the caller takes speech that was made before."""
+    """Whether the caller takes speech that was made before."""
     asked = {part.strip().lower() for part in given.get("cache-control", "").split(",")}
     return not asked & {"no-cache", "no-store"}
 
 
 def has_tag(header: str, etag: str) -> bool:
-    """Return whether a list of entity tags holds this one, or any at all."""
+    """Whether a list of entity tags holds this one, or any at all."""
     return header.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in header.split(","))
 
 
@@ -39,7 +39,7 @@ def cache_headers(session: Session, body_format: BodyFormat) -> dict[str, str]:
 
 
 def is_unchanged(given: Headers, session: Session, body_format: BodyFormat) -> bool:
-    """Return whether the caller has the very answer that is in the cache."""
+    """Whether the caller has the very answer that is in the cache."""
     tag = _tag(session, body_format)
     known = session.cache is not None and session.cache.hit and tag is not None
     return known and tag is not None and has_tag(given.get("if-none-match", ""), tag)

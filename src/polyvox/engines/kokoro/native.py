@@ -62,7 +62,7 @@ class NativeKokoro:
 
     @property
     def runs_on(self) -> str:
-        """The device that it runs on, in words."""
+        """Where it runs, in words."""
         return f"PyTorch on {self.device.type} in {str(self.dtype).removeprefix('torch.')}"
 
     def bucket(self, timed: TimedInput) -> int:

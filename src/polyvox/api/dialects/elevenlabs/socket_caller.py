@@ -1,4 +1,4 @@
-"""The caller behind a socket, what its address asks of every context, and the requests that contexts become."""
+"""Who has opened a socket, what its address asks of every context, and the requests that contexts become."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -51,7 +51,7 @@ class SocketCaller:
 
     @property
     def late_words(self) -> bool:
-        """True if words are timed only after they were spoken."""
+        """Whether words are timed only after they were spoken."""
         return VoiceDirectory.of(self.service, self.voices, self.owner, self.fields.model_id).late_words
 
     def context(self, request: SpeechRequest) -> SpeechContext:

@@ -38,7 +38,7 @@ ClientEvent = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A socket's caller: the owner of the key, whom its requests are counted for, and the id of the request."""
+    """Who opened a socket: the owner of the key, whom its requests are counted for, and the id of the request."""
 
     owner: str
     client: str

@@ -1,4 +1,4 @@
-"""The caller that has opened a socket, and the requests that its messages become."""
+"""Who has opened a socket, and the requests that its messages become."""
 
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,7 @@ class Caller:
     request_id: str | None = None
 
     async def request(self, start: Start) -> SpeechRequest:
-        """The request of a `start`, still without a text."""
+        """What a `start` asks for, still without a text."""
         request = await speech_request(start.speech_body(), NAME, self.service, self.voices, self.owner)
         max_wait = self.max_wait if start.max_wait is None else min(start.max_wait, self.max_wait)
         return replace(
