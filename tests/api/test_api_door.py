@@ -27,17 +27,18 @@ from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
     "app",
-    "auth",
-    "body",
+    "body_format",
     "dependencies",
     "door",
     "errors",
-    "hosts",
-    "key_sources",
-    "origins",
+    "middleware/auth",
+    "middleware/hosts",
+    "middleware/key_sources",
+    "middleware/origins",
+    "middleware/size_limit",
     "paths",
     "refusals",
-    "size_limit",
+    "requests/body",
 )
 
 
