@@ -24,7 +24,8 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.speakers import read_speakers
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import catalogue
 from polyvox.evaluate.distillmos import DistillMos
 from polyvox.evaluate.texts import ENGLISH
 from polyvox.evaluate.wording import compare_words

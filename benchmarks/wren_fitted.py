@@ -28,7 +28,8 @@ from polyvox.engines.base import SupportsStyle
 from polyvox.engines.kokoro.fitting.fitter import Fitter
 from polyvox.engines.kokoro.fitting.style_fit import StyleBasis
 from polyvox.engines.kokoro.render import SAMPLE_RATE
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import catalogue
 from polyvox.evaluate.texts import ENGLISH
 from polyvox.installation import load_settings
 from polyvox.voices.fitted import KEY, fitted_style, shown_report

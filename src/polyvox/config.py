@@ -320,7 +320,7 @@ class Settings(BaseModel):
         None, description="Folder of jobs and their files, on a local disk; unset: `jobs` in `data_dir`."
     )
     max_jobs: int = Field(
-        1, ge=0, le=64, description="Jobs that are spoken at once, behind all live requests; 0 takes no jobs."
+        2, ge=0, le=64, description="Jobs that are spoken at once, behind all live requests; 0 takes no jobs."
     )
     max_jobs_per_owner: int = Field(
         50, ge=1, le=10_000, description="Jobs that one key may keep, finished ones too, or everyone without keys."

@@ -1,15 +1,28 @@
-"""Value types that the packages exchange. All are frozen and import nothing of the project."""
+"""Value types that the packages exchange. All are frozen and import nothing of the project.
+
+NumPy is imported when `Pcm` is first asked for: settings, commands and clients of a server do without it.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Pcm = npt.NDArray[np.float32]
-"""Float32 samples in [-1, 1]: shape [samples], or [samples, 2] from a stereo engine."""
+    Pcm = npt.NDArray[np.float32]
+    """Float32 samples in [-1, 1]: shape [samples], or [samples, 2] from a stereo engine."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a type, which has no better name
+    if name != "Pcm":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import numpy as np
+    import numpy.typing as npt
+
+    return npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +157,7 @@ class AudioChunk:
     are those that it says or, where they are timed after they were spoken, those of audio before it.
     """
 
-    pcm: Pcm
+    pcm: "Pcm"
     sample_rate: int
     index: int
     start: int
@@ -206,7 +219,7 @@ class NormalizationOptions:
 class VoicePrompt:
     """A checked reference recording: mono float32, with its transcript and the hash of its content."""
 
-    pcm: Pcm
+    pcm: "Pcm"
     sample_rate: int
     transcript: str
     digest: str
@@ -221,7 +234,7 @@ class PreparedVoice:
 
     engine: str
     digest: str
-    arrays: Mapping[str, npt.NDArray[Any]]
+    arrays: "Mapping[str, npt.NDArray[Any]]"
 
     @property
     def nbytes(self) -> int:

@@ -9,6 +9,8 @@ from helpers.serving import called, served
 from polyvox.api.app import create_app
 from polyvox.runtime.gpu_usage import GpuUsage
 from polyvox.service.voices.voices import VoiceService
+from polyvox.text import normalize
+from polyvox.text.normalize import normalizer_for
 
 pytestmark = pytest.mark.anyio
 
@@ -176,6 +178,16 @@ def test_the_app_starts_and_closes_its_service():
         assert engine.started
         assert not engine.is_closed
     assert engine.is_closed
+
+
+async def test_every_language_is_imported_before_the_app_answers():
+    normalize._normalizer.cache_clear()
+    app = create_app(tone_service())
+    async with app.router.lifespan_context(app):
+        imported = normalize._normalizer.cache_info().misses
+        for language in ("cmn", "en-GB", "es", "fr", "hi", "it", "ja", "ms", "pt-br", "zh", "sw"):
+            normalizer_for(language)
+        assert normalize._normalizer.cache_info().misses == imported
 
 
 async def test_the_app_leaves_a_service_alone_that_was_started_before():

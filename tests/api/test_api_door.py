@@ -23,22 +23,19 @@ from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader
+from polyvox.service.keys.operations import Operation
 from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
     "app",
-    "body_format",
     "dependencies",
     "door",
     "errors",
-    "middleware/auth",
-    "middleware/hosts",
-    "middleware/key_sources",
-    "middleware/origins",
-    "middleware/size_limit",
     "paths",
     "refusals",
     "requests/body",
+    *(f"middleware/{name}" for name in ("auth", "hosts", "key_lifetime", "key_sources", "origins", "route_operations")),
+    "middleware/size_limit",
 )
 
 
@@ -106,6 +103,7 @@ PARROT = Door(
     public=["/parrot/alive"],
     headers=["X-Feathers"],
     adapter=claim,
+    operations={"POST /parrot/*": Operation.SPEAK, "GET /parrot/alive": Operation.PROBE},
 )
 WITH_PARROT = (*DOORS, PARROT)
 

@@ -12,7 +12,8 @@ from helpers.loopback_hub import LoopbackHub
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.bundles.manifest import manifest_named
 from polyvox.cli.main import app
-from polyvox.engines.cosyvoice.bundle import installed_folder, open_model
+from polyvox.engines.cosyvoice.bundle import open_model
+from polyvox.engines.cosyvoice.settings import installed_folder
 from polyvox.engines.cosyvoice.tags import Tags
 from polyvox.engines.cosyvoice.whisper_tokenizer import WhisperTokenizer
 from polyvox.errors import BundleError

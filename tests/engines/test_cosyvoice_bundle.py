@@ -11,6 +11,7 @@ from helpers.tiny_cosyvoice import GOLDEN, tiny_model
 from polyvox.cli.main import app
 from polyvox.engines.cosyvoice.bundle import convert, open_model
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
+from polyvox.engines.cosyvoice.voice_file import voices_in
 from polyvox.errors import BundleError
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
@@ -180,6 +181,7 @@ def test_voices_of_the_model_are_read_without_running_anything(folder):
     (folder / "spk2info.pt").unlink()
     torch.save({"mine": prepared}, folder / "spk2info.pt")
     voice = open_model(folder).voices("cosyvoice3")["mine"]
+    assert [listed.id for listed in voices_in(folder)] == ["mine"]
     assert {name: array.shape for name, array in voice.arrays.items()} == {
         "embedding": (192,),
         "text": (4,),
@@ -192,6 +194,8 @@ def test_voices_of_the_model_are_read_without_running_anything(folder):
     torch.save({"mine": {}}, folder / "spk2info.pt")
     with pytest.raises(BundleError, match="no speaker embedding"):
         open_model(folder).voices("cosyvoice3")
+    (folder / "spk2info.pt").write_bytes(b"no archive")
+    assert voices_in(folder) == []
 
 
 def test_the_command_line_gives_a_verdict(folder):

@@ -15,7 +15,8 @@ from polyvox.engines.kokoro.fitting.sentences import LONG
 from polyvox.engines.kokoro.fitting.style_fit import StyleBasis, StyleFit, padded_ids
 from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.speakers import SENTENCE, measure_speaker, read_speakers
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue, parse
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import catalogue, parse
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, StyledTokens, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
 from polyvox.voices.similarity import SpeakerEncoder

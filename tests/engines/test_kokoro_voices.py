@@ -4,6 +4,7 @@ import pytest
 from polyvox.engines.kokoro import voices
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.vocabulary import IDS
+from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.errors import UnknownVoiceError
 from polyvox.installation import load_settings
 from polyvox.text.phonemes.alphabet import ALPHABET
@@ -14,7 +15,7 @@ def styles(tmp_path):
     rng = np.random.default_rng(0)
     for voice in voices.catalogue():
         rng.standard_normal((510, 1, 256)).astype("<f4").tofile(tmp_path / f"{voice.id}.bin")
-    return voices.VoiceTable(tmp_path, voices.catalogue())
+    return VoiceTable(tmp_path, voices.catalogue())
 
 
 def test_there_are_54_voices_in_nine_languages():

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import catalogue
 from polyvox.models.kokoro.albert import AlbertConfig
 from polyvox.models.kokoro.decoder import DecoderConfig
 from polyvox.models.kokoro.istftnet import IstftNetConfig

@@ -13,8 +13,8 @@ import pytest
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text.phonemes import availability, espeak_choice, espeak_library
 from polyvox.text.phonemes.availability import missing_extra, unspoken
-from polyvox.text.phonemes.espeak import VOICES, EspeakPhonemizer
-from polyvox.text.phonemes.espeak_choice import open_espeak
+from polyvox.text.phonemes.espeak import EspeakPhonemizer
+from polyvox.text.phonemes.espeak_choice import VOICES, open_espeak
 from polyvox.text.phonemes.espeak_library import EspeakLibrary, find_library
 from polyvox.text.phonemes.espeak_program import EspeakProgram
 from polyvox.text.tracked import TrackedText

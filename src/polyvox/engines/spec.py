@@ -9,14 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from polyvox.config import Settings, SettingsSection
-from polyvox.engines.base import Engine
 from polyvox.engines.kit.tuning import Tuning
 from polyvox.errors import UnavailableError, install_hint
+from polyvox.types import Voice
 
-EngineFactory = Callable[[Settings], Engine]
+if TYPE_CHECKING:
+    from polyvox.engines.base import Engine
+
+EngineFactory = Callable[[Settings], "Engine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,19 @@ class FolderTools:
     """The folder of one of the family's models by its name, or None for the one in the folder of models."""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelOutline:
+    """A model as lists show it before it is loaded: its built-in voices, its languages, and whether it clones."""
+
+    voices: Sequence[Voice] = ()
+    languages: frozenset[str] = frozenset()
+    cloning: bool = False
+
+
+def _no_voices(_model: str, _settings: Settings) -> Sequence[Voice]:
+    return ()
+
+
 def _no_folder(_: Path) -> ModelFolder | None:
     return None
 
@@ -115,6 +131,10 @@ class EngineSpec:
     """A factory for each model of the family, by the name that callers use."""
     languages: Mapping[str, frozenset[str]]
     """BCP 47 tags that each model speaks."""
+    voices: Callable[[str, Settings], Sequence[Voice]] = _no_voices
+    """The built-in voices of a model by its name, without loading it or importing anything heavy."""
+    cloning: bool = False
+    """Whether its models clone voices."""
     settings: type[SettingsSection] | None = None
     tuning: type[Tuning] | None = None
     requires: tuple[Requirement, ...] = ()
@@ -134,10 +154,14 @@ class EngineSpec:
     bundles: Mapping[str, str] = field(default_factory=dict)
     """The installed model whose files a model uses, where that has another name."""
 
-    def make(self, model: str, settings: Settings) -> Engine:
+    def make(self, model: str, settings: Settings) -> "Engine":
         """Make the engine for one model; `UnavailableError` names what has to be installed first."""
         self.check_installed()
         return self.models[model](settings)
+
+    def outline(self, model: str, settings: Settings) -> ModelOutline:
+        """Describe a model for lists before it is loaded; may read small files."""
+        return ModelOutline(tuple(self.voices(model, settings)), self.languages[model], self.cloning)
 
     def check_installed(self) -> None:
         """Raise `UnavailableError` with the remedy where a module is missing."""

@@ -25,6 +25,7 @@ from polyvox.server.descriptors import connection_capacity, raise_descriptor_lim
 from polyvox.server.socket_watch import SocketWatch
 from polyvox.service.local_service import build_service
 from polyvox.service.registry.model_loader import Absence
+from polyvox.service.registry.registry import Outline
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.service.voices.voices import VoiceService
@@ -54,7 +55,10 @@ class SideServer(Protocol):
 
 
 def run_server(
-    settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]], absence: Absence | None = None
+    settings: Settings,
+    engines: Mapping[str, Callable[[Settings], Engine]],
+    absence: Absence | None = None,
+    outline: Outline | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. The address is bound first, so that a second server fails at once."""
     configure_logging(settings)
@@ -66,7 +70,7 @@ def run_server(
         _listener(settings.host, settings.port) as listener,
         asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
     ):
-        service = build_service(settings, engines, absence)
+        service = build_service(settings, engines, absence, outline)
         runner.run(_serve(service, listener, certificate))
 
 

@@ -7,19 +7,22 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.engines.catalog import Catalog
 from polyvox.service.registry.model_loader import Absence
-from polyvox.service.registry.registry import Registry
+from polyvox.service.registry.registry import Outline, Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.tracer_choice import open_tracer
 
 
 def build_service(
-    settings: Settings, engines: Mapping[str, Callable[[Settings], Engine]], absence: Absence | None = None
+    settings: Settings,
+    engines: Mapping[str, Callable[[Settings], Engine]],
+    absence: Absence | None = None,
+    outline: Outline | None = None,
 ) -> SpeechService:
     """A service that has not started yet; with `absence`, requests load the models that are installed."""
     metrics = Metrics()
     tracer = open_tracer(settings, metrics.spans_dropped)
-    return SpeechService(settings, Registry(settings, engines, absence=absence), metrics, tracer)
+    return SpeechService(settings, Registry(settings, engines, absence=absence, outline=outline), metrics, tracer)
 
 
 @asynccontextmanager

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from helpers.killed_pulls import die_before_step, in_child
-from polyvox.errors import JobLimitError
+from polyvox.errors import JobLimitError, UnavailableError
 from polyvox.service.jobs.record import JobError, JobFile, JobOutput, JobProgress, JobRecord, JobStatus
-from polyvox.service.jobs.store import JobStore
+from polyvox.service.jobs.store import DATABASE, JobStore
 
 FULL = JobRecord(
     id="job_" + "1" * 32,
@@ -51,8 +51,8 @@ def test_an_owner_keeps_so_many_jobs_and_sees_the_newest_first(tmp_path: Path):
     mine = [made(store, number) for number in range(3)]
     made(store, 9, owner="another")
     with pytest.raises(JobLimitError):
-        store.add(replace(FULL, id="job_x"), 3)
-    assert not store.folder("job_x").exists()
+        store.add(replace(FULL, id="job_" + "f" * 32), 3)
+    assert not store.folder("job_" + "f" * 32).exists()
     assert [record.id for record in store.owned("somebody")] == [record.id for record in reversed(mine)]
     assert store.counts()["queued"] == 4
 
@@ -124,6 +124,41 @@ def test_a_job_that_became_whole_while_another_process_cleared_away_stays(tmp_pa
     assert ours.folder(FULL.id).is_dir()
     ours.close()
     theirs.close()
+
+
+def test_a_lost_or_emptied_database_costs_no_speech_and_shows_no_job(tmp_path: Path):
+    store = JobStore(tmp_path)
+    job = made(store, 1)
+    speech = store.folder(job.id) / "narration"
+    speech.write_bytes(b"spoken")
+    store.close()
+    good = (tmp_path / DATABASE).read_bytes()
+    for _ in range(2):
+        for path in tmp_path.glob(f"{DATABASE}*"):
+            path.unlink()
+        empty = JobStore(tmp_path)
+        assert (empty.find(job.id), empty.owned(job.owner)) == (None, [])
+        other = made(empty, 2, owner="somebody else")
+        assert empty.remove(other.id) is False
+        empty.change(other.id, (JobStatus.QUEUED,), partial(replace, status=JobStatus.DELETED))
+        assert empty.remove(other.id)
+        empty.close()
+        JobStore(tmp_path).close()
+        assert speech.read_bytes() == b"spoken"
+    for path in tmp_path.glob(f"{DATABASE}*"):
+        path.unlink()
+    (tmp_path / DATABASE).write_bytes(good)
+    assert JobStore(tmp_path).find(job.id) == job
+
+
+def test_an_id_that_somebody_else_wrote_leads_to_no_other_folder(tmp_path: Path):
+    store, precious = JobStore(tmp_path / "jobs"), tmp_path / "precious"
+    precious.mkdir()
+    for job_id in ("../precious", str(precious), "", ".", "job_..", FULL.id + "/../../precious"):
+        for use in (store.folder, store.lock, store.remove):
+            with pytest.raises(UnavailableError, match="from elsewhere"):
+                use(job_id)
+    assert precious.is_dir()
 
 
 def test_only_what_is_at_rest_expires(tmp_path: Path):

@@ -4,8 +4,10 @@ import asyncio
 import sqlite3
 import stat
 import time
+from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import (
@@ -131,24 +133,123 @@ async def test_a_running_server_follows_what_becomes_of_keys(store, monkeypatch)
     with pytest.raises(AuthenticationError):
         keyring.find(made.secret.encode())
     assert keyring.asks  # to revoke the last key opens nothing
-    store.path.unlink()
-    await asyncio.sleep(0.05)
-    assert keyring.asks
     await keyring.close()
 
 
-async def test_a_file_that_breaks_later_leaves_the_keys_as_they_were(store, monkeypatch):
+def _emptied(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("DELETE FROM keys")
+
+
+def _replaced(path: Path) -> None:
+    path.unlink()
+    KeyStore(path).make()
+
+
+def _unreadable_rows(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE keys SET scopes = 'everything'")
+        database.execute("UPDATE revision SET number = 7")
+
+
+def _no_revision(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("DELETE FROM revision")
+
+
+def _out_of_reach(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path)
+
+
+LOSSES = {
+    "deleted": Path.unlink,
+    "emptied": _emptied,
+    "replaced by a file without keys": _replaced,
+    "truncated": lambda path: path.write_bytes(b""),
+    "overwritten": lambda path: path.write_bytes(b"broken" * 1_000),
+    "rows from elsewhere": _unreadable_rows,
+    "without its revision": _no_revision,
+    "out of reach": _out_of_reach,
+}
+
+
+async def test_a_file_that_lost_its_keys_is_an_alarm_and_opens_no_server(store, monkeypatch):
     monkeypatch.setattr(keyring_module, "FOLLOW_SECONDS", 0.01)
-    made = store.create("anna", ["speak"], Limits())
+    known = store.create("anna", ["speak"], Limits()).secret.encode()
+    good = store.path.read_bytes()
     keyring = Keyring([], store)
     keyring.follow()
-    good = store.path.read_bytes()
-    store.path.write_bytes(b"broken" * 1_000)
-    await _until(lambda: not keyring.works)
-    assert keyring.find(made.secret.encode()).name == "anna"
-    store.path.write_bytes(good)
-    await _until(lambda: keyring.works)
+    for name, lose in LOSSES.items():
+        lose(store.path)
+        await _until(lambda: bool(keyring.problem))
+        assert keyring.asks, name
+        assert keyring.find(known).name == "anna", name
+        with pytest.raises(AuthenticationError):
+            keyring.find(b"")
+        try:  # a server that starts now knows no key: it does not start, or lets nobody in
+            started = Keyring([], store)
+        except UnavailableError:
+            pass
+        else:
+            assert started.asks, name
+            assert started.problem, name
+            with pytest.raises(AuthenticationError):
+                started.find(known)
+        store.path.unlink(missing_ok=True)
+        store.path.write_bytes(good)
+        await _until(lambda: not keyring.problem)
+        assert keyring.find(known).name == "anna", name
     await keyring.close()
+
+
+def test_the_keys_of_a_new_file_are_accepted_and_those_of_the_old_one_are_not(store):
+    old = store.create("anna", ["speak"], Limits()).secret.encode()
+    keyring = Keyring([], store)
+    for name in ("bert", "carl"):
+        store.path.unlink()
+        keyring.read()
+        assert keyring.problem
+        new = store.create(name, ["speak"], Limits()).secret.encode()
+        with capture_logs() as logs:
+            keyring.read()
+        assert [entry["log_level"] for entry in logs] == ["error", "info"]
+        assert not keyring.problem
+        assert keyring.find(new).name == name
+        with pytest.raises(AuthenticationError):
+            keyring.find(old)
+        old = new
+
+
+def test_keys_that_were_made_before_there_were_marks_are_remembered_from_the_first_look(store):
+    store.create("anna", ["speak"], Limits())
+    (mark,) = store.path.parent.glob("*.required")
+    mark.unlink()
+    Keyring([], store)
+    store.path.unlink()
+    assert store.required
+    mark.unlink()
+    assert not Keyring([], store).asks  # who deletes both wants an open server
+
+
+def test_a_mark_that_cannot_be_written_keeps_no_key_out(store):
+    made = store.create("anna", ["speak"], Limits())
+    (mark,) = store.path.parent.glob("*.required")
+    mark.unlink()
+    mark.symlink_to(store.path.parent / "no folder" / "mark")
+    keyring = Keyring([], store)
+    assert keyring.find(made.secret.encode()).name == "anna"
+    store.path.unlink()
+    keyring.read()
+    assert keyring.asks
+    assert keyring.problem
+
+
+def test_to_change_or_revoke_a_key_makes_no_file(store):
+    for refused in (lambda: store.change("anna"), lambda: store.revoke("anna"), lambda: store.add_usage({})):
+        with pytest.raises(NotFoundError, match="keys create"):
+            refused()
+    assert not store.path.parent.exists()
 
 
 def test_ten_thousand_keys_are_looked_up_as_fast_as_one(store):
@@ -227,6 +328,7 @@ def test_to_set_the_clock_moves_no_day():
 
 
 async def test_usage_outlives_the_process_and_adds_up_over_servers(store):
+    store.make()
     one, other = (UsageLedger(store, DayClock()) for _ in range(2))
     one.add("anna", requests=1, characters=10, audio_seconds=0.5)
     other.add("anna", requests=1, characters=5, refused=1)
@@ -251,6 +353,9 @@ async def test_usage_that_cannot_be_written_is_written_later(store):
     await ledger.write()
     assert ledger.today("anna").characters == 7
     store.path.parent.unlink()
+    await ledger.write()
+    assert not store.exists  # a ledger makes no file: one without keys would be taken for the keys
+    store.make()
     await ledger.write()
     assert ledger.today("anna").characters == 7
     assert sum(usage.characters for usage in store.usage("").values()) == 7
@@ -358,6 +463,19 @@ async def test_a_revoked_key_speaks_no_more_on_a_connection_that_it_has_open(tmp
         store.revoke("anna")
         await _until(lambda: not service.accounts.keyring.active())
         with pytest.raises(AuthenticationError, match="was revoked"):
+            await service.open(spoken(client))
+
+
+async def test_a_key_of_a_file_that_was_replaced_speaks_no_more_on_a_connection_that_it_has_open(tmp_path):
+    store = KeyStore(tmp_path / "keys.sqlite")
+    client = key_client(store.create("anna", ["speak"], Limits(streams=1)).record.owner)
+    async with running(tone_service(data_dir=tmp_path)) as service:
+        store.path.unlink()
+        service.accounts.keyring.read()
+        await heard(service, spoken(client))
+        store.create("bert", ["speak"], Limits())
+        service.accounts.keyring.read()
+        with pytest.raises(AuthenticationError, match="unknown by now"):
             await service.open(spoken(client))
 
 

@@ -4,11 +4,9 @@ Its requests for speech come to `/v1/audio/speech` and are known by the name of 
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
@@ -16,6 +14,7 @@ from pydantic import Field
 from polyvox.api.body_format import AudioFile, BodyFormat, audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
+from polyvox.api.dialects.streamable_settings import STREAMABLE_MODEL, STREAMABLE_VARIABLES, StreamableSettings
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
@@ -25,100 +24,22 @@ from polyvox.api.requests.speech_requests import SpeechVariant, variant_of
 from polyvox.api.responses.side_response import SideResponse
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
-from polyvox.config import Settings, SettingsSection
+from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, UnavailableError
-from polyvox.service.admission.side_work import SideWork
+from polyvox.service.keys.operations import Operation
+from polyvox.service.side_requests import SideRequests
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voice_resolver import ResolvedVoice
-from polyvox.settings_loader import ForeignVariables
-from polyvox.text.grapheme_frontend import GraphemeFrontend, one_line
+from polyvox.text.grapheme_frontend import one_line
 from polyvox.types import NormalizationOptions
 from polyvox.voices.references import InlineVoice
 
 router = APIRouter(prefix="/v1/audio", route_class=JsonRoute, tags=["Streamable TTS API"])
 
 _NAME = "streamable"
-_MODEL = "speechlm"
-"""The model that the dialect's own name of a model stands for."""
-
 _MALAY = "ms"
 _SAMPLE_RATE = 24_000
 _MAX_CODES = 10_000
-
-
-class StreamableSettings(SettingsSection):
-    """Defaults of this dialect; some are the engine's too, under the same names."""
-
-    section: ClassVar[str] = "streamable"
-
-    model: str = Field(
-        "TTS-model",
-        description="Name that asks for the codec language model in this dialect, and that server's name of it.",
-    )
-    voice: str = Field("husein", description="Voice for its requests that name none.")
-    playback_speed: float = Field(
-        1.5, ge=0.02, le=60, description="Seconds of audio in each chunk, for its requests that name none."
-    )
-    playback_overlap_speed: float = Field(
-        0.2,
-        ge=0,
-        le=10,
-        description="Seconds on both sides of a chunk that are decoded with it, for its requests that name none.",
-    )
-
-
-_OWN_VARIABLES = frozenset(("default_speaker", "speakers", "default_playback_speed", "default_playback_overlap_speed"))
-"""Variables that no other server has; `MODEL_NAME` many have."""
-
-
-def _derived(variables: Mapping[str, str]) -> Mapping[str, str]:
-    """That server has one model, and without dynamic batching every chunk is a batch of its own."""
-    batching = variables.get("dynamic_batching", "").strip().lower()
-    batch = {"speechlm_codec_batch": "1"} if batching == "false" else {}
-    name, usual = variables.get("model_name"), StreamableSettings.model_fields["model"].default
-    by_name = name is not None and (name == usual or bool(_OWN_VARIABLES & variables.keys()))
-    default = variables.get("default_model")
-    if "polyvox_models" in variables:
-        return batch
-    if "tts_api" in variables or by_name or (default is not None and default == (name or usual)):
-        return batch | {"models": _MODEL, "default_model": _MODEL}
-    return batch
-
-
-def _settled(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The dialect's name of its model may be the default model's."""
-    usual = StreamableSettings.model_fields["model"].default
-    if values.get("default_model") != values.get("streamable_model", usual):
-        return {}
-    models = values.get("models", Settings.model_fields["models"].get_default(call_default_factory=True))
-    loaded = [name.strip() for name in models.split(",")] if isinstance(models, str) else list(models)
-    return {"default_model": _MODEL, "models": list(dict.fromkeys((*loaded, _MODEL)))}
-
-
-FOREIGN = ForeignVariables(
-    "the Streamable TTS API's",
-    MappingProxyType(
-        {
-            "speechlm_url": "tts_api",
-            "speechlm_api_key": "tts_api_key",
-            "streamable_model": "model_name",
-            "streamable_voice": "default_speaker",
-            "speechlm_speakers": "speakers",
-            "speechlm_temperature": "default_temperature",
-            "speechlm_repetition_penalty": "default_repetition_penalty",
-            "speechlm_max_tokens": "default_max_tokens",
-            "streamable_playback_speed": "default_playback_speed",
-            "streamable_playback_overlap_speed": "default_playback_overlap_speed",
-            "speechlm_codec_batch": "max_batch_size",
-            "speechlm_codec_wait": "microsleep",
-            "speechlm_graph_seconds": "cuda_graph_batch",
-            "speechlm_compile": "torch_compile",
-        }
-    ),
-    derive=_derived,
-    settle=_settled,
-    ignored=frozenset(("debug_audio", "sentry_dsn", "stt_model", "gpu_mem_util", "stream_crossfade")),
-)
 
 
 class CloneBody(TokenFields):
@@ -156,7 +77,7 @@ class NormalizeBody(RequestBody):
 @router.get("/speaker", responses={404: SPEECH_ERRORS[404], 503: SPEECH_ERRORS[503]})
 async def list_speakers(service: Service) -> list[str]:
     """The speakers of the codec language model."""
-    return [voice.id for voice in service.registry.voices(_MODEL)]
+    return [voice.id for voice in service.registry.voices(STREAMABLE_MODEL)]
 
 
 @router.post(
@@ -190,17 +111,16 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
 @router.post(
     "/normalize", response_model=dict[str, Any], responses={code: SPEECH_ERRORS[code] for code in (400, 429, 503)}
 )
-async def normalize(body: NormalizeBody, service: Service) -> Response:
+async def normalize(body: NormalizeBody, service: Service, owner: Owner) -> Response:
     """The text as the codec language model would read it: in one line, without markup, with a full stop."""
     if body.mode == "llm":
         raise UnavailableError("This server normalises text by rules; send mode 'rule' or 'spoken'.", field="mode")
-    service.side_work.check_text(body.input, "input")
-    return SideResponse(partial(_normalized_json, body, service.side_work))
+    return SideResponse(partial(_normalized_json, body, service.side_requests, owner))
 
 
-async def _normalized_json(body: NormalizeBody, side_work: SideWork) -> bytes:
+async def _normalized_json(body: NormalizeBody, side_requests: SideRequests, owner: str) -> bytes:
     options = NormalizationOptions(normalize=body.normalize_malaysian or body.mode == "spoken")
-    blocks = await side_work.run_pieces(partial(GraphemeFrontend().normalized_blocks, body.input, options))
+    blocks = await side_requests.normalized(body.input, options, owner=owner)
     return json.dumps({"output": one_line(blocks), "mode": body.mode}, ensure_ascii=False).encode()
 
 
@@ -225,10 +145,10 @@ def adapt_speech(body: SpeechBody, settings: Settings) -> SpeechVariant | None:
     One that names the model itself only gets its tuning.
     """
     own = settings.section(StreamableSettings)
-    if body.model == own.model or (not body.model and settings.default_model == _MODEL):
+    if body.model == own.model or (not body.model and settings.default_model == STREAMABLE_MODEL):
         mine = _with_defaults(body, own)
         return SpeechVariant(mine, _body_format(mine), _NAME, partial(_tuned, body=mine))
-    if (body.model or settings.default_model) == _MODEL:
+    if (body.model or settings.default_model) == STREAMABLE_MODEL:
         return SpeechVariant(body, audio_body(body.audio_format, stream=body.stream), tune=partial(_tuned, body=body))
     return None
 
@@ -242,7 +162,7 @@ def _with_defaults(body: SpeechBody, own: StreamableSettings) -> SpeechBody:
         "normalize_malaysian": True,
     }
     missing = {name: value for name, value in defaults.items() if name not in body.model_fields_set}
-    return body.model_copy(update={"model": _MODEL, **missing})
+    return body.model_copy(update={"model": STREAMABLE_MODEL, **missing})
 
 
 def _body_format(body: SpeechBody) -> BodyFormat:
@@ -270,7 +190,7 @@ DOOR = Door(
         "Streamable TTS API": "The Streamable TTS API. Its model's name in `/v1/audio/speech` asks for its defaults."
     },
     settings=StreamableSettings,
-    foreign=FOREIGN,
+    foreign=STREAMABLE_VARIABLES,
     field_names={
         "/v1/audio/vc": {
             "input": "generate_text",
@@ -281,4 +201,9 @@ DOOR = Door(
     },
     recordings=["/v1/audio/vc*"],
     adapter=adapt_speech,
+    operations={
+        "POST /v1/audio/vc": Operation.SPEAK,
+        "POST /v1/audio/normalize": Operation.READ_TEXT,
+        "GET /v1/audio/speaker": Operation.LIST,
+    },
 )

@@ -1,16 +1,15 @@
 """The API of servers built around ZipVoice: speech in a voice of the caller's, and a list of such voices."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
 
 from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dialects.zipvoice_settings import ZIPVOICE_VARIABLES, ZipVoiceApiSettings
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import plain_detail
@@ -19,13 +18,13 @@ from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
-from polyvox.config import Settings, SettingsSection
+from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.prompts import CacheKind
 from polyvox.service.voices.voice_resolver import ResolvedVoice
 from polyvox.service.voices.voices import Transcribe, VoiceService
-from polyvox.settings_loader import ForeignVariables, is_on
 from polyvox.voices.records import VoiceDetails, VoiceQuery, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, VoiceReference, parse_reference
 
@@ -49,68 +48,6 @@ _AUDIO: dict[int | str, dict[str, Any]] = {
     200: {"description": "The audio.", "content": {audio.media_type: {} for audio in AudioFormat}}
 }
 _KINDS = {"url": (CacheKind.URL,), "base64": (CacheKind.INLINE,), "all": tuple(CacheKind)}
-
-
-class ZipVoiceApiSettings(SettingsSection):
-    """Defaults of this dialect; the engine of the same name has settings of its own."""
-
-    section: ClassVar[str] = "zipvoice_api"
-    names: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {
-            "model": "zipvoice_model",
-            "num_steps": "zipvoice_num_steps",
-            "remove_long_silence": "zipvoice_remove_long_silence",
-            "speed_multiplier": "zipvoice_speed_multiplier",
-        }
-    )
-
-    model: str = Field("zipvoice", description="Model for its requests that name none.")
-    num_steps: int = Field(8, ge=1, le=32, description="Inference steps for its requests that name none.")
-    remove_long_silence: bool = Field(True, description="Whether long silences are cut unless asked.")
-    speed_multiplier: float = Field(1.0, gt=0, le=4, description="Factor on the speed of its requests.")
-
-
-def _derived(variables: Mapping[str, str]) -> Mapping[str, str]:
-    return {**_bytes_from_megabytes(variables), **_models(variables)}
-
-
-def _models(variables: Mapping[str, str]) -> Mapping[str, str]:
-    """The models that the switches of that server ask for, which are on unless set, and the default among them."""
-    variant, backend = variables.get("zipvoice_model", _NAME), variables.get("default_backend")
-    default = variant if backend == _NAME else backend
-    switches = {"kokoro": "enable_kokoro", variant: "enable_zipvoice"}
-    if "polyvox_models" in variables or not variables.keys() & switches.values():
-        return {} if default is None else {"default_model": default, "models": ",".join({"kokoro": 0, default: 0})}
-    enabled = [model for model, switch in switches.items() if is_on(variables.get(switch, "true"))]
-    return {"models": ",".join(enabled), "default_model": default or enabled[0]} if enabled else {}
-
-
-def _bytes_from_megabytes(variables: Mapping[str, str]) -> Mapping[str, str]:
-    value = variables.get("zipvoice_max_download_size_mb")
-    if value is None:
-        return {}
-    try:
-        return {"fetch_max_bytes": str(int(float(value) * 1024 * 1024))}
-    except (ValueError, OverflowError):
-        return {"fetch_max_bytes": value}
-
-
-FOREIGN = ForeignVariables(
-    "ZipVoice's",
-    MappingProxyType(
-        {
-            "zipvoice_model": "zipvoice_model",
-            "zipvoice_num_steps": "zipvoice_num_steps",
-            "zipvoice_remove_long_silence": "zipvoice_remove_long_silence",
-            "zipvoice_speed_multiplier": "zipvoice_speed_multiplier",
-            "data_dir": "zipvoice_cache_dir",
-            "prompt_max_seconds": "zipvoice_max_prompt_duration",
-            "allow_fetch": "zipvoice_allow_url_download",
-            "allow_inline": "zipvoice_allow_base64",
-        }
-    ),
-    derive=_derived,
-)
 
 
 class ZipVoiceBody(SpeechBody):
@@ -284,9 +221,14 @@ DOOR = Door(
     router,
     tags={"ZipVoice": 'The API of servers built around ZipVoice. An error is `{"detail": message}`.'},
     settings=ZipVoiceApiSettings,
-    foreign=FOREIGN,
+    foreign=ZIPVOICE_VARIABLES,
     wordings={"/v1/zipvoice/*": plain_detail},
     field_names={"/v1/zipvoice/audio/speech": AUDIO_FIELD_NAMES},
     recordings=["/v1/zipvoice/*"],
-    registered=["/v1/zipvoice/voices*"],
+    operations={
+        "POST /v1/zipvoice/audio/speech": Operation.SPEAK,
+        "GET /v1/zipvoice/voices*": Operation.READ_VOICES,
+        "POST /v1/zipvoice/voices/*": Operation.CHANGE_VOICES,
+        "DELETE /v1/zipvoice/voices/*": Operation.CHANGE_VOICES,
+    },
 )

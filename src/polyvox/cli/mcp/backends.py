@@ -15,6 +15,7 @@ from polyvox.client import AsyncClient, VoiceOptions
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ApiError, AuthenticationError
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import build_service
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Voice
@@ -61,12 +62,13 @@ class StartingBackend:
     async def _start(self) -> ServiceBackend:
         catalog = Catalog.installed()
         absence = partial(catalog.absence, settings=self._settings)
-        service = build_service(self._settings, catalog.factories, absence)
+        outline = partial(catalog.outline, settings=self._settings)
+        service = build_service(self._settings, catalog.factories, absence, outline)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(service.close)
             await service.start()
             service.registry.engine(None)
-            voices = VoiceService.for_service(service)
+            voices = VoiceService.for_service(service, OperatorAccess())
             stack.push_async_callback(voices.close)
             self._stack.push_async_exit(stack.pop_all())
         return ServiceBackend(service, voices)

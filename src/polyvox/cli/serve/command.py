@@ -105,7 +105,9 @@ def serve(
 
         serve_on_ray(settings, catalog)
     else:
-        run_server(settings, catalog.factories, partial(catalog.absence, settings=settings))
+        absence = partial(catalog.absence, settings=settings)
+        outline = partial(catalog.outline, settings=settings)
+        run_server(settings, catalog.factories, absence, outline)
 
 
 def _check_grpc(settings: "Settings", max_conc: int | None, *, ray: bool) -> None:

@@ -2,15 +2,20 @@
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from polyvox.errors import InvalidRequestError
-from polyvox.service.kinds.dialogue_segments import DialogueTurn
+
+if TYPE_CHECKING:
+    from polyvox.service.kinds.dialogue_segments import DialogueTurn
 
 _LINE = re.compile(r"(?P<voice>\S[^\n]{0,200}?):\s+(?P<text>\S.*)")
 
 
-def read_turns(script: str) -> tuple[DialogueTurn, ...]:
+def read_turns(script: str) -> "tuple[DialogueTurn, ...]":
     """Parse a script; an indented line continues the turn before it, empty lines are skipped."""
+    from polyvox.service.kinds.dialogue_segments import DialogueTurn
+
     turns: list[DialogueTurn] = []
     for number, line in enumerate(script.splitlines(), start=1):
         if not line.strip():

@@ -16,7 +16,8 @@ from polyvox.engines.kokoro.model import KokoroModel
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import IDS
-from polyvox.engines.kokoro.voices import LANGUAGES, VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import LANGUAGES, catalogue
 from polyvox.voices.mixing import MixTerm
 from polyvox.voices.similarity import SpeakerEncoder
 

@@ -9,7 +9,7 @@ import structlog
 
 from polyvox.books.options import NarrationOptions
 from polyvox.books.plan import Passage
-from polyvox.errors import DeadlineError, EngineError, OverloadedError
+from polyvox.errors import DeadlineError, EngineError, OverloadedError, QuotaError
 from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -53,7 +53,10 @@ class Narrator:
         await self._service.output(self._request(Passage("", voice, 0, self._options.seed)))
 
     async def speak(self, passage: Passage) -> AsyncIterator[AudioChunk]:
-        """The chunks of a passage, when all of them are made; waits while the server has no room."""
+        """The chunks of a passage, when all of them are made; waits while the server has no room.
+
+        `QuotaError` where the client has no quota left: that may take a day.
+        """
         for chunk in await self._spoken(passage):
             yield chunk
 
@@ -62,6 +65,8 @@ class Narrator:
         while True:
             try:
                 return await self._attempt(passage)
+            except QuotaError:
+                raise
             except OverloadedError as error:
                 shortest, longest = _RETRY_SECONDS
                 log.debug("narration waits", index=passage.index, reason=str(error.reason))

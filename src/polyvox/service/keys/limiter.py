@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from polyvox.config import Settings
-from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason, ScopeError
+from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason
+from polyvox.service.keys.access import ended_key
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.client_names import address_in, owner_in
 from polyvox.service.keys.counters import Counters, Level, Reservation, Resource
@@ -47,13 +48,6 @@ class Holder:
         return cls(record.name, f"key:{record.owner}", record.limits, is_key=True, scopes=record.scopes)
 
 
-def require(scopes: frozenset[Scope], scope: Scope) -> None:
-    """Refuse a key that lacks a scope; `ScopeError` names it."""
-    if scope not in scopes:
-        held = ", ".join(sorted(scopes))
-        raise ScopeError(f"This key lacks the scope '{scope}'; it has: {held}. Use a key that has it.", scope=scope)
-
-
 class Limiter:
     """Holds requests against the limits of their key, or of their address where there is no key, and counts use.
 
@@ -77,14 +71,17 @@ class Limiter:
         )
 
     def holder(self, client: str) -> Holder | None:
-        """Whom a client's use is counted for; None for the server's own. `AuthenticationError` for a revoked key."""
+        """Whom a client's use is counted for; None for the server's own.
+
+        `AuthenticationError` for a key that was revoked, or that the server does not know any more.
+        """
         if not client:
             return None
         owner = owner_in(client)
         record = None if owner is None else self._keyring.by_owner(owner)
+        if owner and self._keyring.asks and (record is None or record.revoked is not None):
+            raise ended_key()
         if record is not None:
-            if record.revoked is not None:
-                raise AuthenticationError("This key was revoked; ask whoever runs the server for another.")
             return Holder.of_key(record)
         group = self._addresses.group(address_in(client).partition("/")[0]) if owner is None else None
         limits = Limits() if group is None else self._address_limits
@@ -128,6 +125,15 @@ class Limiter:
             self._metrics.key_used(holder.name, characters=spoken_characters)
 
         return Allowance(spend, end, characters, levels if rate is None else (rate, *levels))
+
+    def daily_limit(self, client: str, resource: str) -> int | None:
+        """The amount of a resource that a client may have a day, 0 for any amount; None where its key was revoked."""
+        try:
+            holder = self.holder(client)
+        except AuthenticationError:
+            return None
+        limits = Limits() if holder is None else holder.limits
+        return limits.characters_a_day if resource == Resource.CHARACTERS else limits.audio_seconds_a_day
 
     def _reservation(self, holder: Holder, characters: int, stream: str) -> Reservation:
         clock = self._ledger.clock

@@ -196,7 +196,7 @@ class ModelLoader:
                 log.exception("model failed to start", model=slot.name)
             self._events(slot.name, "failed")
         else:
-            slot.engine, slot.capabilities = engine, engine.capabilities
+            slot.engine, slot.capabilities, slot.voices = engine, engine.capabilities, tuple(engine.voices)
             slot.last_used, slot.last_load_seconds = self._clock(), time.monotonic() - began
             log.info("model ready", model=slot.name, seconds=round(slot.last_load_seconds, 3))
             self._events(slot.name, "loaded")

@@ -1,11 +1,13 @@
 """The place of one model in a server: loaded, loading or not, and who uses it."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polyvox.engines.base import Engine
+from polyvox.engines.spec import ModelOutline
 from polyvox.service.registry.load_fault import LoadFault
-from polyvox.types import Capabilities
+from polyvox.types import Capabilities, Voice
 
 
 @dataclass(slots=True)
@@ -23,6 +25,9 @@ class ModelSlot:
     engine: Engine | None = None
     capabilities: Capabilities | None = None
     """As they were when it was last loaded."""
+    voices: Sequence[Voice] | None = None
+    """As they were when it was last loaded."""
+    outline: ModelOutline | None = None
     fault: LoadFault | None = None
     uses: int = 0
     """Requests that speak with it or wait for it."""

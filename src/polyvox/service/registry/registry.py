@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsLocation, SupportsPace, SupportsStyle, SupportsWarning
+from polyvox.engines.spec import ModelOutline
 from polyvox.errors import ConflictError, InvalidRequestError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
 from polyvox.service.registry.model_loader import SHUTTING_DOWN, Absence, EngineFactory, Hold, ModelEvents, ModelLoader
@@ -18,6 +19,11 @@ OPENAI_NAMES = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 _OPENAI_NAME = re.compile(rf"({'|'.join(OPENAI_NAMES)})(-\d{{4}}(-\d{{2}}-\d{{2}})?)?")
 """Model names that OpenAI's clients send, with the date of a release or without; the settings say what they mean."""
 _HD = "tts-1-hd"
+
+_UNKNOWN = ModelOutline()
+
+Outline = Callable[[str], ModelOutline]
+"""Describes a model by its name without loading it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,20 @@ class ModelInfo:
     owned_by: str
     loaded: bool = False
     resident: bool = False
+    outline: ModelOutline = _UNKNOWN
+    """As it is known without a load."""
+
+    @property
+    def cloning(self) -> bool:
+        """Whether it speaks with voices of the caller; false where it is not available."""
+        known = self.outline if self.capabilities is None else self.capabilities
+        return self.available and known.cloning
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """BCP 47 tags that it speaks; none where it is not available."""
+        known = self.outline if self.capabilities is None else self.capabilities
+        return known.languages if self.available else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +96,7 @@ class Registry:
     """The engines of one server by model name; `absent` gives the reason for models that cannot be loaded.
 
     Where `absence` is given, models that the settings do not name are loaded when a request names them, unless it
-    gives a reason why they cannot.
+    gives a reason why they cannot. `outline` describes models that are not loaded, so that lists load none.
     """
 
     def __init__(
@@ -86,10 +106,12 @@ class Registry:
         absent: Mapping[str, str] | None = None,
         *,
         absence: Absence | None = None,
+        outline: Outline | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings = settings
         self._absence = absence
+        self._outline = outline
         self._clock = clock
         others = [name for name in factories if name not in settings.models]
         lazy = others if absence is not None and settings.max_loaded_models else []
@@ -189,7 +211,7 @@ class Registry:
         """Refuse a voice of the caller where the engine cannot clone; name the models that can, or what to do."""
         if engine.capabilities.cloning:
             return
-        cloning = [info.id for info in self.models() if info.capabilities is not None and info.capabilities.cloning]
+        cloning = [info.id for info in self.models() if info.cloning]
         remedy = f"use one of {', '.join(cloning)}" if cloning else "this server runs no model that can"
         if registered and isinstance(engine, SupportsStyle):
             remedy += ", or fit the voice to this model with `polyvox voices fit` or POST /v1/voices/fit"
@@ -238,14 +260,25 @@ class Registry:
         return engine.pace if isinstance(engine, SupportsPace) else None
 
     def voices(self, model: str | None = None) -> Sequence[Voice]:
-        """The voices of one model."""
-        return self.engine(model).voices
+        """The voices of one model; of one that a request would load, as they were or will be."""
+        slot = self._slots[self.resolve(model)]
+        return self.engine(model).voices if self._reason(slot) else self._voices(slot)
 
     def default_voice(self, model: str | None = None) -> str:
         """The voice for requests that name none: that of the settings, unless the model has only others of its own."""
         wanted, slot = self._settings.default_voice, self._slots[self.resolve(model)]
-        own = [] if slot.engine is None else [voice.id for voice in slot.engine.voices]
+        own = [voice.id for voice in self._voices(slot)]
         return wanted if wanted in own or not own else own[0]
+
+    def _voices(self, slot: ModelSlot) -> Sequence[Voice]:
+        if slot.engine is not None:
+            return slot.engine.voices
+        return self._outlined(slot).voices if slot.voices is None else slot.voices
+
+    def _outlined(self, slot: ModelSlot) -> ModelOutline:
+        if slot.outline is None:
+            slot.outline = _UNKNOWN if self._outline is None else self._outline(slot.name)
+        return slot.outline
 
     def _missing(self, slot: ModelSlot) -> str:
         """Why a model that only requests load cannot be loaded; empty where it can or is."""
@@ -277,6 +310,7 @@ class Registry:
             owned_by="polyvox",
             loaded=slot.engine is not None,
             resident=slot.resident,
+            outline=_UNKNOWN if reason or slot.capabilities is not None else self._outlined(slot),
         )
 
 

@@ -246,7 +246,7 @@ class Metrics:
         )
         self._key_names: set[str] = set()
         self._key_store = Gauge(
-            "polyvox_key_store_available", "1 if the file of keys can be read, 0 if not.", registry=registry
+            "polyvox_key_store_available", "1 if the keys can be read, 0 if not or if they are gone.", registry=registry
         )
         self._limits_lost = Counter(
             "polyvox_limits_store_failures",
@@ -258,7 +258,7 @@ class Metrics:
         )
 
     def watch_keys(self, works: Callable[[], bool]) -> None:
-        """Read from this function at every scrape whether the file of keys can be read."""
+        """Read from this function at every scrape whether the keys can be read."""
         self._key_store.set_function(lambda: float(works()))
 
     def key_used(self, key: str, *, requests: int = 0, characters: int = 0, audio_seconds: float = 0.0) -> None:

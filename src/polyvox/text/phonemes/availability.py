@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from polyvox.errors import install_hint
-from polyvox.text.phonemes.espeak import VOICES
-from polyvox.text.phonemes.espeak_choice import ANY_ESPEAK
+from polyvox.text.phonemes.espeak_choice import ANY_ESPEAK, VOICES
 from polyvox.text.phonemes.espeak_library import find_library
 
 _JAPANESE_PACKAGES: Final = ("fugashi", "unidic_lite")

@@ -9,6 +9,8 @@ from polyvox.text.phonemes.espeak_program import EspeakProgram
 
 ANY_ESPEAK: Final = "espeak-ng"
 """The setting that lets the library be used; any other names a program."""
+VOICES: Final = {"es": "es", "fr": "fr", "hi": "hi", "it": "it", "pt-br": "pt-br"}
+"""The languages that it phonemizes, and its voice for each."""
 
 
 class Espeak(Protocol):

@@ -85,6 +85,17 @@ async def test_another_process_sees_what_was_kept(engine, tmp_path):
         assert (await client.post(SPEECH, json={"input": "One."})).status_code == 200
 
 
+async def test_dictionaries_that_are_out_of_reach_are_an_error_and_not_a_text_read_otherwise(client, tmp_path):
+    assert (await client.put(f"{HOME}/names", json=NAMES)).status_code == 200
+    folder = tmp_path / "dictionaries"
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(folder)
+    for _ in range(2):
+        assert (await client.post(SPEECH, json={"input": "Nguyen."})).status_code == 503
+    folder.unlink()
+    assert (await client.post(SPEECH, json={"input": "Nguyen."})).status_code == 200
+
+
 async def test_names_that_are_no_names_are_refused(client, tmp_path):
     for name in ("..", "a%2Fb", ".hidden", "ü", "a" * 65, "a b", "a%00"):
         answer = await client.put(f"{HOME}/{name}", json=NAMES)

@@ -5,6 +5,7 @@ import errno
 import json
 import shutil
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,10 @@ from helpers.serving import decoded_seconds, error_of
 from polyvox.books import journal
 from polyvox.errors import OverloadedError, UnavailableError, UnknownVoiceError
 from polyvox.service.jobs import runner, work
+from polyvox.service.jobs.record import JobStatus
+from polyvox.service.keys.record import Limits, owner_of
+from polyvox.service.keys.store import KeyStore
+from polyvox.service.keys.usage import DayClock
 from polyvox.types import AudioChunk, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -352,6 +357,85 @@ async def test_jobs_of_several_owners_take_turns(tmp_path: Path):
         engine.gate.set()
 
 
+async def test_all_places_go_to_different_owners_and_the_one_served_longest_ago_is_next(tmp_path: Path):
+    engine = gated()
+    async with job_client(tmp_path, engine, max_jobs=1, **KEYS) as client:
+        mine = [await client.submitted(headers=FIRST, **MP3) for _ in range(3)]
+        other = await client.submitted(headers=SECOND, **MP3)
+        await client.until(mine[0]["id"], lambda job: job["status"] == "running", headers=FIRST)
+        waiting = (await client.http.get(f"/v1/jobs/{other['id']}", headers=SECOND)).json()
+        assert waiting["waits"] == {"for": "turn", "until": None}
+        assert (await client.http.post(f"/v1/jobs/{mine[0]['id']}/cancel", headers=FIRST)).status_code == 200
+        running = await client.until(other["id"], lambda job: job["status"] == "running", headers=SECOND)
+        assert running["waits"] is None
+        assert (await client.http.post(f"/v1/jobs/{other['id']}/cancel", headers=SECOND)).status_code == 200
+        late = await client.submitted(headers=SECOND, **MP3)
+        await client.until(mine[1]["id"], lambda job: job["status"] == "running", headers=FIRST)
+        assert (await client.http.get(f"/v1/jobs/{late['id']}", headers=SECOND)).json()["status"] == "queued"
+        engine.gate.set()
+
+
+async def test_a_long_job_makes_way_for_another_owner_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    engine = gated()
+    async with job_client(tmp_path, engine, max_jobs=1, **KEYS) as client:
+        long = await client.submitted(sentences(8), headers=FIRST, **MP3)
+        engine.gate.set()
+        await client.until(long["id"], lambda job: job["progress"]["sentences_done"] >= 2, headers=FIRST)
+        engine.gate.clear()
+        second = await client.submitted("More of mine.", headers=FIRST, **MP3)
+        other = await client.submitted("One of theirs.", headers=SECOND, **MP3)
+        monkeypatch.setattr(runner, "_TURN_SECONDS", 0.0)
+        await client.until(other["id"], lambda job: job["status"] == "running", headers=SECOND)
+        parked = (await client.http.get(f"/v1/jobs/{long['id']}", headers=FIRST)).json()
+        assert parked["status"] == "queued"
+        assert parked["progress"]["sentences_done"] >= 2
+        monkeypatch.undo()
+        heard = len(engine.heard)
+        engine.gate.set()
+        for job, headers in ((other, SECOND), (long, FIRST), (second, FIRST)):
+            assert (await client.rested(job["id"], headers=headers))["status"] == "done"
+        again = [spoken.text for spoken in engine.heard[heard:]]
+        assert len(again) == len(set(again)) < 8 + 2
+
+
+async def test_a_job_without_quota_is_set_aside_and_goes_on_when_the_day_is_over(tmp_path: Path):
+    keys = tmp_path / "keys.sqlite"
+    poor = KeyStore(keys).create("poor", ["speak"], Limits(characters_a_day=40)).secret
+    headers = {"Authorization": f"Bearer {poor}"}
+    almost_midnight = datetime(2030, 1, 1, 23, 59, 58, tzinfo=UTC).timestamp()
+    async with job_client(tmp_path / "jobs", keys_file=keys, max_jobs=1) as client:
+        client.accounts.ledger.clock = DayClock(wall=lambda: almost_midnight)
+        job = await client.submitted(sentences(2), headers=headers, **MP3)
+        aside = await client.until(job["id"], lambda each: each["error"] is not None, headers=headers)
+        assert (aside["status"], aside["waits"]["for"]) == ("queued", "quota")
+        assert aside["error"]["code"] == "quota_exceeded"
+        assert "40 characters a day" in aside["error"]["message"]
+        assert (await client.http.post(f"/v1/jobs/{job['id']}/pause", headers=headers)).json()["waits"] is None
+        await client.http.post(f"/v1/jobs/{job['id']}/resume", headers=headers)
+        done = await client.rested(job["id"], headers=headers)
+        assert (done["status"], done["error"], done["waits"]) == ("done", None, None)
+        assert [spoken.text for spoken in client.engine.heard] == sentences(2).replace(". ", ".|").split("|")
+
+
+async def test_a_revoked_key_ends_the_wait_of_its_jobs(tmp_path: Path):
+    keys = tmp_path / "keys.sqlite"
+    poor = KeyStore(keys).create("poor", ["speak"], Limits(characters_a_day=10)).secret
+    async with job_client(tmp_path / "jobs", keys_file=keys) as client:
+        job = await client.submitted(sentences(1), headers={"Authorization": f"Bearer {poor}"}, **MP3)
+        [aside] = await client.service.jobs(owner_of(poor))
+        async with asyncio.timeout(10):
+            while aside.wait is None:
+                await asyncio.sleep(0.01)
+                aside = await client.service.get(job["id"], owner_of(poor))
+            KeyStore(keys).revoke("poor")
+            while aside.status is not JobStatus.FAILED:
+                await asyncio.sleep(0.01)
+                aside = await client.service.get(job["id"], owner_of(poor))
+        assert "revoked" in aside.error.message
+
+
 async def test_an_expired_job_is_swept_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(runner, "_SWEEP_SECONDS", 0.0)
     async with job_client(tmp_path) as client:
@@ -417,18 +501,20 @@ class OneAtATime(ToneEngine):
             yield chunk
 
 
-async def test_a_live_request_does_not_wait_for_a_job(tmp_path: Path):
+async def test_a_live_request_does_not_wait_for_jobs(tmp_path: Path):
     engine = OneAtATime()
     async with job_client(tmp_path, engine) as client:
-        job = await client.submitted(sentences(60), **MP3)
-        await client.until(job["id"], lambda each: each["progress"]["sentences_done"] >= 6)
+        jobs = [await client.submitted(sentences(60), **MP3) for _ in range(2)]
+        for job in jobs:
+            await client.until(job["id"], lambda each: each["progress"]["sentences_done"] >= 6)
         for number in range(3):
             before = len(engine.made)
             live = {"input": f"Live words {number}.", "response_format": "pcm", "stream": True}
             answer = await client.http.post("/v1/audio/speech", json=live)
             assert answer.status_code == 200
-            assert engine.made.index(live["input"]) - before <= 4, "chunks of the job came first"
-        assert (await client.http.post(f"/v1/jobs/{job['id']}/cancel")).status_code == 200
+            assert engine.made.index(live["input"]) - before <= 4, "chunks of the jobs came first"
+        for job in jobs:
+            assert (await client.http.post(f"/v1/jobs/{job['id']}/cancel")).status_code == 200
 
 
 async def test_two_servers_on_one_folder_speak_a_job_once_and_obey_each_other(tmp_path: Path):

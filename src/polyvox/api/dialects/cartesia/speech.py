@@ -53,7 +53,7 @@ async def cartesia_request(
 def _language(body: GenerationBody, service: SpeechService, model: str | None, voice: str | None) -> str | None:
     """The language that is asked for; None where the voice's own is a variety of it, as British English is of `en`."""
     asked = body.locale or body.language
-    if asked is None or "-" in asked or not service.registry.model(model).loaded:
+    if asked is None or "-" in asked or not service.registry.model(model).available:
         return asked
     own = next((known.language for known in service.registry.voices(model) if known.id == voice), "")
     return None if own.partition("-")[0] == asked.lower() else asked

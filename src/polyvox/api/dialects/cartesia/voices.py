@@ -60,7 +60,7 @@ async def get_voice(voice_id: str, service: Service, voices: Voices, owner: Owne
 async def _listed(service: SpeechService, voices: VoiceService, owner: str) -> Sequence[dict[str, Any]]:
     model = service.registry.model(None)
     shown = [_own_voice(voice, model.created) for voice in service.registry.voices() if not voice.reason]
-    if model.capabilities is not None and model.capabilities.cloning:
+    if model.cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
         shown += [_registered_voice(record, owner) for record in page.voices]
     return shown

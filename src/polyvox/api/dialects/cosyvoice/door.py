@@ -19,6 +19,7 @@ from polyvox.api.requests.schemas import Speed, Text
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat, wav_header
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -196,8 +197,7 @@ async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[
 async def speaker_names(service: SpeechService, voices: VoiceService, owner: str) -> list[str]:
     """Every voice of the default model that this caller may name."""
     names = [voice.id for voice in service.registry.voices()]
-    known = service.registry.model(None).capabilities
-    if known is not None and known.cloning:
+    if service.registry.model(None).cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_SPEAKERS), owner)
         names += [record.name for record in page.voices]
         presets = voices.presets.names
@@ -258,4 +258,10 @@ DOOR = Door(
     },
     recordings=["/inference_*", "/synthesize*"],
     headers=[DURATION_HEADER],
+    operations={
+        "POST /inference_*": Operation.SPEAK,
+        "GET /inference_*": Operation.SPEAK,
+        "POST /synthesize": Operation.SPEAK,
+        "GET /speakers": Operation.LIST,
+    },
 )

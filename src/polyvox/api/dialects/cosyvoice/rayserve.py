@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.cosyvoice.door import speaker_names
+from polyvox.api.dialects.cosyvoice.rayserve_settings import RAYSERVE_VARIABLES
 from polyvox.api.dialects.cosyvoice.requests import CosyVoiceOptions, CosyVoiceRequest, read_recording
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
@@ -24,31 +25,17 @@ from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, Batc
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
-from polyvox.settings_loader import ForeignVariables
 from polyvox.types import EngineLocation
 from polyvox.voices import limits
 from polyvox.voices.references import InlineVoice, UrlVoice
 
-FOREIGN = ForeignVariables(
-    "the CosyVoice Ray Serve API's",
-    MappingProxyType(
-        {
-            "port": "serve_port",
-            "ray_min_replicas": "min_replicas",
-            "ray_initial_replicas": "initial_replicas",
-            "ray_max_replicas": "max_replicas",
-            "ray_target_ongoing_requests": "target_ongoing_requests",
-            "ray_max_ongoing_requests": "max_ongoing_requests_per_replica",
-            "ray_max_queued_requests": "max_queued_requests_deployment",
-        }
-    ),
-)
-
 router = APIRouter(tags=["CosyVoice on Ray Serve"], dependencies=[Depends(refuse_foreign_pages)])
 
 _NAME = "rayserve"
+_EARLIER = ("tts", "zero_shot_tts", "cross_lingual_tts", "instruct_tts")
 _PREFIX = "/v1/model/cosyvoice"
 _FILE = "reference_audio"
 _SAMPLE_RATE = 24_000
@@ -284,9 +271,9 @@ DOOR = Door(
     _NAME,
     router,
     tags={"CosyVoice on Ray Serve": "The Ray Serve server for CosyVoice, by its earlier and its later paths."},
-    foreign=FOREIGN,
+    foreign=RAYSERVE_VARIABLES,
     wordings={
-        **dict.fromkeys(("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"), plain_detail),
+        **dict.fromkeys((f"/{path}" for path in (*_EARLIER, "config")), plain_detail),
         f"{_PREFIX}*": _detail_and_error,
     },
     field_names={
@@ -297,4 +284,11 @@ DOOR = Door(
     },
     recordings=[f"{_PREFIX}/*", "/zero_shot_tts*", "/cross_lingual_tts*"],
     public=[f"{_PREFIX}/healthcheck"],
+    operations={
+        **dict.fromkeys((f"POST /{path}" for path in _EARLIER), Operation.SPEAK),
+        f"POST {_PREFIX}/*": Operation.SPEAK,
+        f"POST {_PREFIX}/healthcheck": Operation.PROBE,
+        f"GET {_PREFIX}/healthcheck": Operation.PROBE,
+        "GET /config": Operation.LIST,
+    },
 )

@@ -125,7 +125,7 @@ def _searched(voice: dict[str, Any]) -> str:
 
 def _model(model_id: str, info: ModelInfo, service: SpeechService) -> dict[str, Any]:
     known = info.capabilities
-    languages = sorted(known.languages) if known is not None else []
+    languages = sorted(info.languages)
     return {
         "model_id": model_id,
         "name": info.id if model_id == info.id else f"{model_id} ({info.id})",

@@ -105,10 +105,9 @@ def spoken_language(code: str | None, voice: str, registry: Registry, model: str
     except InvalidRequestError:
         return None
     known = registry.model(model)
-    languages = known.capabilities.languages if known.capabilities is not None else frozenset()
-    if tag is None or tag not in languages:
+    if tag is None or tag not in known.languages:
         return None
-    own = next((one.language for one in registry.voices(model) if one.id == voice), "") if known.loaded else ""
+    own = next((one.language for one in registry.voices(model) if one.id == voice), "")
     return None if own.partition("-")[0] == tag.partition("-")[0] else tag
 
 

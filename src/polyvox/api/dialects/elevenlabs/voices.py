@@ -83,14 +83,13 @@ class VoiceDirectory:
             ) from None
 
     def _own(self) -> dict[str, Voice]:
-        """The model's own voices; none while it is not loaded."""
-        if not self.service.registry.model(self.model).loaded:
+        """The model's own voices; none while it is not available."""
+        if not self.service.registry.model(self.model).available:
             return {}
         return {voice.id: voice for voice in self.service.registry.voices(self.model)}
 
     def _clones(self) -> bool:
-        known = self.service.registry.model(self.model).capabilities
-        return known is not None and known.cloning
+        return self.service.registry.model(self.model).cloning
 
     async def _is_registered(self, name: str) -> bool:
         try:

@@ -68,8 +68,7 @@ class SpeechServicer:
         """The voices of a model; with one that clones, also those that the caller has registered."""
         model = message.model or None
         listed = [_voice(voice) for voice in self._service.registry.voices(model)]
-        known = self._service.registry.model(model).capabilities
-        if known is not None and known.cloning:
+        if self._service.registry.model(model).cloning:
             page = await self._voices.page(VoiceQuery(limit=_MAX_REGISTERED), call.owner)
             mine = [Voice(record.id, record.name, record.language) for record in page.voices]
             listed += [_voice(voice, registered=True) for voice in mine]
@@ -198,13 +197,11 @@ def _voice(voice: Voice, *, registered: bool = False) -> Message:
 
 def _model(info: ModelInfo, *, is_default: bool) -> Message:
     known = info.capabilities
-    abilities: dict[str, object] = {}
+    abilities: dict[str, object] = {"languages": sorted(info.languages), "cloning": info.cloning}
     if known is not None:
-        abilities = {
-            "languages": sorted(known.languages),
+        abilities |= {
             "sample_rate": known.sample_rate,
             "channels": known.channels,
-            "cloning": known.cloning,
             "instructions": known.instructions,
             "word_timings": known.word_timings,
         }

@@ -1,10 +1,8 @@
 """Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Response
@@ -15,6 +13,7 @@ from polyvox.api import debug
 from polyvox.api.body_format import BodyFormat
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.kokoro_fastapi import development as kokoro_dev
+from polyvox.api.dialects.kokoro_fastapi.settings import KOKORO_VARIABLES
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.door import Door
 from polyvox.api.requests.body import JsonRoute
@@ -36,8 +35,8 @@ from polyvox.api.responses.captions import CaptionFile, CaptionStream
 from polyvox.api.responses.side_response import SideResponse
 from polyvox.api.responses.streaming import WARNING_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
-from polyvox.settings_loader import ForeignVariables, is_on
 from polyvox.text.markup import say_as, ssml, ssml_values
 from polyvox.text.warnings import one_line
 from polyvox.types import SPEED_RANGE
@@ -53,36 +52,6 @@ _SSML_ERRORS: dict[int | str, dict[str, Any]] = {
     429: SPEECH_ERRORS[429],
 }
 _UNSAFE_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.()+-]")
-
-
-def _devices(variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Without a GPU both of that server's models run on the CPU; with one, `auto` finds it."""
-    on_cpu = not is_on(variables.get("use_gpu", "true")) or variables.get("device_type", "").strip().lower() == "cpu"
-    return {"kokoro_device": "cpu", "zipvoice_device": "cpu"} if on_cpu else {}
-
-
-FOREIGN = ForeignVariables(
-    "Kokoro-FastAPI's",
-    MappingProxyType({"default_voice": "default_voice"}),
-    derive=_devices,
-    ignored=frozenset(
-        (
-            "default_voice_code",
-            "output_dir",
-            "output_dir_size_limit_mb",
-            "temp_file_dir",
-            "voices_dir",
-            "allow_local_voice_saving",
-            "target_min_tokens",
-            "target_max_tokens",
-            "absolute_max_tokens",
-            "gap_trim_ms",
-            "enable_web_player",
-            "web_player_path",
-            "cors_enabled",
-        )
-    ),
-)
 
 
 def _mix_expression(voices: object) -> str:
@@ -126,10 +95,11 @@ async def captioned_speech(
 
 
 @router.post("/dev/phonemize", response_model=Phonemes, responses={code: SPEECH_ERRORS[code] for code in (400, 429)})
-async def phonemize(body: PhonemizeBody, service: Service) -> Response:
+async def phonemize(body: PhonemizeBody, service: Service, owner: Owner) -> Response:
     """The phonemes with which a model reads a text."""
     language = language_tag(body.language, "language")
-    return SideResponse(partial(service.side_requests.phonemize, body.text, language, body.model, _phonemes_json))
+    phonemize = service.side_requests.phonemize
+    return SideResponse(partial(phonemize, body.text, language, body.model, _phonemes_json, owner=owner))
 
 
 def _phonemes_json(phonemes: str, tokens: list[int]) -> bytes:
@@ -154,13 +124,13 @@ async def ssml_support(service: Service) -> SsmlSupport:
 
 
 @router.post("/dev/ssml", responses=_SSML_ERRORS)
-async def translate_ssml(body: SsmlBody, service: Service, response: Response) -> TaggedText:
+async def translate_ssml(body: SsmlBody, service: Service, owner: Owner, response: Response) -> TaggedText:
     """Translate a text in SSML to one with inline tags, without speaking it.
 
     The tags say nothing of volume and pitch; send the SSML itself to `/v1/audio/speech` to have them.
     """
     _check_ssml(service)
-    text, warnings = await service.side_requests.translate_ssml(body.text, body.voice, body.model)
+    text, warnings = await service.side_requests.translate_ssml(body.text, body.voice, body.model, owner=owner)
     if warnings:
         response.headers[WARNING_HEADER] = one_line(warnings.sentences)
     return TaggedText(text=text)
@@ -188,6 +158,7 @@ async def combine_voices(
         Body(description="A mix expression, or voice names to mix in equal parts.", examples=["af_heart(2)+bf_emma"]),
     ],
     service: Service,
+    owner: Owner,
 ) -> Response:
     """Mix voices into a file that PyTorch programs load as a Kokoro voice."""
     if not service.settings.allow_voice_download:
@@ -197,7 +168,7 @@ async def combine_voices(
     expression = str(voices)
     name = _UNSAFE_IN_A_FILE_NAME.sub("", expression)[:100]
     headers = {"Content-Disposition": f'attachment; filename="{name}.pt"', "Cache-Control": "no-store"}
-    work = partial(service.side_requests.mixed_voice, expression, None, torch_file)
+    work = partial(service.side_requests.mixed_voice, expression, None, torch_file, owner=owner)
     return SideResponse(work, "application/octet-stream", headers)
 
 
@@ -211,7 +182,20 @@ DOOR = Door(
     tags={
         "Kokoro-FastAPI": "Kokoro-FastAPI's additions to OpenAI's API: word timings, phonemes, mixed voices as files."
     },
-    foreign=FOREIGN,
+    foreign=KOKORO_VARIABLES,
     field_names=dict.fromkeys(("/dev/captioned_speech", "/dev/timestamp", "/dev/dialogue"), AUDIO_FIELD_NAMES)
     | {"/dev/generate_from_phonemes": {"input": "phonemes"}},
+    operations={
+        "POST /dev/captioned_speech": Operation.SPEAK,
+        "POST /dev/dialogue": Operation.SPEAK,
+        "POST /dev/generate_from_phonemes": Operation.SPEAK,
+        "POST /dev/timestamp": Operation.SPEAK,
+        "POST /dev/phonemize": Operation.READ_TEXT,
+        "POST /dev/ssml": Operation.READ_TEXT,
+        "GET /dev/ssml": Operation.LIST,
+        "GET /v1/test": Operation.LIST,
+        "POST /v1/audio/voices/combine": Operation.MIX_VOICES,
+        "GET /v1/download/*": Operation.READ_DOWNLOADS,
+        "GET /debug/*": Operation.READ_DEBUG,
+    },
 )

@@ -25,6 +25,7 @@ from polyvox.api.responses.downloads import (
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
+from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -189,8 +190,7 @@ async def list_voices(
 async def voices_of(model: str | None, service: SpeechService, voices: VoiceService, owner: str) -> list[Voice]:
     """The voices that an owner may speak with, of a model, the default one unless named."""
     listed = list(service.registry.voices(model))
-    known = service.registry.model(model).capabilities
-    if known is not None and known.cloning:
+    if service.registry.model(model).cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_REGISTERED), owner)
         listed += [Voice(record.id, record.name, record.language) for record in page.voices]
     return listed
@@ -239,4 +239,10 @@ DOOR = Door(
     recordings=["/v1/audio/speech/batch"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
     headers=(DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
+    operations={
+        "POST /v1/audio/speech*": Operation.SPEAK,
+        "GET /v1/models*": Operation.LIST,
+        "GET /v1/audio/models": Operation.LIST,
+        "GET /v1/audio/voices": Operation.LIST,
+    },
 )

@@ -98,13 +98,14 @@ class WyomingVoices:
         models = sorted(
             (info for info in self._registry.models() if info.available), key=lambda info: info.id != default
         )
-        registered = await self._registered() if any(_clones(info) for info in models) else []
+        own = {info.id: self._registry.voices(info.id) for info in models}  # before a wait in which one may fail
+        registered = await self._registered() if any(info.cloning for info in models) else []
         return [
             WyomingVoice(
                 voice.id if info.id == default else f"{info.id}/{voice.id}", info.id, voice, _tags(voice, info)
             )
             for info in models
-            for voice in (*self._registry.voices(info.id), *(registered if _clones(info) else ()))
+            for voice in (*own[info.id], *(registered if info.cloning else ()))
             if not voice.reason
         ]
 
@@ -113,14 +114,9 @@ class WyomingVoices:
         return [Voice(record.id, record.name, record.language) for record in page.voices]
 
 
-def _clones(info: ModelInfo) -> bool:
-    return info.capabilities is not None and info.capabilities.cloning
-
-
 def _tags(voice: Voice, info: ModelInfo) -> tuple[str, ...]:
     """Of a voice that belongs to no language, those of its model."""
-    known = info.capabilities.languages if info.capabilities is not None else ()
-    return tuple(_tag(each) for each in ([voice.language] if voice.language else sorted(known)))
+    return tuple(_tag(each) for each in ([voice.language] if voice.language else sorted(info.languages)))
 
 
 def _tag(language: str) -> str:

@@ -23,7 +23,8 @@ from polyvox.engines.kokoro.fitting.scoring import SpeechScorer, TargetSpeaker
 from polyvox.engines.kokoro.fitting.style_fit import StyleBasis, StyleFit
 from polyvox.engines.kokoro.fitting.validation import Validator
 from polyvox.engines.kokoro.speakers import read_speakers
-from polyvox.engines.kokoro.voices import VoiceTable, catalogue
+from polyvox.engines.kokoro.voice_table import VoiceTable
+from polyvox.engines.kokoro.voices import catalogue
 from polyvox.errors import BundleError
 from polyvox.models.kokoro.model import Kokoro, KokoroConfig, load_kokoro
 from polyvox.models.listeners.campplus import CampPlusConfig, load_campplus
