@@ -12,6 +12,7 @@ import pytest
 from helpers.cloning import Studio, sample
 from helpers.fakes import ToneEngine, missing_bundle, running, tone_service
 from helpers.serving import decoded_seconds, served, wait_for
+from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.client import AsyncClient, Client, server_address
 from polyvox.client_messages import audio_headers
@@ -203,7 +204,7 @@ REFUSALS: list[tuple[Callable[[Client], object], int, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "status", "code", "field"), REFUSALS)
+@each_row(("call", "status", "code", "field"), REFUSALS)
 def test_an_error_has_the_servers_words(call, status, code, field) -> None:
     with connected(tone_service()) as client, pytest.raises(ApiError) as caught:
         call(client)
@@ -264,7 +265,7 @@ def answering(status: int, content: bytes, headers: dict[str, str] | None = None
     return Client("http://door", transport=transport)
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"error": "no"}', b'{"error": null}', b"[]"])
+@each_row("body", [b"<html>", b"{}", b'{"error": "no"}', b'{"error": null}', b"[]"])
 def test_an_error_of_another_shape_is_told_by_its_status(body: bytes) -> None:
     with answering(502, body) as client, pytest.raises(ApiError, match="The server answered 502 Bad Gateway") as caught:
         client.speech("Hello.")
@@ -288,12 +289,12 @@ def test_a_header_that_makes_no_sense_is_an_error_not_a_crash() -> None:
     assert audio_headers(httpx.Headers()) == ("", 24_000, 1, "", "")
 
 
-@pytest.mark.parametrize("url", ["http://door", "http://door/", "http://door/v1", "http://door/v1/"])
+@each_row("url", ["http://door", "http://door/", "http://door/v1", "http://door/v1/"])
 def test_an_address_may_end_as_users_write_it(url: str) -> None:
     assert server_address(url) == "http://door"
 
 
-@pytest.mark.parametrize("url", ["door:8880", "ftp://door", "http://", ""])
+@each_row("url", ["door:8880", "ftp://door", "http://", ""])
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(InvalidRequestError, match="http://HOST:PORT"):
         Client(url)

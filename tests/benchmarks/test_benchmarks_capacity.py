@@ -22,6 +22,7 @@ from benchmarks.capacity_trial import Alone, measured, predicted, table
 from benchmarks.capacity_trial import Trial as CapacityTrial
 from benchmarks.encoding_cost import cost_of, speech
 from benchmarks.stream_simulation import Figures, Step, Stream, Workers, poisson_arrivals, simulate
+from helpers.tables import each_row
 from polyvox.audio.encode import AudioFormat
 from polyvox.bench.load import LoadRun, Outcome, RequestResult
 
@@ -102,7 +103,7 @@ def test_a_device_carries_the_planned_share_of_what_was_measured():
     assert len(rows) == 2 * len(GPU_COSTS) + len(CPU_COSTS)
 
 
-@pytest.mark.parametrize("made", [model_table, path_table, load_table])
+@each_row("made", [model_table, path_table, load_table])
 def test_the_page_has_the_tables_that_the_program_prints(made):
     assert made() in PAGE.read_text(encoding="utf-8"), "put what `python -m benchmarks.capacity` prints into the page"
 

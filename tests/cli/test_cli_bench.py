@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.scripted_server import ScriptedServer
+from helpers.tables import each_row
 from polyvox.bench.texts import ENGLISH
 from polyvox.cli.main import app
 
@@ -50,7 +51,7 @@ def test_a_run_in_which_nothing_was_spoken_fails() -> None:
     assert "Failed (2)" in result.stdout
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "complaint"),
     [
         (("--dialect", "morse"), "Unknown dialect 'morse'"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.cosyvoice.engine import CosyVoiceEngine
@@ -153,7 +154,7 @@ def ids(case):
     return [number for row in E2E[case]["prompt_text_ids"] + E2E[case]["text_ids"] for number in row or []]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "text", "transcript", "instructions"),
     [
         ("2.zero_shot.offline", "the wall.", "a word", None),
@@ -196,7 +197,7 @@ def test_version_3_has_its_system_prompt_before_an_instruction():
     assert list(lm_prompt.prompt_text) == [*tokenizer.encode("You are a helpful assistant. Fast!"), 500]
 
 
-@pytest.mark.parametrize("length", [0, 1, 24, 25, 43, 50, 251])
+@each_row("length", [0, 1, 24, 25, 43, 50, 251])
 def test_hops_end_where_blocks_end(length):
     hops = Hops(ChunkPolicy(25, 2.0, 100), length, 25, 3)
     sizes = []

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from helpers.fixed_shapes import Fixed
 from helpers.replaying import Poisoned
+from helpers.tables import each_row
 from helpers.tiny_cosyvoice import tiny_model
 from polyvox.engines.cosyvoice import engine as engine_module
 from polyvox.engines.cosyvoice import executors as executors_module
@@ -146,7 +147,7 @@ def test_streams_are_decoded_one_by_one_where_their_batches_compute_something_el
     assert token2wav.flow_stage is not one_by_one
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("policy", "later"),
     [
         (ChunkPolicy(25, 2.0, 100), {50, 100}),

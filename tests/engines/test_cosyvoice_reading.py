@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from helpers.tiny_cosyvoice import FRONTEND, SEED, prompt, tiny_model
 from polyvox.engines.base import SupportsStreamingText
 from polyvox.engines.cosyvoice.bistream import BistreamSource
@@ -221,7 +222,7 @@ class TestPhrases:
         assert "twenty five" in plain
         assert [each for phrase in self.ids(text, 2) for each in phrase.ids] == tokenizer.encode(plain + ".")
 
-    @pytest.mark.parametrize(
+    @each_row(
         "text",
         [
             "all the word and the wall cost $1,200.50 or so all the wall and the word",
@@ -241,7 +242,7 @@ class TestPhrases:
         assert parted == set(text.split()), "every word of the text is whole in one phrase"
         assert all("<" not in phrase.text or phrase.text.count("<") == phrase.text.count(">") for phrase in phrases)
 
-    @pytest.mark.parametrize("text", [TEXT, "今天下雨，我们在家。你好，" * 30, "墙" * 700, "all 1234567890 " * 40])
+    @each_row("text", [TEXT, "今天下雨，我们在家。你好，" * 30, "墙" * 700, "all 1234567890 " * 40])
     def test_passages_are_neither_long_nor_moved_by_the_pieces(self, text):
         phrases = self.ids(text, 1)
         assert phrases == self.ids(text, 9) == self.ids(text, len(text))

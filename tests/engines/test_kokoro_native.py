@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from helpers.fixed_shapes import Fixed  # noqa: E402
+from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 from polyvox.engines.base import SupportsWarning  # noqa: E402
 from polyvox.engines.kokoro.batched_synthesis import BatchedSynthesis  # noqa: E402
@@ -239,7 +240,7 @@ def test_long_chunks_are_decoded_in_smaller_batches():
     assert [native.room(bucket) for bucket in (32, 80, 560, 4096)] == [32, 24, 3, 1]
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@each_row("dtype", [torch.bfloat16, torch.float16])
 def test_sixteen_bits_change_neither_lengths_nor_the_type_of_the_samples(dtype):
     exact, narrow = NativeKokoro(tiny_kokoro(torch.float32), 2), NativeKokoro(tiny_kokoro(dtype), 2)
     items = [item(9), item(30, speed=1.2)]

@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from helpers.scorers import direction
+from helpers.tables import each_row
 from polyvox.errors import InvalidRequestError, UnavailableError
 from polyvox.evaluate import plot
 from polyvox.evaluate.dnsmos import DnsScores
@@ -71,7 +72,7 @@ def test_only_what_was_measured_is_shown():
     assert "imilarity" not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("referred", "note"),
     [
         ((), "Similarity to the other utterances of the voice."),

@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from helpers.cosyvoice1_golden import flow1, flow1_prompt, hift1, recorded_noise, start_phase, vocoder_noise
 from helpers.cosyvoice_golden import assert_near, golden, manifest
+from helpers.tables import each_row
 from polyvox.engines.cosyvoice.hops import Hops
 from polyvox.engines.cosyvoice.token2wav_v1 import Token2Wav1
 from polyvox.runtime.placement import CPU
@@ -112,7 +113,7 @@ def test_the_recorded_run_at_another_speed_up_to_its_mel():
     assert_near(stretched, given["00.hift_mel"])
 
 
-@pytest.mark.parametrize("case", manifest(1)["loop"]["schedule_cases"]["cases"], ids=lambda case: str(case["tokens"]))
+@each_row("case", manifest(1)["loop"]["schedule_cases"]["cases"])
 def test_chunks_are_cut_where_the_original_cuts_them(case):
     policy = ChunkPolicy(100, float(case["stream_scale_factor"]), 200)
     hops, start, cut = Hops(policy, 0, 1, 20), 0, []

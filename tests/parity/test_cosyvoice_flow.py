@@ -19,6 +19,7 @@ from helpers.cosyvoice_golden import (
     manifest,
     seeded,
 )
+from helpers.tables import each_row
 from polyvox.models import cache
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import LayerCache
@@ -65,7 +66,7 @@ def test_the_speaker_is_projected(version):
     assert_near(state.speaker, golden(version, "flow")["spk_proj"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "block", "held_back"),
     [("nonstream", None, 0), ("nonstream_ctx", None, 3), ("stream_final", 25, 0), ("stream_ctx", 25, 3)],
 )
@@ -76,7 +77,7 @@ def test_version_2_encodes_tokens(name, block, held_back):
     assert_near(rows, golden(2, "flow")[f"encoder.{name}"])
 
 
-@pytest.mark.parametrize(("name", "held_back"), [("final", 0), ("ctx", 3)])
+@each_row(("name", "held_back"), [("final", 0), ("ctx", 3)])
 def test_version_3_looks_ahead(name, held_back):
     tokens = all_tokens(3)
     cut = tokens.shape[1] - held_back

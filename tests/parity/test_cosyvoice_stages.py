@@ -23,6 +23,7 @@ from helpers.cosyvoice_golden import (
     lm_prompt,
     manifest,
 )
+from helpers.tables import each_row
 from polyvox.models.attention import BlockCausalMask
 from polyvox.models.cache import LayerCache
 from polyvox.models.cosyvoice import dit, unet
@@ -183,7 +184,7 @@ def test_version_2s_vocoder():
     assert torch.equal(thinned(voiced[..., None], 1), golden(2, "stages")["source.uv"])
 
 
-@pytest.mark.parametrize("name", ["final", "partial"])
+@each_row("name", ["final", "partial"])
 @torch.no_grad()
 def test_version_3s_vocoder(name):
     model, frames = causal_hift(), golden(3, "hift")["in.mel"]

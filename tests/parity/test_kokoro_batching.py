@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from helpers.kokoro_golden import TINY, far, golden_noise, golden_tokens, kokoro, tiny
+from helpers.tables import each_row
 from polyvox.models.kokoro.model import Prosody, StyledTokens
 from polyvox.models.kokoro.ragged import Ragged, StaticRagged
 
@@ -129,7 +130,7 @@ def test_gradients_reach_the_style():
 FLOAT16_NOISE = 1e-4 if platform.machine() in ("x86_64", "AMD64") else 4e-4
 
 
-@pytest.mark.parametrize(("dtype", "noise_share"), [(torch.bfloat16, 1e-2), (torch.float16, FLOAT16_NOISE)])
+@each_row(("dtype", "noise_share"), [(torch.bfloat16, 1e-2), (torch.float16, FLOAT16_NOISE)])
 @torch.no_grad()
 def test_sixteen_bits_are_enough_within_the_decoder(dtype, noise_share):
     exact, narrow = copy.deepcopy(tiny()).float(), copy.deepcopy(tiny()).float()

@@ -4,10 +4,10 @@ import re
 import time
 import unicodedata
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.normalize.en import normalize
 from polyvox.text.normalize.english.numbers import LONGEST_CARDINAL, SCALES, cardinal, ordinal, year
@@ -635,7 +635,7 @@ TABLES = (
 CASES = [case for table in TABLES for case in table.items()]
 
 
-@pytest.mark.parametrize(("written", "heard"), CASES)
+@each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
 
@@ -657,7 +657,7 @@ def test_reads_a_paragraph_as_a_narrator_would() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("option", "written", "heard"),
     [
         ("unit_normalization", "5km", "five KM"),
@@ -675,12 +675,12 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
     assert spoken(written, **{option: False}) == heard
 
 
-@pytest.mark.parametrize("language", ["en", "en-us", "en-gb", "en_US"])
+@each_row("language", ["en", "en-us", "en-gb", "en_US"])
 def test_english_has_its_own_normaliser(language: str) -> None:
     assert normalizer_for(language) is normalize
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "heard"),
     [
         ("Ça coûte 5 € — « vraiment » !", "Ça coûte 5 € — “vraiment”!"),
@@ -813,7 +813,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     short, long = piece * (3_000 // len(piece)), piece * (6_000 // len(piece))
     seconds(short)

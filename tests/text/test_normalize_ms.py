@@ -1,7 +1,6 @@
 """How Malay is read aloud, one kind of thing after another: written form on the left, spoken form on the right."""
 
-import pytest
-
+from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.normalize.ms import normalize
 from polyvox.text.tracked import TrackedText
@@ -889,7 +888,7 @@ TABLES = (
 CASES = [case for table in TABLES for case in table.items()]
 
 
-@pytest.mark.parametrize(("written", "heard"), CASES)
+@each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
 
@@ -898,7 +897,7 @@ def test_there_are_many_readings() -> None:
     assert len(CASES) >= 400
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("option", "written", "heard"),
     [
         ("unit_normalization", "5km", "lima KM"),
@@ -913,6 +912,6 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
     assert spoken(written, **{option: False}) == heard
 
 
-@pytest.mark.parametrize("language", ["ms", "ms-my", "ms_MY", "MS"])
+@each_row("language", ["ms", "ms-my", "ms_MY", "MS"])
 def test_malay_has_its_own_normaliser(language: str) -> None:
     assert normalizer_for(language) is normalize

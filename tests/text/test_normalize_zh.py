@@ -4,10 +4,10 @@ import time
 import unicodedata
 
 import cn2an
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.text.normalize.chinese.numbers import cardinal
 from polyvox.text.normalize.zh import normalize
 from polyvox.text.tracked import TrackedText
@@ -180,7 +180,7 @@ TABLES = (NUMBERS, DATES_AND_TIMES, MONEY_AND_MEASURES, PHONES_AND_CODES, RELATI
 CASES = [case for table in TABLES for case in table.items()]
 
 
-@pytest.mark.parametrize(("written", "heard"), CASES)
+@each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
 
@@ -232,7 +232,7 @@ def test_a_word_points_at_what_was_written() -> None:
     assert raw[span.start : span.end] == "3.5%"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("option", "written", "heard"),
     [
         ("unit_normalization", "5km", "五km"),
@@ -247,7 +247,7 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
     assert spoken(written, **{option: False}).replace(" ", "") == heard
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     [
         "1",

@@ -4,10 +4,10 @@ import re
 import time
 import unicodedata
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from helpers.tables import each_row
 from polyvox.text.markup import markup
 from polyvox.text.phonemes.alphabet import ALPHABET
 from polyvox.text.phonemes.base import MAX_WORD_PHONEMES
@@ -29,7 +29,7 @@ def words(text: str) -> list[SpokenWord]:
     return [part for part in READERS["us"](TrackedText.of(text), ()) if isinstance(part, SpokenWord)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "american", "british"),
     [
         (
@@ -46,7 +46,7 @@ def test_known_words_sound_as_the_dictionary_says(text: str, american: str, brit
     assert said(text, "gb") == british
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("the apple", "ði ˈæpᵊl"),
@@ -72,7 +72,7 @@ def test_little_words_lean_on_what_follows(text: str, phonemes: str) -> None:
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("NASA", "nˈæsə"),
@@ -99,7 +99,7 @@ def test_capitals_are_words_or_letters(text: str, phonemes: str) -> None:
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("iPhone", "ˈIfˌOn"),
@@ -126,7 +126,7 @@ def test_mixed_case_compounds_and_contractions(text: str, phonemes: str) -> None
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("MP3", "ˌɛmpˈi θɹˈi"),
@@ -152,7 +152,7 @@ def test_numbers_and_signs_that_no_normaliser_has_spoken_for(text: str, phonemes
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ("café", "kæfˈA"),
@@ -169,7 +169,7 @@ def test_letters_outside_a_to_z_are_folded(text: str, phonemes: str) -> None:
     assert said(text) == phonemes
 
 
-@pytest.mark.parametrize("text", ["Москва", "привет мир", "καλημέρα", "שלום", "안녕", "さくら", "नमस्ते", "مرحبا", "ไทย"])
+@each_row("text", ["Москва", "привет мир", "καλημέρα", "שלום", "안녕", "さくら", "नमस्ते", "مرحبا", "ไทย"])
 def test_other_scripts_are_said_somehow(text: str) -> None:
     assert said(text).strip()
 
@@ -178,7 +178,7 @@ def test_chinese_inside_english_is_read_as_chinese() -> None:
     assert said("the word 你好 means hello") == "ðə wˈɜɹd ni↓xau↓ mˈinz həlˈO"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phonemes"),
     [
         ('He said "no".', "hˌi sˈɛd “nˈO”."),
@@ -259,7 +259,7 @@ def test_no_word_is_dropped(texts: list[str]) -> None:
     assert all(index in covered for index, char in enumerate(text) if not char.isspace())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     [
         "read ",

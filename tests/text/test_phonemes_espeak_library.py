@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.errors import EngineError, UnavailableError
 from polyvox.text.phonemes import availability, espeak_choice, espeak_library
 from polyvox.text.phonemes.availability import missing_extra, unspoken
@@ -50,7 +51,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @installed
-@pytest.mark.parametrize("language", SENTENCES)
+@each_row("language", SENTENCES)
 def test_the_library_says_what_the_program_says(language: str) -> None:
     rows = SENTENCES[language]
     assert len(rows) == 20

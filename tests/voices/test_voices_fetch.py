@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.forbidden_urls import FORBIDDEN_URLS
+from helpers.tables import each_row
 from polyvox.config import Settings
 from polyvox.errors import FetchError, ForbiddenError, PolyvoxError, RequestTooLargeError, status_of
 from polyvox.voices.addresses import is_allowed, is_public, plain_host
@@ -307,7 +308,7 @@ async def test_a_host_on_the_list_must_still_be_public(web: Web) -> None:
         await web.fetcher(fetch_allow_hosts=["voices.example"]).fetch("https://voices.example/a.wav")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entries", "host", "port", "allowed"),
     [
         ([], "a.example", 443, True),
@@ -334,7 +335,7 @@ def test_the_list_says_which_hosts_and_ports(entries: list[str], host: str, port
     assert is_allowed(host, port, 443, entries) is allowed
 
 
-@pytest.mark.parametrize("address", [PUBLIC, PUBLIC6, f"::ffff:{PUBLIC}", "64:ff9b::5db8:d70e", "8.8.8.8"])
+@each_row("address", [PUBLIC, PUBLIC6, f"::ffff:{PUBLIC}", "64:ff9b::5db8:d70e", "8.8.8.8"])
 def test_public_addresses_are_known_as_such(address: str) -> None:
     assert is_public(address)
 

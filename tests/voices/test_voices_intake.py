@@ -13,6 +13,7 @@ import pytest
 import soxr
 
 from helpers import hostile
+from helpers.tables import each_row
 from helpers.vowels import vowels
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.config import Settings
@@ -65,7 +66,7 @@ async def test_a_tenth_of_a_second_is_kept_at_each_end() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("drift", [0.0, 0.1], ids=["constant", "drifting"])
+@each_row("drift", [0.0, 0.1])
 async def test_an_offset_is_removed_and_the_voice_is_not_touched(drift: float) -> None:
     speech = 0.5 * vowels(3.0, RATE)
     offset = 0.2 + drift * np.linspace(-1.0, 1.0, len(speech))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.tables import each_row
 from helpers.voice_samples import registration
 from polyvox.errors import UnavailableError
 from polyvox.voices.recordings import RecordingFiles
@@ -280,7 +281,7 @@ def test_a_damaged_recording_is_left_and_named(folder):
     assert len(recordings(folder)) == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         b"",

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from helpers.fakes import ToneEngine, missing_bundle, tone_settings
+from helpers.tables import each_row
 from polyvox.errors import ConflictError, OverloadedError, UnavailableError
 from polyvox.service.registry.registry import Registry
 
@@ -183,7 +184,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("error", "message", "permanent"), FAULTS, ids=[type(row[0]).__name__ for row in FAULTS])
+@each_row(("error", "message", "permanent"), FAULTS)
 async def test_a_fault_is_remembered_for_a_while(error: Exception, message: str, permanent: bool) -> None:
     async with Models("other", make=lambda name: ToneEngine(name, start_error=error)) as models:
         for _ in range(3):

@@ -13,6 +13,7 @@ import pytest
 from helpers.cloning import CloneEngine, Studio, sample, studio_client
 from helpers.fakes import ToneEngine, missing_bundle, tone_service
 from helpers.serving import called, decoded_seconds, served
+from helpers.tables import each_row
 from polyvox.types import EngineLocation
 
 pytestmark = pytest.mark.anyio
@@ -83,7 +84,7 @@ class SpeechLike(ToneEngine):
         return replace(chunk, pcm=pcm)
 
 
-@pytest.mark.parametrize("path", [f"{OLD}/tts", "/tts"])
+@each_row("path", [f"{OLD}/tts", "/tts"])
 async def test_a_streamed_answer_of_many_sentences_is_one_file_without_a_gap(path):
     """The original sent a file for each: silence before and after every one of them."""
     engine = SpeechLike(chunks=12, chunk_seconds=0.3337)

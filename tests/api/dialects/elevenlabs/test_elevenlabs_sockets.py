@@ -10,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 from helpers.elevenlabs_sockets import WordlessEngine, connected
 from helpers.fakes import TONES, ToneEngine, tone, tone_service
 from helpers.serving import decoded_seconds, served, wait_for
+from helpers.tables import each_row
 from polyvox.audio.pcm import to_pcm16
 
 SINGLE = "/v1/text-to-speech/low/stream-input"
@@ -170,7 +171,7 @@ async def test_silence_before_the_first_word_counts_as_time(url):
     assert only["charStartTimesMs"][-1] + only["charDurationsMs"][-1] == 300
 
 
-@pytest.mark.parametrize("timings", ["estimate", "durations"])
+@each_row("timings", ["estimate", "durations"])
 async def test_words_of_an_engine_without_timings_are_told_in_their_order(timings):
     with served(tone_service(WordlessEngine(), word_timings=timings)) as at:
         async with connected(at, MULTI, **PCM, auto_mode="true") as client:

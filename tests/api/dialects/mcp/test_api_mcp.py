@@ -14,6 +14,7 @@ from helpers.agent_engine import AgentEngine
 from helpers.cloning import Studio, sample
 from helpers.fakes import tone_service
 from helpers.serving import called, served, wait_for
+from helpers.tables import each_row
 from polyvox.api import app as application
 from polyvox.api.app import create_app
 from polyvox.api.dialects.mcp import door
@@ -271,7 +272,7 @@ def test_sessions_are_bounded_and_make_room_when_they_end(narrow):
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 200_000])
+@each_row("size", [0, 1, 65_536, 65_537, 200_000])
 async def test_an_answer_is_sent_in_parts_whatever_its_size(size):
     sent: list[Any] = []
 
