@@ -15,6 +15,8 @@ import pytest
 from helpers.tables import each_row
 from polyvox.bench.process import ServerProcess, server_process
 
+pytestmark = pytest.mark.slow
+
 POLYVOX = (sys.executable, "-m", "polyvox")
 
 

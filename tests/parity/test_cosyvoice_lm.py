@@ -1,5 +1,6 @@
 """CosyVoice's language model against the original: scores to 1e-4, tokens exactly, on the original's own draws."""
 
+import pytest
 import torch
 
 from helpers.cosyvoice_golden import (
@@ -17,6 +18,8 @@ from helpers.tables import each_row
 from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.models.cosyvoice.lm import SpeechPrompt, length_limits
 from polyvox.models.qwen.model import QwenState
+
+pytestmark = pytest.mark.slow
 
 
 @each_row("version", [2, 3])

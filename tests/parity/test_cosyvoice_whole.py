@@ -7,6 +7,7 @@ import itertools
 import json
 
 import numpy as np
+import pytest
 import torch
 
 from helpers.cosyvoice_golden import (
@@ -26,6 +27,8 @@ from polyvox.models.cosyvoice.lm import SpeechPrompt, length_limits
 from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.types import ChunkPolicy
+
+pytestmark = pytest.mark.slow
 
 RUNS = json.loads((FOLDER / "frontend" / "cosyvoice_text.json").read_text())["e2e"]
 HEARD = np.load(FOLDER / "frontend" / "cosyvoice_features.npz")

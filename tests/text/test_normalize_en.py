@@ -4,6 +4,7 @@ import re
 import time
 import unicodedata
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -635,6 +636,7 @@ TABLES = (
 CASES = [case for table in TABLES for case in table.items()]
 
 
+@pytest.mark.slow
 @each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
@@ -742,6 +744,7 @@ PIECES = [
 anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 
 
+@pytest.mark.slow
 @given(anything)
 @settings(max_examples=200, deadline=None)
 def test_any_text_becomes_speakable(raw: str) -> None:
@@ -774,6 +777,7 @@ def test_no_word_is_dropped(raw: str) -> None:
         assert covered.intersection(range(*word.span()))
 
 
+@pytest.mark.slow
 @given(st.lists(st.from_regex(r"[a-z]{4,12}", fullmatch=True), min_size=1).map(" ".join))
 @settings(deadline=None)
 def test_plain_words_stay(words: str) -> None:
@@ -813,6 +817,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     short, long = piece * (3_000 // len(piece)), piece * (6_000 // len(piece))

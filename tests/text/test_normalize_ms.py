@@ -1,5 +1,7 @@
 """How Malay is read aloud, one kind of thing after another: written form on the left, spoken form on the right."""
 
+import pytest
+
 from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
 from polyvox.text.normalize.ms import normalize
@@ -888,6 +890,7 @@ TABLES = (
 CASES = [case for table in TABLES for case in table.items()]
 
 
+@pytest.mark.slow
 @each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard

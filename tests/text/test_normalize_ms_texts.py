@@ -4,6 +4,7 @@ import re
 import time
 import unicodedata
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -565,6 +566,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     short, long = piece * (3_000 // len(piece)), piece * (6_000 // len(piece))
@@ -572,6 +574,7 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
     assert min(seconds(long) for _ in range(2)) <= 3 * max(seconds(short) for _ in range(2)) + 0.05
 
 
+@pytest.mark.slow
 def test_a_long_text_takes_about_a_second_at_most() -> None:
     figures = "Pada 15/11/2026, En. Ali bayar RM5.25 utk 3 kg beras di No. 12, Jln. Ampang pd pukul 3.05 ptg. "
     prose = "Hari itu cerah dan sejuk, dan orang tua itu pulang ke rumahnya bersama anak-anaknya yang riang. "

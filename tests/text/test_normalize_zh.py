@@ -4,6 +4,7 @@ import time
 import unicodedata
 
 import cn2an
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -247,6 +248,7 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
     assert spoken(written, **{option: False}).replace(" ", "") == heard
 
 
+@pytest.mark.slow
 @each_row(
     "piece",
     [

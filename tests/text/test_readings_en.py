@@ -1,11 +1,14 @@
 """English as people write it, read as a person would say it: judged by phonemes."""
 
+import pytest
+
 from helpers.readings import Reading, is_read, phonemes, readings, words
 from helpers.tables import each_row
 
 READINGS = readings("en")
 
 
+@pytest.mark.slow
 @each_row("reading", READINGS)
 def test_a_person_would_say_the_same(reading: Reading) -> None:
     assert is_read(reading), words(reading.written)

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.anyio
 MADE = re.compile("[0-9a-f]{32}")
 
 
+@pytest.mark.slow
 @each_row(
     ("method", "path", "status"),
     [

@@ -131,6 +131,7 @@ class TestAPauseInTheText:
     async def collect(self, session):
         return [chunk async for chunk in session]
 
+    @pytest.mark.slow
     @each_row(
         ("pauses", "first", "rest"),
         [

@@ -4,6 +4,7 @@ import re
 import time
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ ANYTHING = WILD | st.lists(st.sampled_from(ATOMS), max_size=60).map("".join)
 OPTIONS = st.sampled_from([{}, {"max_chars": 80}, {"max_chars": 80, "phrases": True}])
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(ANYTHING, st.lists(st.integers(0, 900), max_size=12), OPTIONS)
 def test_segments_do_not_depend_on_how_the_text_was_sent(raw, places, options):
@@ -332,6 +334,7 @@ HOSTILE = ["The old man paid 3 apples for $2.50, at 5 p.m. on Monday. ", "1", ".
            "(", "a, ", "\n", "，", "e\u0301", "Dr. ", "<b c='d' ", "<a" + " " * 500]  # fmt: skip
 
 
+@pytest.mark.slow
 @each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece):
     size = 500 if piece[0] in "<[" else 1_000
@@ -339,6 +342,7 @@ def test_time_grows_with_the_length_alone(piece):
     assert min(seconds(long, 1) for _ in range(2)) < 8 * max(seconds(short, 1) for _ in range(2)) + 0.02
 
 
+@pytest.mark.slow
 @each_row("text", ["1" * 10_000, "." * 50_000, "x" * 1_000_000, "([{<" * 5_000, "😀" * 20_000])
 def test_a_hostile_text_at_once_is_cut_in_no_time(text):
     assert seconds(text, len(text)) < 3

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
+import pytest
+
 from helpers.reading_corpus import FOLDER
 from helpers.tables import each_row
 from polyvox.text.normalize import normalizer_for
@@ -73,6 +75,7 @@ def test_segments_are_read_as_the_whole_text(language: str) -> None:
     assert misread.keys() <= NEEDS_THE_WHOLE, misread
 
 
+@pytest.mark.slow
 @each_row("language", LANGUAGES)
 def test_a_pause_after_any_character_changes_no_word(language: str) -> None:
     reads = reader(language)

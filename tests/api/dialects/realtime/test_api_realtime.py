@@ -386,6 +386,7 @@ async def test_a_stuck_context_does_not_hold_up_others(url: str) -> None:
         assert not stuck.samples
 
 
+@pytest.mark.slow
 async def test_idle_sockets_and_contexts_end_unless_their_client_pings() -> None:
     with served(tone_service(socket_idle_seconds=0.3, stall_seconds=0.3)) as url:
         async with realtime_client(url) as client:
