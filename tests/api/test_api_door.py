@@ -12,6 +12,7 @@ from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
 from helpers.tables import each_row
 from polyvox.api.app import create_app
+from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
@@ -19,25 +20,23 @@ from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusal
 from polyvox.api.requests.schemas import RequestBody, SpeechBody, Text
 from polyvox.api.requests.speech_requests import SpeechVariant, speech_request
-from polyvox.api.responses.streaming import SpeechResponse, audio_body
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader
+from polyvox.service.keys.operations import Operation
 from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
     "app",
-    "auth",
-    "body",
     "dependencies",
     "door",
     "errors",
-    "hosts",
-    "key_sources",
-    "origins",
     "paths",
     "refusals",
-    "size_limit",
+    "requests/body",
+    *(f"middleware/{name}" for name in ("auth", "hosts", "key_lifetime", "key_sources", "origins", "route_operations")),
+    "middleware/size_limit",
 )
 
 
@@ -105,6 +104,7 @@ PARROT = Door(
     public=["/parrot/alive"],
     headers=["X-Feathers"],
     adapter=claim,
+    operations={"POST /parrot/*": Operation.SPEAK, "GET /parrot/alive": Operation.PROBE},
 )
 WITH_PARROT = (*DOORS, PARROT)
 

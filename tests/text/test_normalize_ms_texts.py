@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.markup.markup import parse
 from polyvox.text.normalize.malay.language import Language, language_runs
@@ -571,7 +572,7 @@ HOSTILE = [
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     short, long = piece * (3_000 // len(piece)), piece * (6_000 // len(piece))
     seconds(short)
-    assert min(seconds(long) for _ in range(2)) <= 3 * max(seconds(short) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, short, long)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.normalize.chinese.numbers import cardinal
 from polyvox.text.normalize.zh import normalize
@@ -279,4 +280,4 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
         return time.thread_time() - start
 
     seconds(2_000)
-    assert min(seconds(8_000) for _ in range(2)) <= 3 * max(seconds(4_000) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, 4_000, 8_000)

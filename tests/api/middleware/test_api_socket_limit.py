@@ -8,6 +8,7 @@ from helpers.fakes import tone_service
 from helpers.tables import each_row
 from polyvox.api.app import create_app
 from polyvox.api.door import Door
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 
 LIMIT = 2
@@ -22,7 +23,10 @@ async def wait(websocket: WebSocket) -> None:
 
 
 def caller(service: SpeechService, address: str) -> TestClient:
-    return TestClient(create_app(service, doors=[Door("socket", router)]), client=(address, 5_000))
+    return TestClient(
+        create_app(service, doors=[Door("socket", router, operations={f"WS {PATH}": Operation.SPEAK})]),
+        client=(address, 5_000),
+    )
 
 
 def limited(**settings: object) -> SpeechService:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.errors import MarkupError
 from polyvox.text.markup.code_blocks import announcement
@@ -241,7 +242,7 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
         parse((piece * size)[:size])
         return time.thread_time() - start
 
-    assert min(seconds(16_000) for _ in range(2)) <= 3 * max(seconds(8_000) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, 8_000, 16_000)
 
 
 def test_closing_tags_of_any_name_are_dropped():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.segmentation.assembler import MAX_SEGMENT_CHARS, TextAssembler
 
@@ -339,7 +340,7 @@ HOSTILE = ["The old man paid 3 apples for $2.50, at 5 p.m. on Monday. ", "1", ".
 def test_time_grows_with_the_length_alone(piece):
     size = 500 if piece[0] in "<[" else 1_000
     short, long = (piece * size)[:size], (piece * 4 * size)[: 4 * size]
-    assert min(seconds(long, 1) for _ in range(2)) < 8 * max(seconds(short, 1) for _ in range(2)) + 0.02
+    assert grows_linearly(lambda text: seconds(text, 1), short, long, at_most=8, slack=0.02)
 
 
 @pytest.mark.slow

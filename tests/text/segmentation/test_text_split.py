@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.linear_time import grows_linearly
 from helpers.tables import each_row
 from polyvox.text.segmentation.split import clauses, sentences
 from polyvox.text.tracked import TrackedText
@@ -145,4 +146,4 @@ def test_time_grows_with_the_length_alone(cutter, piece: str) -> None:
         cutter(text)
         return time.thread_time() - start
 
-    assert min(seconds(20_000) for _ in range(2)) <= 3 * max(seconds(10_000) for _ in range(2)) + 0.05
+    assert grows_linearly(seconds, 10_000, 20_000)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from polyvox.api.body_format import BodyFormat, audio_body
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.schemas import SpeechBody
-from polyvox.api.responses.streaming import BodyFormat, audio_body
 from polyvox.config import Settings
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest

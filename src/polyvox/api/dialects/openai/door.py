@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict
 
+from polyvox.api.body_format import AudioFile, AudioStream, attachment
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.requests.body import JsonRoute
@@ -22,8 +23,9 @@ from polyvox.api.responses.downloads import (
     RecordedAudio,
 )
 from polyvox.api.responses.events import SpeechEvents
-from polyvox.api.responses.streaming import AudioFile, AudioStream, SpeechResponse, attachment
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
+from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -237,4 +239,10 @@ DOOR = Door(
     recordings=["/v1/audio/speech/batch"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
     headers=(DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
+    operations={
+        "POST /v1/audio/speech*": Operation.SPEAK,
+        "GET /v1/models*": Operation.LIST,
+        "GET /v1/audio/models": Operation.LIST,
+        "GET /v1/audio/voices": Operation.LIST,
+    },
 )

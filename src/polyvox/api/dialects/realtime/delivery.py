@@ -12,8 +12,7 @@ from polyvox.errors import PolyvoxError
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_output import SpeechOutput
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 
 _SAMPLE_BYTES = 2
 
