@@ -63,7 +63,7 @@ def test_options_reach_the_engine() -> None:
     assert (utterance.language, utterance.seed, utterance.tuning) == ("en-gb", 7, {"num_steps": 4.0})
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_stream_brings_audio_before_the_last_chunk_is_made() -> None:
     engine = ToneEngine(chunks=50, delay=0.02)
     with connected(tone_service(engine)) as client:
@@ -104,7 +104,7 @@ async def test_a_stream_holds_the_whole_audio_asynchronously() -> None:
     assert len(data) == pytest.approx(2 * 24_000 * SECONDS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_stream_that_breaks_off_is_an_error() -> None:
     service = tone_service(ToneEngine(chunks=20, fail_at=10, delay=0.02))
     broken = pytest.raises(ApiConnectionError, match="broke off")
@@ -154,7 +154,7 @@ async def test_lists_are_typed_asynchronously() -> None:
         assert [model.id for model in await client.models()] == ["tone"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_is_alive_and_ready_or_not() -> None:
     with connected(tone_service()) as client:
         assert client.health()
@@ -207,7 +207,7 @@ REFUSALS: list[tuple[Callable[[Client], object], int, str, str | None]] = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(("call", "status", "code", "field"), REFUSALS)
 def test_an_error_has_the_servers_words(call, status, code, field) -> None:
     with connected(tone_service()) as client, pytest.raises(ApiError) as caught:

@@ -135,7 +135,7 @@ def test_a_recording_cut_in_its_head_is_refused_and_one_cut_later_is_read_so_far
     assert len(pcm) / rate == pytest.approx(0.25, abs=0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(deadline=None, max_examples=100)
 @given(st.sampled_from(list(FILES)), st.data())
 def test_damage_never_raises_anything_else(kind: AudioFormat, data: st.DataObject) -> None:

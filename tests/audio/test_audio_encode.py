@@ -41,7 +41,7 @@ def assert_plays_as(data: bytes, kind: AudioFormat, pcm: np.ndarray, rate: int, 
     assert 0 <= padding < 2 * FRAME[kind] if lead else padding == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("channels", [1, 2])
 @each_row("rate", RATES)
 @each_row("kind", PLAYABLE)

@@ -49,7 +49,7 @@ def test_the_standards_tone_measures_as_the_standard_says(rate: int) -> None:
     assert measured_lufs(tone(2.0, rate, 997, 1.0), rate) == pytest.approx(-3.01, abs=0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(("rate", "tolerance"), [(8_000, 0.4), (24_000, 0.2), (48_000, 0.2)])
 @each_row("channels", [1, 2])
 def test_the_meter_agrees_with_another(rate: int, tolerance: float, channels: int) -> None:
@@ -102,7 +102,7 @@ def test_silence_before_the_first_word_decides_nothing() -> None:
     assert reference_lufs(heard[int(2.8 * RATE) :], RATE) == pytest.approx(-16, abs=1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("channels", [1, 2])
 @each_row("gain", [0.1, 2.0])
 def test_the_result_does_not_depend_on_how_the_input_was_cut(channels: int, gain: float) -> None:

@@ -20,7 +20,7 @@ def test_16_bit_audio_comes_back_unchanged(data: bytes, channels: int) -> None:
     assert to_pcm16(pcm) == data
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(any_floats)
 def test_any_float_becomes_the_nearest_16_bit_value(pcm: np.ndarray) -> None:
@@ -44,7 +44,7 @@ def test_half_a_sample_is_refused(data: bytes, channels: int) -> None:
         from_pcm16(data, channels)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(hnp.arrays(np.float32, 50, elements=st.floats(-1, 1, width=32)), st.floats(0, 20))
 def test_scaling_never_leaves_full_scale(pcm: np.ndarray, gain: float) -> None:

@@ -22,7 +22,7 @@ def loudest_hertz(pcm: Pcm, rate: int) -> float:
     return float(np.argmax(np.abs(np.fft.rfft(pcm * np.hanning(len(pcm)), size)))) * rate / size
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("rate", [8_000, 24_000, 44_100])
 @each_row("speed", SPEEDS)
 def test_the_pitch_of_a_tone_stays_within_one_percent(speed: float, rate: int) -> None:
@@ -37,7 +37,7 @@ def test_the_length_is_exactly_the_inputs_divided_by_the_speed(speed: float, len
     assert len(stretched(pcm, speed, rate)) == round(len(pcm) / speed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("speed", [0.3, 0.8, 1.7, 3.0])
 def test_the_output_does_not_depend_on_how_the_input_was_cut(speed: float) -> None:
     pcm = voice(0.5, 24_000)

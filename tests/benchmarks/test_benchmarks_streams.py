@@ -25,7 +25,7 @@ async def measured(*options):
     return await run(arguments().parse_args([*SMALL, *options]), said.append), said
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("engine", ENGINES)
 async def test_every_engine_speaks_as_many_streams_as_it_is_asked_for(engine):
     result, said = await measured("--engine", engine, "--at-once", "2")
@@ -39,7 +39,7 @@ async def test_every_engine_speaks_as_many_streams_as_it_is_asked_for(engine):
     assert json.loads(json.dumps(result))["published"][0]["engines"] == [engine]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_server_is_measured_through_its_door():
     result, _ = await measured("--engine", "speechlm", "--at-once", "2", "--http")
     (row,) = result["rows"]
@@ -49,7 +49,7 @@ async def test_a_server_is_measured_through_its_door():
     assert result["startup_seconds"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_requests_arrive_at_a_rate():
     result, said = await measured("--engine", "speechlm", "--at-once", "--rate", "4", "--seconds", "0.5")
     (row,) = result["rows"]

@@ -104,7 +104,7 @@ def declared(doctype, inner):
     return {FIRST: f"<?xml version='1.0'?>{doctype}<html><body><p>{inner}</p></body></html>"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(
     ("data", "said"),
     [

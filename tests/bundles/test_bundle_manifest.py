@@ -33,7 +33,7 @@ def test_hub_comes_before_packages_and_is_pinned_to_a_commit():
         assert all(len(source.revision) == 40 for source in hubs[:1]) or manifest.unpinned
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("name", ["", "nobody", "../kokoro", "kokoro.yaml", "kokoro/../kokoro", "/etc/passwd"])
 def test_an_unknown_name_is_refused_with_those_that_are_known(name):
     known = ", ".join(manifest.name for manifest in manifests())

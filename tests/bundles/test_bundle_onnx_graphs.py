@@ -60,7 +60,7 @@ def test_the_same_weights_give_the_same_bytes(build: Callable[[Mapping], bytes],
     assert build(weights) == build({name: value.copy() for name, value in reversed(weights.items())})
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_embedding_does_not_depend_on_its_batch_mates():
     graph = campplus_graph(campplus_weights())
     batch = features(230, batch=3)

@@ -16,7 +16,7 @@ def bench(*arguments: str):
     return CliRunner().invoke(app, ["bench", *arguments])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_prints_a_table_and_writes_json_and_a_plot(scripted_server: ScriptedServer, tmp_path: Path) -> None:
     scripted_server.pieces |= {text: [(0.01, 0.5)] for text in ENGLISH}
     files = ("--json", str(tmp_path / "run.json"), "--plot", str(tmp_path / "run.png"))
@@ -37,7 +37,7 @@ def test_an_open_loop_takes_a_rate(scripted_server: ScriptedServer, tmp_path: Pa
     assert "open loop, 100 a second" in result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_stress_test_sends_fifty_requests_at_once(scripted_server: ScriptedServer) -> None:
     scripted_server.pieces |= {text: [(0.01, 0.5)] for text in ENGLISH}
     result = bench("--url", scripted_server.url, "--profile", "slo")

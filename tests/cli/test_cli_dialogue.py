@@ -76,7 +76,7 @@ def test_a_server_speaks_it_as_well(engine: ToneEngine) -> None:
     assert seconds_of("talk.wav") == pytest.approx(3 * 0.3 + 2 * 0.5, abs=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

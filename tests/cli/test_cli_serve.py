@@ -15,7 +15,7 @@ import pytest
 from helpers.tables import each_row
 from polyvox.bench.process import ServerProcess, server_process
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 POLYVOX = (sys.executable, "-m", "polyvox")
 

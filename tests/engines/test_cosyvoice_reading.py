@@ -85,7 +85,7 @@ async def test_the_sound_is_the_same_however_the_text_was_cut(tmp_path):
         assert np.abs(whole[0].pcm).max() > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.usefixtures("token_audio")
 async def test_how_the_text_was_cut_into_pieces_is_not_heard(tmp_path, version):
@@ -103,7 +103,7 @@ async def test_how_the_text_was_cut_into_pieces_is_not_heard(tmp_path, version):
     assert all(np.isfinite(chunk.pcm).all() for chunk in whole)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.usefixtures("token_audio")
 async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
@@ -121,7 +121,7 @@ async def test_audio_leaves_before_the_text_has_ended(tmp_path, version):
         assert (await anext(chunks)).index == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @VERSIONS
 @pytest.mark.usefixtures("token_audio")
 async def test_speech_has_two_to_twenty_tokens_for_each_id(tmp_path, version):
@@ -135,7 +135,7 @@ async def test_speech_has_two_to_twenty_tokens_for_each_id(tmp_path, version):
             assert version == 3 or chunks[-1].tokens.end >= 2 * ids
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("token_audio")
 async def test_a_long_text_is_spoken_in_passages(tmp_path):
     text = "all the wall and all the word. " * 8
@@ -147,7 +147,7 @@ async def test_a_long_text_is_spoken_in_passages(tmp_path):
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @VERSIONS
 async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
     async def endless():
@@ -161,7 +161,7 @@ async def test_leaving_frees_the_sequence_and_the_stream(tmp_path, version):
         assert await asyncio.wait_for(said(engine, in_pieces("er.", 9), utterance()), 60)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_who_has_written_nothing_yet_holds_no_stream(tmp_path):
     never = asyncio.Event()
 
@@ -176,7 +176,7 @@ async def test_who_has_written_nothing_yet_holds_no_stream(tmp_path):
         await asyncio.wait([waiting])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_markup_is_dropped_wherever_the_text_is_cut(tmp_path):
     async with running(tmp_path, 3) as engine:
         plain = await said(engine, in_pieces("the wall er.", 1000), utterance())
@@ -188,7 +188,7 @@ async def test_markup_is_dropped_wherever_the_text_is_cut(tmp_path):
                 await said(engine, in_pieces(nothing, 1), utterance())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_what_breaks_the_pieces_reaches_the_listener_behind_what_was_said(tmp_path):
     async def broken(error):
         yield TEXT

@@ -260,7 +260,7 @@ def broken(folder: Path, name: str, content: str | None) -> None:
         (folder / name).write_text(content)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [

@@ -54,7 +54,7 @@ def pieces_of(request, pcm, durations, size):
     return [piece for piece in pieces if piece is not None]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("gain", [None, 0.7, 2.6])
 @each_row("kind", [Break.SENTENCE, Break.CLAUSE, Break.COMMA])
 @each_row("name", SIGNALS)

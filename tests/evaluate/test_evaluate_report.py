@@ -103,7 +103,7 @@ def test_the_data_holds_every_utterance():
     assert (last["error"], last["wer"], last["dnsmos"]) == ("It hums.", None, None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_plot_is_a_png(tmp_path: Path):
     save_plot(EVALUATION, SAMPLES, list(Metric), tmp_path / "all.png")
     save_plot(EVALUATION, SAMPLES, [Metric.SIMILARITY], tmp_path / "one.PNG")

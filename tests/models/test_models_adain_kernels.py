@@ -34,7 +34,7 @@ def rows_of(time, dtype):
     return rows.to(dtype)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("dtype", list(CLOSE))
 @each_row("time", [5, 4_500])
 @each_row("kind", ["snake", "leaky"])

@@ -56,7 +56,7 @@ def test_a_chunk_in_one_pass():
     assert_near(torch.stack((overlap.noise, overlap.mu), dim=-1), given["infer.cache"], 1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @torch.inference_mode()
 def test_in_bfloat16_the_mel_moves_by_little_of_its_spread():
     given, prompt = golden(1, "flow"), flow1_prompt("flow", "in.")

@@ -73,7 +73,7 @@ def assert_samples(ours, stored):
 RMS, MOST = 1e-3, 3e-2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_recorded_stream():
     given, recorded = golden(1, "loop_stream"), Recorded("loop_stream")
     token2wav = Token2Wav1(flow1(), hift1(), CPU, lambda flow, vocoder: recorded)
@@ -85,7 +85,7 @@ def test_the_recorded_stream():
         assert_samples(results[index].pcm, given[f"0{index}.pcm_i16"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_flow_of_the_recorded_stream():
     given, overlap, start = golden(1, "loop_stream"), None, 0
     prompt, tokens = flow1_prompt("loop_stream"), given["token"]
@@ -97,7 +97,7 @@ def test_the_flow_of_the_recorded_stream():
             assert_near(mel, given[f"0{index}.flow_mel"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_recorded_run_without_streaming():
     given, recorded = golden(1, "loop_offline"), Recorded("loop_offline")
     token2wav = Token2Wav1(flow1(), hift1(), CPU, lambda flow, vocoder: recorded)
@@ -127,7 +127,7 @@ def test_chunks_are_cut_where_the_original_cuts_them(case):
     assert cut == [tokens for tokens, *_ in case["chunks"]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_stream_does_not_change_the_state_that_it_continues():
     token2wav, voice = Token2Wav1(flow1(), hift1(), CPU), recorded_voice("loop_stream")
     tokens, start = golden(1, "loop_stream")["token"][0].tolist(), token2wav.start(voice)

@@ -129,7 +129,7 @@ STREAMED = 1e-9 if platform.machine() in ("x86_64", "AMD64") else 1e-7
 SIZES = [[110], [38, 30, 30, 12], [1] * 40 + [3] * 20 + [10], [5, 1, 90, 14], [2, 108]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("sizes", SIZES)
 def test_version_3_streams_the_very_samples_of_the_whole(sizes):
     frames = golden(3, "hift")["chunked.mel"]
@@ -145,7 +145,7 @@ def test_version_3_gives_out_all_frames_but_eight():
     assert [samples.shape[1] for samples in made] == [30 * 480, 30 * 480, 30 * 480, 20 * 480]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_version_3_renders_the_recorded_stream():
     recorded = golden(3, "loop_stream")
     made = streamed(causal_hift(DOUBLE), recorded["03.hift_mel"], [74, 100, 200, 24])
@@ -155,7 +155,7 @@ def test_version_3_renders_the_recorded_stream():
     assert_near(streamed(causal_hift(DOUBLE), offline["00.flow_mel"], [60])[0], offline["00.pcm"], ROUNDING)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_over_thirty_seconds_a_piece_costs_no_more_at_the_end_than_at_the_start():
     model, costs = causal_hift(), []
     state = model.start(torch.zeros(1, 1500 * 480, 9))
@@ -173,7 +173,7 @@ def test_a_state_may_be_continued_twice():
     assert torch.equal(first, again)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_batch_gives_each_of_its_streams_what_it_gets_alone():
     frames, model = golden(3, "hift")["chunked.mel"], causal_hift(DOUBLE)
     both = torch.cat((frames, frames.flip(2)))
@@ -187,7 +187,7 @@ def test_a_stream_longer_than_its_noise_is_refused():
         causal_hift().step(torch.zeros(1, 80, 1003), causal_hift().start(torch.zeros(1, 480, 9)))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(("version", "loader"), [(2, load_hift), (3, load_causal_hift)])
 def test_the_released_weights_fit_under_old_and_new_names(version, loader):
     shapes = json.loads((FOLDER / f"cosyvoice{version}" / "released_shapes.json").read_text())["hift"]

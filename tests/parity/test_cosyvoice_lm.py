@@ -19,7 +19,7 @@ from polyvox.models.cosyvoice.bistream import Bistream
 from polyvox.models.cosyvoice.lm import SpeechPrompt, length_limits
 from polyvox.models.qwen.model import QwenState
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @each_row("version", [2, 3])

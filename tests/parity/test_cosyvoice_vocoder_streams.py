@@ -9,7 +9,7 @@ from helpers.replaying import Poisoned
 from polyvox.engines.cosyvoice.decoder_stages import VocoderHop
 from polyvox.engines.cosyvoice.vocoder_streams import VocoderFrames, VocoderStreams
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 FRAMES = VocoderFrames(first=(40, 60), later=(20, 50), last=(30, 60))

@@ -28,7 +28,7 @@ from polyvox.models.cosyvoice.noise import flow_noise
 from polyvox.models.cosyvoice.silence import SilentRun
 from polyvox.types import ChunkPolicy
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 RUNS = json.loads((FOLDER / "frontend" / "cosyvoice_text.json").read_text())["e2e"]
 HEARD = np.load(FOLDER / "frontend" / "cosyvoice_features.npz")

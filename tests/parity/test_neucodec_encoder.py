@@ -133,7 +133,7 @@ def test_edges_between_digits_are_those_of_two_bounds():
     assert digits.tolist() == [0, 1, 2, 1, 2, 3]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(
     ("samples", "tokens"),
     [(399, 1), (400, 1), (640, 2), (719, 2), (720, 2), (960, 3), (6399, 19), (6400, 20), (6401, 20)],

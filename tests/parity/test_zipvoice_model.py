@@ -76,7 +76,7 @@ def recorded_flows(variant, guidance=None, time=None):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @VARIANTS
 def test_tokens_are_encoded(variant):
     recorded = golden(variant, "text_encoder")
@@ -145,7 +145,7 @@ def test_guidance_turns_at_exactly_one_half():
     assert difference(*(model.velocities([flow])[0] for flow in (at, after))) > 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("variant", "name"), SAMPLES)
 def test_whole_samples(variant, name, threads):
     recorded, flows = golden(variant, name), sample_start(variant, name)

@@ -333,7 +333,7 @@ class TestFailures:
                 await read(session)
             assert session.state is SessionState.FAILED
 
-    @pytest.mark.slow
+    @pytest.mark.long
     async def test_in_mid_stream_come_after_the_chunks_made_before(self) -> None:
         async with running(tone_service(ToneEngine(fail_at=2), session_buffer=4)) as service:
             session = await service.open(request())
@@ -372,7 +372,7 @@ class TestFailures:
             with pytest.raises(TextError, match="Nothing in the text"):
                 await read(await service.open(request()))
 
-    @pytest.mark.slow
+    @pytest.mark.long
     async def test_include_an_engine_that_fails_while_it_is_closed(self) -> None:
         class Sore(PlainToneEngine):
             async def speak(self, utterance):
@@ -437,7 +437,7 @@ async def finished_session(service: SpeechService) -> "weakref.ref[Session]":
     return weakref.ref(session)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_finished_session_is_forgotten() -> None:
     async with running(tone_service()) as service:
         trace = await finished_session(service)

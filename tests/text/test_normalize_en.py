@@ -637,7 +637,7 @@ TABLES = (
 CASES = [case for table in TABLES for case in table.items()]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(("written", "heard"), CASES)
 def test_reads(written: str, heard: str) -> None:
     assert spoken(written) == heard
@@ -745,7 +745,7 @@ PIECES = [
 anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(anything)
 @settings(max_examples=200, deadline=None)
 def test_any_text_becomes_speakable(raw: str) -> None:
@@ -778,7 +778,7 @@ def test_no_word_is_dropped(raw: str) -> None:
         assert covered.intersection(range(*word.span()))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(st.lists(st.from_regex(r"[a-z]{4,12}", fullmatch=True), min_size=1).map(" ".join))
 @settings(deadline=None)
 def test_plain_words_stay(words: str) -> None:
@@ -818,7 +818,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     short, long = piece * (3_000 // len(piece)), piece * (6_000 // len(piece))

@@ -567,7 +567,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     short, long = piece * (3_000 // len(piece)), piece * (6_000 // len(piece))
@@ -575,7 +575,7 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
     assert grows_linearly(seconds, short, long)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_long_text_takes_about_a_second_at_most() -> None:
     figures = "Pada 15/11/2026, En. Ali bayar RM5.25 utk 3 kg beras di No. 12, Jln. Ampang pd pukul 3.05 ptg. "
     prose = "Hari itu cerah dan sejuk, dan orang tua itu pulang ke rumahnya bersama anak-anaknya yang riang. "

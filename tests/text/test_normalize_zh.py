@@ -249,7 +249,7 @@ def test_each_option_switches_its_part(option: str, written: str, heard: str) ->
     assert spoken(written, **{option: False}).replace(" ", "") == heard
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(
     "piece",
     [

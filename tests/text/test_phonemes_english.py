@@ -175,7 +175,7 @@ def test_other_scripts_are_said_somehow(text: str) -> None:
     assert said(text).strip()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_chinese_inside_english_is_read_as_chinese() -> None:
     assert said("the word 你好 means hello") == "ðə wˈɜɹd ni↓xau↓ mˈinz həlˈO"
 
@@ -252,7 +252,7 @@ def test_any_text_becomes_words_of_the_alphabet_in_order(text: str, variant: Var
 LATIN_WORD = st.text(st.characters(min_codepoint=0x41, max_codepoint=0x17F, categories=["Lu", "Ll"]), min_size=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @example(["Œ"])
 @settings(deadline=None, max_examples=200)
 @given(st.lists(LATIN_WORD, min_size=1, max_size=6))
@@ -262,7 +262,7 @@ def test_no_word_is_dropped(texts: list[str]) -> None:
     assert all(index in covered for index, char in enumerate(text) if not char.isspace())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(
     "piece",
     [

@@ -101,7 +101,7 @@ def test_a_deep_folder_is_no_obstacle(tmp_path: Path) -> None:
     assert EspeakLibrary(folder / LIBRARY.name, "es", "es").phonemize(["hola"]) == ["ˈola"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("word", ["crash", "hang", "flood"])
 def test_a_worker_that_fails_is_replaced(word: str, stand_in: Path) -> None:
     espeak = EspeakLibrary(stand_in, "es", "es")
@@ -121,7 +121,7 @@ def test_a_worker_that_was_killed_while_idle_is_not_noticed(stand_in: Path) -> N
     assert espeak.phonemize(["a"])[0].startswith("ok ")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hanging_text_does_not_hold_up_others_and_few_workers_stay(stand_in: Path) -> None:
     espeak = EspeakLibrary(stand_in, "es", "es")
     with ThreadPoolExecutor(5) as pool:

@@ -20,7 +20,7 @@ CLASSES = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(("language", "kind"), CLASSES)
 def test_sentences_of_every_class_are_read_as_people_read_them(language: str, kind: str) -> None:
     def spoken(text: str) -> str:
@@ -42,7 +42,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["ja", "hi"])
 @given(raw=st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join)))
 @settings(max_examples=150, deadline=None)
@@ -62,7 +62,7 @@ def test_hindi_leaves_no_figure(raw: str) -> None:
     assert not any(char.isascii() and char.isdigit() for char in heard)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("piece", ["1", "1,", "1.", "1-", "1/", "1:", "¥1", "₹1", "1,00,", "0120-", "1月", "रु. ", "〒1", "a@", "www."])
 @each_row("language", ["ja", "hi"])
 def test_time_grows_with_the_length_alone(language: str, piece: str) -> None:

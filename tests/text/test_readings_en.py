@@ -8,7 +8,7 @@ from helpers.tables import each_row
 READINGS = readings("en")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("reading", READINGS)
 def test_a_person_would_say_the_same(reading: Reading) -> None:
     assert is_read(reading), words(reading.written)

@@ -56,7 +56,7 @@ def test_options_switch_their_parts_off(language: str) -> None:
     assert "km" in normalized("3 km", language, unit_normalization=False).text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("language", LANGUAGES)
 def test_no_two_numbers_sound_alike(language: str) -> None:
     values = [*range(1200), *(value * 997 for value in range(1200, 3000)), 10**6, 10**6 + 1, 2 * 10**9, 10**12]
@@ -100,7 +100,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("piece", HOSTILE)
 def test_a_hostile_text_of_100_000_characters_takes_seconds_at_most(piece: str) -> None:
     text = piece * (100_000 // len(piece))

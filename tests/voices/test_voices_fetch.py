@@ -171,7 +171,7 @@ async def test_an_address_that_means_harm_is_refused_before_any_connection(web: 
 FORBIDDEN_REDIRECTS = {name: url for name, url in FORBIDDEN_URLS.items() if name not in ("no host", "no scheme")}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.anyio
 @pytest.mark.parametrize("url", FORBIDDEN_REDIRECTS.values(), ids=FORBIDDEN_REDIRECTS)
 async def test_nor_is_it_reached_by_a_redirect(web: Web, url: str) -> None:
@@ -255,7 +255,7 @@ HARMFUL_ANSWERS: dict[str, tuple[httpx.Response | Callable[[], httpx.Response], 
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.anyio
 @pytest.mark.parametrize(("page", "error", "complaint"), HARMFUL_ANSWERS.values(), ids=HARMFUL_ANSWERS)
 async def test_an_answer_that_means_harm_is_given_up(

@@ -117,7 +117,7 @@ def test_no_text_whatever_raises_anything_but_a_refusal(text: str) -> None:
             parsed(voice)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_text_full_of_percent_signs_costs_no_more_than_a_look_at_it() -> None:
     bomb = "base64+" + "%" * 17_000_000
     tracemalloc.start()

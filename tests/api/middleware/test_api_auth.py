@@ -55,7 +55,7 @@ async def test_a_key_is_asked_for_wherever_it_is_not_expressly_waived(path):
         assert (await client.get(path)).status_code == 401
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("path", ["/v1/models", "/v1/models/tone", "/v1/audio/models", "/v1/audio/voices"])
 async def test_lists_are_read_without_a_key_where_the_setting_says_so(path):
     async with called(tone_service(api_keys=KEYS, public_lists=True)) as client:
@@ -79,7 +79,7 @@ async def test_a_public_list_shows_nobodys_voices_and_with_a_key_its_own(tmp_pat
     assert all("Low" in names for names in listed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("path", ["/", "/health", "/ready", "/docs", "/openapi.json"])
 async def test_probes_and_descriptions_need_no_key(path):
     async with called(tone_service(api_keys=KEYS)) as client:

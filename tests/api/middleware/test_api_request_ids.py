@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 MADE = re.compile("[0-9a-f]{32}")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(
     ("method", "path", "status"),
     [

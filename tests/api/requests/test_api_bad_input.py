@@ -87,7 +87,7 @@ BODIES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(("body", "field"), FIELDS.values())
 async def test_a_bad_field_is_named(body, field):
     async with called(tone_service()) as client:
@@ -99,7 +99,7 @@ async def test_a_bad_field_is_named(body, field):
     assert served.status_code == 200
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(("body", "field"), BODIES.values())
 async def test_a_bad_body_is_refused(body, field):
     async with called(tone_service()) as client:
@@ -154,7 +154,7 @@ KNOWN_FIELDS = st.sampled_from(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.dictionaries(KNOWN_FIELDS, JSON_VALUES, max_size=6))
 async def test_no_json_at_all_makes_the_server_fail(body):

@@ -199,7 +199,7 @@ async def test_one_encoder_serves_all_generations(engine):
     assert len(samples) == sum(len(event.chunk.pcm) for event in events if event.chunk)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_cancelled_contexts_are_counted_with_the_time_until_their_slot_is_free():
     engine = ToneEngine(chunks=50, delay=1.0)
     async with running(tone_service(engine)) as service:

@@ -131,7 +131,7 @@ class TestAPauseInTheText:
     async def collect(self, session):
         return [chunk async for chunk in session]
 
-    @pytest.mark.slow
+    @pytest.mark.long
     @each_row(
         ("pauses", "first", "rest"),
         [

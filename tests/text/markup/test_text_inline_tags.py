@@ -154,7 +154,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("text", HOSTILE)
 def test_no_text_takes_more_than_a_moment(text):
     began = time.process_time()

@@ -230,7 +230,7 @@ def test_plain_words_stay(words: str) -> None:
     assert plain(words) == words
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(
     "piece",
     ["[", "](", "[a](", "[a](/", "[a](/x", "[pause", "[pause:", "[pause 1", "*", "_", "`", "~", "|", "|-", "| ", "> ",
@@ -297,7 +297,7 @@ def test_blocks_of_code_are_announced_in_the_language_of_the_text(
     assert announcement(choice, language) == said
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("piece", ["```\n", "```a\n", "~~~\n```\n", "````\n```\n", "> ```\n"])
 def test_many_fences_take_time_by_their_number_alone(piece: str) -> None:
     start = time.thread_time()

@@ -159,7 +159,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("text", HOSTILE.values())
 def test_hostile_documents_are_refused_in_a_moment(text):
     began = time.process_time()
@@ -168,7 +168,7 @@ def test_hostile_documents_are_refused_in_a_moment(text):
     assert time.process_time() - began < 3.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row(
     "text",
     [

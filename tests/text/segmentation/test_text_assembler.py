@@ -67,7 +67,7 @@ ANYTHING = WILD | st.lists(st.sampled_from(ATOMS), max_size=60).map("".join)
 OPTIONS = st.sampled_from([{}, {"max_chars": 80}, {"max_chars": 80, "phrases": True}])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=120, deadline=None)
 @given(ANYTHING, st.lists(st.integers(0, 900), max_size=12), OPTIONS)
 def test_segments_do_not_depend_on_how_the_text_was_sent(raw, places, options):
@@ -335,7 +335,7 @@ HOSTILE = ["The old man paid 3 apples for $2.50, at 5 p.m. on Monday. ", "1", ".
            "(", "a, ", "\n", "，", "e\u0301", "Dr. ", "<b c='d' ", "<a" + " " * 500]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("piece", HOSTILE)
 def test_time_grows_with_the_length_alone(piece):
     size = 500 if piece[0] in "<[" else 1_000
@@ -343,7 +343,7 @@ def test_time_grows_with_the_length_alone(piece):
     assert grows_linearly(lambda text: seconds(text, 1), short, long, at_most=8, slack=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("text", ["1" * 10_000, "." * 50_000, "x" * 1_000_000, "([{<" * 5_000, "😀" * 20_000])
 def test_a_hostile_text_at_once_is_cut_in_no_time(text):
     assert seconds(text, len(text)) < 3

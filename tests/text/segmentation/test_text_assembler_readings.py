@@ -75,7 +75,7 @@ def test_segments_are_read_as_the_whole_text(language: str) -> None:
     assert misread.keys() <= NEEDS_THE_WHOLE, misread
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("language", LANGUAGES)
 def test_a_pause_after_any_character_changes_no_word(language: str) -> None:
     reads = reader(language)

@@ -120,7 +120,7 @@ PIECES = [*" .,;:!?…—–-'\"“”()\n。，！？：；、", "Dr", "St", "U
 anything = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("cutter", [sentences, clauses])
 @given(raw=anything)
 @settings(max_examples=200, deadline=None)
@@ -136,7 +136,7 @@ def test_the_parts_put_together_are_the_text(cutter, raw: str) -> None:
         assert parts == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("cutter", [sentences, clauses])
 @each_row("piece", ["\n", "\n ", " ", ".", ". ", "A. ", "a.", ",", "…", "—", '"', "Dr. ", "。", ".”"])
 def test_time_grows_with_the_length_alone(cutter, piece: str) -> None:

@@ -180,7 +180,7 @@ async def test_events_carry_audio_words_and_the_end(prefix):
     assert ends[-1] == pytest.approx(0.3, abs=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_words_are_timed_with_a_model_that_does_not_time_them():
     async with called(service_of(UntimedToneEngine())) as client:
         events = events_of(await client.post("/tts/sse", json=asked(add_timestamps=True)))

@@ -150,7 +150,7 @@ async def test_a_recording_may_come_in_the_json(door):
     assert studio.engine.prepared[-1].transcript == "Some words."
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "sent", "at_fault"),
     [
@@ -235,7 +235,7 @@ async def test_pages_may_ask_first_where_cors_allows():
         assert (spoken.status_code, spoken.headers["access-control-allow-origin"]) == (200, "*")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_stream_that_breaks_is_cut_off_and_counted():
     engine = ToneEngine(chunks=3, fail_at=1, delay=0.05, chunk_seconds=0.5)
     with served(tone_service(engine)) as url:

@@ -221,7 +221,7 @@ async def test_keep_alives_open_nothing_and_a_context_is_reopened_by_its_name(ur
     assert [one.text.strip() for one in engine.heard[heard:]] == ["Hello.", "Hello.", "Nameless."]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("bad", "code"),
     [
@@ -246,7 +246,7 @@ async def test_a_bad_message_is_answered_and_the_other_context_goes_on(url, bad,
     assert is_tone(client.audio(contextId="a"), "low")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_context_that_fails_ends_and_the_others_go_on(url, engine):
     async with connected(url, MULTI, **PCM, auto_mode="true") as client:
         await client.say({"text": " ", "context_id": "a"}, {"text": "a slow text. ", "context_id": "a"})
@@ -314,7 +314,7 @@ async def test_an_address_that_cannot_be_obeyed_is_refused_before_the_socket_ope
         assert b'"detail"' in refused.value.response.body
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_an_idle_client_is_let_go(url):
     async with connected(url, SINGLE, inactivity_timeout=1, **PCM) as client:
         assert await client.close_code() == 1008

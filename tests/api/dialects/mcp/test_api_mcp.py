@@ -109,7 +109,7 @@ async def test_without_the_package_the_server_does_not_start_and_says_what_to_in
             pytest.fail("it has started")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 @pytest.mark.parametrize("key", ["", "another key"])
 def test_a_key_is_asked_for(keyed, method, key):
@@ -138,7 +138,7 @@ def test_a_body_over_the_limit_is_refused(keyed, anna, announced):
     assert "limit" in refusal(anna.http.post("/mcp", content=content), 413)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [
@@ -170,7 +170,7 @@ def test_a_bad_message_is_answered_with_an_error_and_the_session_goes_on(keyed, 
     assert result_of(anna.call("voices"))["structuredContent"]["found"] == 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", ["9" * 4_000, "{}", "null", '"\\u0000"', "1e999"])
 def test_a_strange_number_of_a_message_does_no_harm(keyed, anna, number):
     body = f'{{"jsonrpc":"2.0","id":{number},"method":"ping"}}'
@@ -247,7 +247,7 @@ def test_a_cancelled_call_stops_the_synthesis_though_others_are_refused(narrow):
     assert other.http.delete("/mcp", headers={"Mcp-Session-Id": other.session}).status_code == 200
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_client_of_the_newer_protocol_that_leaves_stops_the_synthesis(narrow):
     studio, url = narrow
     meta = {

@@ -36,7 +36,7 @@ async def test_the_least_request_is_answered_with_mp3_in_the_default_voice():
     assert engine.heard[0].voice == "low"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("stream", [True, False])
 @each_row("audio_format", list(AudioFormat))
 async def test_every_format_comes_back_with_its_duration(audio_format, stream):

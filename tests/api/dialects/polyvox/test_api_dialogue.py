@@ -96,7 +96,7 @@ async def test_usage_counts_the_text_of_all_turns() -> None:
     assert done["usage"]["input_tokens"] == sum(len(turn["text"]) for turn in TURNS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @each_row("stream", [True, False])
 @each_row("audio", list(AudioFormat))
 @each_row("channels", [1, 2])
@@ -236,7 +236,7 @@ async def test_a_script_with_tags_takes_two_voices_by_name(duet: Any, door: str)
     assert [prompt.transcript for prompt in studio.engine.prepared] == ["I am bert.", "I am anna."]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("voice", ["anna,nobody", "nobody,anna", "anna,", ",", "anna,bert,carl"])
 async def test_a_pair_with_a_voice_that_is_not_there_is_refused(duet: Any, voice: str) -> None:
     _, client = duet
@@ -369,7 +369,7 @@ async def test_a_failure_in_a_later_turn_ends_the_events_with_an_error() -> None
     assert (last["type"], last["error"]["param"]) == ("error", "turns[1].text")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_the_document_of_the_api_describes_it() -> None:
     async with called(tone_service()) as client:
         document = (await client.get("/openapi.json")).json()

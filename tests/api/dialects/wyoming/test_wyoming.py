@@ -269,7 +269,7 @@ def bodies():
     return PendingBodies(2**20, Metrics())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=9), max_size=40))
 def test_no_bytes_make_the_reader_fail_otherwise(bodies, pieces):
@@ -351,7 +351,7 @@ async def test_a_client_that_leaves_frees_its_slot():
             await client.read_until("audio-stop")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_client_that_does_not_read_is_dropped_and_others_are_not():
     engine = ToneEngine(chunks=400, chunk_seconds=2.0)
     async with served_wyoming(engine, stall_seconds=0.3) as served, await served.connect() as client:
