@@ -14,6 +14,7 @@ import pytest
 
 from helpers.fakes import tone_settings
 from helpers.job_client import job_client
+from helpers.tables import each_row
 from polyvox.errors import ForbiddenError, InvalidRequestError
 from polyvox.service.jobs import webhook
 from polyvox.service.jobs.webhook import Webhooks
@@ -56,7 +57,7 @@ async def test_a_message_goes_to_the_checked_address_with_a_signature():
     assert request.content == body
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "error"),
     [
         ("https://elsewhere.example.org/", ForbiddenError),
