@@ -84,7 +84,7 @@ class KokoroEngine:
         self._loaded: _Loaded | None = None
         self.location = EngineLocation()
         self.warning = ""
-        """Why the engine does not run as its settings ask, such as a GPU that failed; languages that lack packages."""
+        """The part that does not run as the settings ask, such as a GPU that failed; languages that lack packages."""
         self.pace: float | None = None
 
     style_model = _MODEL

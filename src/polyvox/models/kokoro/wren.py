@@ -148,7 +148,7 @@ class Wren(nn.Module):
         return self.refine(self.decode(self.project(hidden), pitch, phase, noise), hidden, condition)
 
     def condition(self, style: Tensor, utterance: Tensor | None = None) -> Condition:
-        """What modulates every block of an utterance; pieces of one share it."""
+        """The condition that modulates every block of an utterance; pieces of one share it."""
         if self.utterance_encoder is None:
             return Condition(self.style_mlp(style)[:, None])
         if utterance is None:
