@@ -26,8 +26,8 @@ from polyvox.engines.kokoro.vocabulary import IDS
 from polyvox.engines.kokoro.voice_table import VoiceTable
 from polyvox.engines.kokoro.voices import (
     LANGUAGE_TAGS,
+    VOICES,
     available_voices,
-    catalogue,
     language_of,
     parse,
     resolved,
@@ -88,7 +88,7 @@ class KokoroEngine:
         self.pace: float | None = None
 
     style_model = _MODEL
-    voices: Sequence[Voice] = catalogue()
+    voices: Sequence[Voice] = VOICES
     capabilities = Capabilities(
         languages=LANGUAGE_TAGS,
         sample_rate=SAMPLE_RATE,
