@@ -109,3 +109,11 @@ def test_runs_of_loud_and_quiet_are_limited_as_the_definition_says(
 def test_speech_whose_true_peaks_cannot_pass_the_ceiling_is_unchanged_bit_for_bit() -> None:
     pcm = 0.5 * voice(0.5, 24_000) / np.abs(voice(0.5, 24_000)).max()
     assert np.array_equal(limited(pcm), pcm)
+
+
+def test_a_sample_that_is_infinite_is_clipped_and_the_rest_stays_finite() -> None:
+    pcm = tone(0.5, 24_000, 1_000, amplitude=0.5)
+    pcm[6_000] = np.inf
+    out = limited(pcm)
+    assert np.isfinite(out).all()
+    assert np.abs(out).max() <= CEILING + 1e-7

@@ -19,6 +19,7 @@ _DB = np.log(10) / 20
 # Inter-sample peaks are found by interpolating three points between each pair, from so many samples on each side.
 _REACH = 8
 _POINTS = (0.25, 0.5, 0.75)
+_LARGEST_EXCESS = np.float32(1e6)
 _BLOCK = 2 * _REACH
 """Samples that are looked at together; peaks between them are sought only where there can be one above the ceiling."""
 
@@ -32,7 +33,6 @@ class StreamLimiter:
 
     def __init__(self, ceiling: float, sample_rate: int, channels: int = 1) -> None:
         self._channels = check_channels(channels)
-        self._ceiling = ceiling
         self._peak = np.float32(10.0 ** (ceiling / 20))
         self._harmless = self._peak / _LARGEST_GAIN
         self._slope = _RELEASE_DB_PER_SECOND / check_rate(sample_rate)
@@ -70,23 +70,33 @@ class StreamLimiter:
 
     def _needed(self, samples: Pcm) -> tuple[Places, Floats]:
         """The samples whose gain must be reduced, and the reductions in dB; delayed by the interpolator's reach."""
-        signal = np.concatenate([self._recent, samples])
-        self._recent = signal[len(samples) :].copy()
         blocks = -(-len(samples) // _BLOCK)
-        padded = np.zeros(((blocks + 1) * _BLOCK, self._channels), np.float32)
-        padded[: len(signal)] = signal
-        loudest = np.abs(padded).reshape(blocks + 1, -1).max(axis=1)
-        # Every interpolated point of a block lies within that block and the next one.
-        chosen = np.flatnonzero(np.maximum(loudest[:-1], loudest[1:]) > self._harmless)
+        signal = np.zeros(((blocks + 1) * _BLOCK, self._channels), np.float32)
+        signal[: 2 * _REACH] = self._recent
+        signal[2 * _REACH : 2 * _REACH + len(samples)] = samples
+        self._recent = signal[len(samples) : len(samples) + 2 * _REACH].copy()
+        chosen = self._doubtful_blocks(np.abs(signal))
         if not len(chosen):
             return chosen, np.zeros(0)
-        windows = sliding_window_view(padded, 2 * _BLOCK, axis=0)[::_BLOCK]
+        windows = sliding_window_view(signal, 2 * _BLOCK, axis=0)[::_BLOCK]
         peaks = _true_peaks(windows[chosen]).T
         rows, columns = np.nonzero(peaks > self._peak)
         places = chosen[rows] * _BLOCK + columns
         inside = places < len(samples)
-        reduction = self._ceiling - np.log(peaks[rows, columns].astype(np.float64)) / _DB
-        return places[inside], np.minimum(0.0, reduction)[inside]
+        # Samples that are not finite must not become gains; they are clipped.
+        excess = np.minimum(peaks[rows, columns] / self._peak, _LARGEST_EXCESS)
+        return places[inside], np.log(excess[inside]) / -_DB
+
+    def _doubtful_blocks(self, magnitudes: Pcm) -> Places:
+        """The blocks in which there can be a true peak above the ceiling."""
+        if magnitudes.max() <= self._harmless:
+            return np.zeros(0, np.int64)
+        loudest = magnitudes if self._channels == 1 else magnitudes.max(axis=1, keepdims=True)
+        # By halves: a maximum along a short axis takes five times as long.
+        while len(loudest) > len(magnitudes) // _BLOCK:
+            loudest = np.maximum(loudest[::2], loudest[1::2])
+        # Every interpolated point of a block lies within that block and the next one.
+        return np.flatnonzero(np.maximum(loudest[:-1], loudest[1:]) > self._harmless)
 
     def _gains(self, count: int, places: Places, needs: Floats) -> Iterator[tuple[slice, Pcm]]:
         """The runs of the next `count` outputs that are turned down, and the factors of each.
@@ -121,7 +131,7 @@ class StreamLimiter:
         if self._reductions.any():
             places = np.concatenate([[0, before - 1], places])
             needs = np.concatenate([[0.0, self._reductions[-1]], needs])
-        depths = _released(needs, self._slope * places)
+        depths = _released(needs, self._slope * places.astype(np.float64))
         ends = np.maximum.accumulate(places - np.floor(depths / self._slope).astype(np.int64) + 1) + before
         if self._reductions.any():
             ends = np.maximum(ends, 2 * before)
@@ -156,7 +166,7 @@ def _interpolator(point: float) -> Floats:
 _QUARTER, _HALF, _ = (_interpolator(point) for point in _POINTS)
 _LARGEST_GAIN = max(float(np.abs(taps).sum()) for taps in (_QUARTER, _HALF))
 # The third point's taps are the first's in reverse, and the second's are symmetric: in terms of the sums and the
-# differences of samples at equal distances there are half as many products.
+# differences of samples at equal distances there are half as many products. No matrix product: it would wake threads.
 _EVEN, _ODD, _MIDDLE = (
     taps[:_REACH].astype(np.float32)
     for taps in ((_QUARTER + _QUARTER[::-1]) / 2, (_QUARTER - _QUARTER[::-1]) / 2, _HALF)
@@ -164,7 +174,7 @@ _EVEN, _ODD, _MIDDLE = (
 
 
 def _true_peaks(windows: Pcm) -> Pcm:
-    """The largest magnitudes [16, blocks] at or beside the 16 middle samples of windows [blocks, channels, 32]."""
+    """The largest magnitudes [16, n] at or beside the 16 middle samples of windows [n, channels, 32]."""
     rows = np.ascontiguousarray(windows.transpose(2, 0, 1))
     even, odd, middle = np.zeros((3, _BLOCK + 1, *rows.shape[1:]), np.float32)
     for index in range(_REACH):
