@@ -1,8 +1,8 @@
 """Every name of a setting that was ever published goes on working, in the environment, in `.env` and in YAML.
 
 `golden/settings.json` is frozen: names are added to it with each release and never taken away. It holds a value in text
-for each name and what that value comes to. `golden/foreign_variables.json` lists the variables of other servers, as their
-own settings files name them.
+for each name and what that value comes to. `golden/foreign_variables.json` lists the variables of other servers, as
+their own settings files name them.
 """
 
 import json
