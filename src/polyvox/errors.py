@@ -179,6 +179,16 @@ class StalledError(PolyvoxError):
     """The client read nothing for so long that its session was dropped."""
 
 
+class NotServedError(UnavailableError):
+    """A model, language or tool that is known and not installed here; the message names the remedy.
+
+    It lasts until somebody acts, so that trying again is of no use.
+    """
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message, field=field, retry=False)
+
+
 class BundleError(PolyvoxError):
     """A model directory that is missing, incomplete or altered; the message names the command that fetches it."""
 
@@ -252,8 +262,9 @@ STATUS: dict[type[PolyvoxError], ErrorStatus] = {
     JobLimitError: ErrorStatus(429, "rate_limit_error", "too_many_jobs", "RESOURCE_EXHAUSTED"),
     OverloadedError: ErrorStatus(429, "rate_limit_error", "overloaded", "RESOURCE_EXHAUSTED"),
     UnavailableError: ErrorStatus(503, "server_error", "unavailable", "UNAVAILABLE"),
+    NotServedError: ErrorStatus(501, "server_error", "not_served", "FAILED_PRECONDITION"),
     DiskFullError: ErrorStatus(507, "server_error", "disk_full", "UNAVAILABLE"),
-    BundleError: ErrorStatus(503, "server_error", "model_not_installed", "UNAVAILABLE"),
+    BundleError: ErrorStatus(501, "server_error", "model_not_installed", "FAILED_PRECONDITION"),
     DeadlineError: ErrorStatus(504, "server_error", "deadline_exceeded", "DEADLINE_EXCEEDED"),
     StalledError: ErrorStatus(408, "invalid_request_error", "client_stalled", "DEADLINE_EXCEEDED"),
     EngineError: ErrorStatus(500, "server_error", "engine_failed", "INTERNAL"),

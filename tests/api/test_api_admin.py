@@ -1,5 +1,7 @@
 """Probes, metrics, the index and the API's own description."""
 
+import dataclasses
+
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -33,6 +35,29 @@ async def test_alive_but_not_ready_without_its_model():
     assert ready.status_code == 503
     assert ready.json()["status"] == "not_ready"
     assert "polyvox pull" in ready.json()["reasons"]["tone"]
+
+
+async def test_not_ready_while_what_its_model_needs_does_not_answer():
+    engine = ToneEngine()
+    engine.obstacle = "The language model server cannot be reached."
+    async with called(tone_service(engine)) as client:
+        broken = await client.get("/ready")
+        engine.obstacle = ""
+        mended = await client.get("/ready")
+    assert (broken.status_code, mended.status_code) == (503, 200)
+    assert broken.json()["reasons"] == {"tone": "The language model server cannot be reached."}
+
+
+async def test_not_ready_while_its_model_speaks_only_with_a_recording():
+    class Recorded(ToneEngine):
+        voices = ()
+
+    engine = Recorded()
+    engine._capabilities = dataclasses.replace(engine.capabilities, cloning=True)
+    async with called(tone_service(engine, models_dir="/nowhere")) as client:
+        ready = await client.get("/ready")
+    assert ready.status_code == 503
+    assert "polyvox pull kokoro" in ready.json()["reasons"]["tone"]
 
 
 async def test_ready_with_a_warning_while_the_voice_store_is_broken(tmp_path):

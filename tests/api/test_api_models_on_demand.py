@@ -54,7 +54,7 @@ async def test_a_model_that_is_not_installed_is_not_worth_a_retry() -> None:
         reasons = (await client.get("/ready")).json()["reasons"]
         ready = await client.get("/ready")
     for answer in (absent, broken):
-        assert (answer.status_code, answer.headers["x-should-retry"]) == (503, "false")
+        assert (answer.status_code, answer.headers["x-should-retry"]) == (501, "false")
         assert "retry-after" not in answer.headers
         assert "polyvox pull" in answer.json()["error"]["message"]
     assert list(reasons) == ["other"]

@@ -47,7 +47,7 @@ async def test_a_model_that_is_not_there_says_what_to_do(tmp_path):
     settings = load_settings(models=["cosyvoice3"], default_model="cosyvoice3", models_dir=tmp_path)
     async with called(build_service(settings, Catalog.installed().factories)) as client:
         refused = await client.post("/v1/audio/speech", json={"voice": "spk_a", "input": "Hi.", "model": "cosyvoice3"})
-        assert refused.status_code == 503
+        assert refused.status_code == 501
         assert "cosyvoice3" in error_of(refused)["message"]
 
 
@@ -60,7 +60,7 @@ async def test_weights_of_a_wrong_shape_are_named_to_callers_and_to_whoever_asks
     async with called(build_service(settings, Catalog.installed().factories)) as client:
         refused = await client.post("/v1/audio/speech", json={"voice": "spk_a", "input": "Hi.", "model": "cosyvoice3"})
         ready = await client.get("/ready")
-    assert (refused.status_code, ready.status_code) == (503, 503)
+    assert (refused.status_code, ready.status_code) == (501, 503)
     for sentence in (refused.json()["error"]["message"], ready.json()["reasons"]["cosyvoice3"]):
         assert "does not fit its YAML file" in sentence
         assert "input_embedding.weight ((301, 80) for (300, 80))" in sentence

@@ -38,5 +38,5 @@ async def test_it_speaks_is_freed_and_speaks_again(tmp_path):
     assert first.status_code == 200
     assert first.content == again.content
     assert unloaded.json()["models"] == ["cosyvoice3"]
-    assert absent.status_code == 503
+    assert absent.status_code == 501
     assert "polyvox pull cosyvoice2" in absent.json()["error"]["message"]

@@ -50,10 +50,17 @@ class FaultyServer:
     url: str = ""
     asked: list[Client] = field(default_factory=list)
     over: int = 0
+    probed: str = "200 OK"
+    """The answer to the question for its models, by which it is watched."""
+    probes: int = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
+            if head[0].startswith("GET "):
+                self.probes += 1
+                await Client(writer, reader, {}, {}).head(self.probed)
+                return
             headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
             body = json.loads(await reader.readexactly(int(headers["content-length"])))
             client = Client(writer, reader, headers, body)

@@ -70,6 +70,34 @@ async def test_tokens_come_in_order_and_the_body_is_the_original_s():
     assert "authorization" not in server.asked[0].headers
 
 
+@each_row(
+    ("answer", "sentence"),
+    [
+        ("200 OK", ""),
+        ("404 Not Found", ""),
+        ("401 Unauthorized", "set speechlm_api_key"),
+        ("502 Bad Gateway", "answers 502"),
+    ],
+)
+async def test_a_server_that_is_watched_says_whether_it_can_be_used(answer, sentence):
+    async with remote(answers) as (lm, server):
+        server.probed = answer
+        await lm.watch()
+        assert sentence in lm.obstacle
+        assert bool(lm.obstacle) is bool(sentence)
+        server.probed = "200 OK"
+        await lm.probe()
+        assert lm.obstacle == ""
+
+
+async def test_a_server_that_is_not_there_cannot_be_reached():
+    async with faulty_server(answers) as server:
+        lm = RemoteLm(RemoteLmConfig(server.url, "TTS-model"))
+    await lm.watch()
+    assert "cannot be reached" in lm.obstacle
+    await lm.close()
+
+
 async def test_what_is_unusual_is_asked_for_by_vllm_s_names():
     async with remote(answers, api_key="secret", first_code=None) as (lm, server):
         rules = SamplingParams(temperature=1.0, top_k=20, top_p=0.9, seed=7)

@@ -16,6 +16,7 @@ from polyvox.errors import (
     EngineError,
     ForbiddenError,
     InvalidRequestError,
+    NotServedError,
     OverloadedError,
     PolyvoxError,
     RequestTooLargeError,
@@ -45,7 +46,8 @@ _WITH_A_BODY = (
 )
 _OF_A_MODEL = (
     UnknownModelError("No such model."),
-    UnavailableError("The model is not installed or not ready; the message names the remedy."),
+    NotServedError("The model is not installed; the message names the remedy."),
+    UnavailableError("The model is not ready; try again."),
 )
 _SPOKEN = (
     *_OF_A_MODEL,

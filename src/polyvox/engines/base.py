@@ -164,6 +164,15 @@ class SupportsWarning(Protocol):
 
 
 @runtime_checkable
+class SupportsObstacle(Protocol):
+    """Report that the engine runs and cannot speak now, as when a server that it needs does not answer."""
+
+    @property
+    def obstacle(self) -> str:
+        """The reason in one sentence, with the remedy; empty where it can speak."""
+
+
+@runtime_checkable
 class SupportsFingerprint(Protocol):
     """Tell models apart whose files the server does not know, so that their speech can be cached."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from polyvox.config import Settings, SettingsSection
 from polyvox.engines.kit.tuning import Tuning
-from polyvox.errors import UnavailableError, install_hint
+from polyvox.errors import NotServedError, install_hint
 from polyvox.types import Voice
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class EngineSpec:
     """The installed model whose files a model uses, where that has another name."""
 
     def make(self, model: str, settings: Settings) -> "Engine":
-        """Make the engine for one model; `UnavailableError` names what has to be installed first."""
+        """Make the engine for one model; `NotServedError` names what has to be installed first."""
         self.check_installed()
         return self.models[model](settings)
 
@@ -164,10 +164,10 @@ class EngineSpec:
         return ModelOutline(tuple(self.voices(model, settings)), self.languages[model], self.cloning)
 
     def check_installed(self) -> None:
-        """Raise `UnavailableError` with the remedy where a module is missing."""
+        """Raise `NotServedError` with the remedy where a module is missing."""
         for requirement in self.requires:
             if not requirement.installed:
-                raise UnavailableError(
+                raise NotServedError(
                     f"{self.title} needs {requirement.title}; install it with: {install_hint(requirement.extra)}"
                 )
 

@@ -18,6 +18,8 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 _MAX_LINE_BYTES = 1 << 20
 _MAX_QUOTED_CHARS = 200
+_REFUSED_KEY = (401, 403)
+_KEY_MESSAGE = "The language model server refused the key; set speechlm_api_key to the one it takes."
 _RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -42,6 +44,8 @@ class RemoteLmConfig:
     retry_seconds: float = 0.1
     max_unread: int = 512
     connections: int = 256
+    probe_seconds: float = 5.0
+    """How often a server that is watched is asked whether it answers, and how long that may take."""
 
 
 class _AttemptError(Exception):
@@ -57,6 +61,9 @@ class RemoteLm:
 
     def __init__(self, config: RemoteLmConfig, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._config = config
+        self._watch: asyncio.Task[None] | None = None
+        self.obstacle = ""
+        """The reason why the server gives no tokens now, as far as it was watched."""
         headers = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
         self._client = httpx.AsyncClient(
             base_url=config.url,
@@ -82,8 +89,37 @@ class RemoteLm:
             task.cancel()
             await asyncio.wait([task])
 
+    async def watch(self) -> None:
+        """Ask the server whether it answers, now and from now on."""
+        await self.probe()
+        self._watch = asyncio.create_task(self._probe_forever())
+
     async def close(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait([self._watch])
         await self._client.aclose()
+
+    async def _probe_forever(self) -> None:
+        while True:
+            await asyncio.sleep(self._config.probe_seconds)
+            await self.probe()
+
+    async def probe(self) -> None:
+        """Ask the server once; any answer is a sign of life but a refusal of the key and a failure of its own."""
+        before, reason = self.obstacle, ""
+        try:
+            async with asyncio.timeout(self._config.probe_seconds):
+                async with self._client.stream("GET", "/v1/models") as response:
+                    if response.status_code in _REFUSED_KEY:
+                        reason = _KEY_MESSAGE
+                    elif response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+                        reason = self._message(f"answers {response.status_code}")
+        except (httpx.HTTPError, TimeoutError) as error:
+            reason = self._message(f"cannot be reached ({type(error).__name__})")
+        self.obstacle = reason
+        if reason != before:
+            log.warning("language model server", state=reason or "it answers again")
 
     def _body(self, prompt: Prompt, sampling: SamplingParams, limits: GenerationLimits) -> dict[str, Any]:
         """The JSON request; parameters that have their usual value are left out."""
@@ -264,8 +300,8 @@ async def _refusal(response: httpx.Response) -> Exception:
         text += part
         if len(text) > _MAX_QUOTED_CHARS:
             break
-    if status in (401, 403):
-        return UnavailableError("The language model server refused the key; set speechlm_api_key to the one it takes.")
+    if status in _REFUSED_KEY:
+        return UnavailableError(_KEY_MESSAGE)
     if status == httpx.codes.BAD_REQUEST:
         return InvalidRequestError(f"The language model server refused the request: {_quoted(text)}.")
     return UnavailableError(f"The language model server answered {status}: {_quoted(text)}.")

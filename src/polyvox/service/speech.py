@@ -181,7 +181,7 @@ class SpeechService:
     def ready(self) -> Readiness:
         """Whether the service can speak."""
         models = self.registry.models()
-        reasons = {model.id: model.reason for model in models if not model.available}
+        reasons = {model.id: model.reason for model in models if not model.available} | self.registry.obstacles()
         if self._refusal:
             reasons = {"server": self._refusal, **reasons}
         default = self.settings.default_model

@@ -334,10 +334,10 @@ async def test_models_that_do_not_run_here_are_unavailable_with_the_remedy(tmp_p
         await register(client)
         body = {"input": "Hello.", "voice": "url+https://host.example/1"}
         refused = await client.post(SPEECH, json=body | ({"model": model} if model else {}))
-        assert refused.status_code == 503
+        assert refused.status_code == 501
         assert "use the model" in detail_of(refused) or "add it to the setting" in detail_of(refused)
         assert studio.fetcher.fetched == []
-        assert (await client.post("/v1/audio/speech", json={"input": "Hi.", "model": "zipvoice"})).status_code == 503
+        assert (await client.post("/v1/audio/speech", json={"input": "Hi.", "model": "zipvoice"})).status_code == 501
         listed = (await client.get("/v1/models")).json()["data"]
         models = {row["id"]: row for row in listed if row["id"] == row["root"]}
         assert models.keys() == {"tone", "zipvoice", "zipvoice_distill", "speechlm"}

@@ -25,7 +25,7 @@ from polyvox.api.responses.side_response import SideResponse
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
-from polyvox.errors import InvalidRequestError, UnavailableError
+from polyvox.errors import InvalidRequestError
 from polyvox.service.keys.operations import Operation
 from polyvox.service.side_requests import SideRequests
 from polyvox.service.speech_request import SpeechRequest
@@ -114,7 +114,7 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
 async def normalize(body: NormalizeBody, service: Service, owner: Owner) -> Response:
     """The text as the codec language model would read it: in one line, without markup, with a full stop."""
     if body.mode == "llm":
-        raise UnavailableError("This server normalises text by rules; send mode 'rule' or 'spoken'.", field="mode")
+        raise InvalidRequestError("This server normalises text by rules; send mode 'rule' or 'spoken'.", field="mode")
     return SideResponse(partial(_normalized_json, body, service.side_requests, owner))
 
 

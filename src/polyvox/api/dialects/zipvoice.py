@@ -42,7 +42,7 @@ def _error(description: str) -> dict[str, Any]:
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: _error("A field or the recording is not acceptable; `detail` says why."),
     404: _error("There is no such voice."),
-    503: _error("The model is not installed; `detail` names the remedy."),
+    501: _error("The model is not installed; `detail` names the remedy."),
 }
 _AUDIO: dict[int | str, dict[str, Any]] = {
     200: {"description": "The audio.", "content": {audio.media_type: {} for audio in AudioFormat}}
@@ -112,7 +112,7 @@ async def create_speech(
 
 @router.post(
     "/voices/register",
-    responses={400: _ERRORS[400], 503: _ERRORS[503]},
+    responses={400: _ERRORS[400], 501: _ERRORS[501]},
     openapi_extra=json_or_form(RegistrationBody, "audio_file"),
 )
 async def register_voice(request: Request, voices: Voices, owner: Owner) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from polyvox.engines.speechlm.options import SynthesisOptions
 from polyvox.engines.speechlm.prompt_builder import CodeVoice, PromptBuilder
 from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings, built_in_voices
 from polyvox.engines.speechlm.synthesis import SAMPLE_RATE, SynthesisStages, UtteranceSynthesis
-from polyvox.errors import EngineError, SilentTextError, UnavailableError, UnknownVoiceError
+from polyvox.errors import EngineError, NotServedError, SilentTextError, UnknownVoiceError
 from polyvox.models.speechlm.codec_lm import CodecLm
 from polyvox.models.speechlm.neucodec import TOKENS
 from polyvox.runtime.device_executor import DeviceExecutor
@@ -90,6 +90,12 @@ class SpeechLmEngine:
     def voices(self) -> Sequence[Voice]:
         return built_in_voices(NAME, self._server_settings)
 
+    @property
+    def obstacle(self) -> str:
+        """The reason why the language model's server gives no tokens now."""
+        source = None if self._running is None else self._running.source
+        return source.obstacle if isinstance(source, RemoteLm) else ""
+
     def observe(self, observer: Observer) -> None:
         self._observer = observer
 
@@ -148,7 +154,7 @@ class SpeechLmEngine:
     async def prepare(self, prompt: VoicePrompt) -> PreparedVoice:
         running = self._started()
         if running.encoder is None:
-            raise UnavailableError(
+            raise NotServedError(
                 f"Cloning from a recording needs NeuCodec's encoder: {running.networks.encoder_fault}. Until then, "
                 "send the recording's tokens as reference_codes."
             )
@@ -211,7 +217,9 @@ class SpeechLmEngine:
         """The language model, here or on a server, and a warning or ""."""
         max_sessions = self._server_settings.max_sessions
         if lm is None:
-            return RemoteLm(_remote_config(self._settings, max_sessions)), ""
+            remote = RemoteLm(_remote_config(self._settings, max_sessions))
+            await remote.watch()
+            return remote, ""
         capacity = PROMPT_POSITIONS + self._settings.max_tokens
         slots = slots_within(self._settings.cache_bytes, lm.config.backbone, capacity, lm.head.dtype)
         config = LmSchedulerConfig(

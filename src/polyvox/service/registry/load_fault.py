@@ -1,12 +1,16 @@
 """The reason why a model could not be loaded, and whether asking again can help."""
 
+import re
 from dataclasses import dataclass
 
-from polyvox.errors import DeadlineError, PolyvoxError, UnavailableError
+from polyvox.errors import DeadlineError, NotServedError, PolyvoxError, UnavailableError
 
 _PERMANENT_SECONDS = 60.0
 """Time until a load that failed for good is tried again; an operator who mended it uses `/dev/reload`."""
 _TRANSIENT_SECONDS = 2.0
+_SEE_LOG = "the server's log has the cause."
+_FOLDERS = re.compile(r"(?<![\w:/.])/(?:[^\s/'\";,]+/)+")
+"""The folders of a path on the server's disk, which callers need not know."""
 _OUT_OF_MEMORY = ("out of memory", "bad_alloc", "failed to allocate")
 
 
@@ -30,13 +34,14 @@ class LoadFault:
             )
         permanent = _is_permanent(error)
         known = isinstance(error, PolyvoxError)
-        message = str(error) if known else f"The model {model!r} failed to start; the server's log has the cause."
+        message = _FOLDERS.sub("", str(error)) if known else f"The model {model!r} failed to start; {_SEE_LOG}"
         return cls(message, permanent, now + (_PERMANENT_SECONDS if permanent else _TRANSIENT_SECONDS))
 
     def error(self, now: float) -> UnavailableError:
         """The refusal of a request; a transient fault says when to try again."""
-        wait = None if self.permanent else max(1.0, self.until - now)
-        return UnavailableError(self.message, field="model", retry=not self.permanent, retry_after=wait)
+        if self.permanent:
+            return NotServedError(self.message, field="model")
+        return UnavailableError(self.message, field="model", retry=True, retry_after=max(1.0, self.until - now))
 
 
 def _is_permanent(error: Exception) -> bool:

@@ -7,9 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from polyvox.config import Settings
-from polyvox.engines.base import Engine, SupportsLocation, SupportsPace, SupportsStyle, SupportsWarning
+from polyvox.engines.base import (
+    Engine,
+    SupportsLocation,
+    SupportsObstacle,
+    SupportsPace,
+    SupportsStyle,
+    SupportsWarning,
+)
 from polyvox.engines.spec import ModelOutline
-from polyvox.errors import ConflictError, InvalidRequestError, UnavailableError, UnknownModelError
+from polyvox.errors import ConflictError, InvalidRequestError, NotServedError, UnavailableError, UnknownModelError
 from polyvox.runtime.stage import Observer
 from polyvox.service.registry.model_loader import SHUTTING_DOWN, Absence, EngineFactory, Hold, ModelEvents, ModelLoader
 from polyvox.service.registry.model_slot import ModelSlot
@@ -163,10 +170,10 @@ class Registry:
             return better or self._settings.default_model
         if slot := self._slots.get(model):
             if reason := self._missing(slot):
-                raise UnavailableError(reason, field="model", retry=False)
+                raise NotServedError(reason, field="model")
             return model
         if model in self._absent:
-            raise UnavailableError(self._absent[model], field="model", retry=False)
+            raise NotServedError(self._absent[model], field="model")
         known = ", ".join(info.id for info in self.models())
         raise UnknownModelError(f"There is no model {model[:80]!r} here; use one of {known}.", field="model")
 
@@ -247,6 +254,14 @@ class Registry:
         for name, slot in self._slots.items():
             if isinstance(slot.engine, SupportsWarning) and slot.engine.warning:
                 found[name] = slot.engine.warning
+        return found
+
+    def obstacles(self) -> dict[str, str]:
+        """The reasons why models that are loaded cannot speak now."""
+        found: dict[str, str] = {}
+        for name, slot in self._slots.items():
+            if isinstance(slot.engine, SupportsObstacle) and slot.engine.obstacle:
+                found[name] = slot.engine.obstacle
         return found
 
     def location(self, model: str | None = None) -> EngineLocation | None:

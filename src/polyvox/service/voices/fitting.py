@@ -20,7 +20,7 @@ from polyvox.errors import (
     NotFoundError,
     OverloadedError,
     PolyvoxError,
-    UnavailableError,
+    NotServedError,
     install_hint,
 )
 from polyvox.service.keys.operations import Operation
@@ -40,7 +40,7 @@ _KEPT_JOBS = 100
 def check_possible(settings: Settings) -> None:
     """Raise the typed error where this installation cannot fit voices at all."""
     if find_spec("torch") is None:
-        raise UnavailableError(f"Fitting a voice needs PyTorch; install it with: {install_hint('torch')}")
+        raise NotServedError(f"Fitting a voice needs PyTorch; install it with: {install_hint('torch')}")
     for name in installed_fitting().bundles:
         open_bundle(name, settings.models_dir)
 

@@ -13,7 +13,7 @@ from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsStyle
 from polyvox.engines.catalog import Catalog
 from polyvox.engines.spec import PresetPrompt
-from polyvox.errors import BundleError, UnavailableError
+from polyvox.errors import BundleError, NotServedError, UnavailableError
 from polyvox.service.delivery import closing
 from polyvox.service.registry.registry import Registry
 from polyvox.types import Utterance, VoicePrompt
@@ -108,7 +108,7 @@ class PresetPrompts:
                 await engine.start()
                 yield engine
             except BundleError as error:
-                raise UnavailableError(
+                raise NotServedError(
                     f"The voice {voice!r} belongs to another model; send a recording, or run: polyvox pull {model}",
                     field="voice",
                 ) from error

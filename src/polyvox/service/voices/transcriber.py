@@ -9,7 +9,7 @@ import structlog
 
 from polyvox.bundles.validate import Bundle, open_bundle
 from polyvox.config import Settings
-from polyvox.errors import AudioDecodeError, BundleError, UnavailableError
+from polyvox.errors import AudioDecodeError, BundleError, NotServedError
 from polyvox.types import Pcm, Span
 from polyvox.voices.records import Embedding
 from polyvox.voices.similarity import BUNDLE as SPEAKER_BUNDLE
@@ -82,4 +82,4 @@ def _bundle(name: str, folder: Path, purpose: str) -> Bundle:
         return open_bundle(name, folder)
     except BundleError as error:
         log.warning("model for recordings missing", model=name, reason=error.message)
-        raise UnavailableError(f"{purpose} this server needs another model; run: polyvox pull {name}") from error
+        raise NotServedError(f"{purpose} this server needs another model; run: polyvox pull {name}") from error

@@ -157,6 +157,22 @@ class VoiceService:
             lacking.append(f"Recordings need a transcript, unless you run: polyvox pull {ASR_BUNDLE}.")
         return tuple(lacking)
 
+    async def obstacle(self) -> str:
+        """The reason why a request that brings no recording cannot be spoken by the default model; empty if it can."""
+        model = self._settings.default_model
+        info = self._registry.model(model)
+        if not (info.loaded and info.cloning) or self._registry.voices(model):
+            return ""
+        name = self._registry.default_voice(model)
+        if self.presets.names and self.presets.find(self._settings.aliases.get(name, name)) is not None:
+            return ""
+        try:
+            registered = await self._store.find(name, SHARED_OWNER)
+        except UnavailableError as error:
+            return error.message
+        remedy = f"run: polyvox pull {self.presets.model}, or set default_voice to a registered voice"
+        return "" if registered is not None else f"The model {model!r} has no voice of its own; {remedy}."
+
     async def start(self) -> None:
         """Resume transcriptions that the last process left, and start to look after caches and the store."""
         self._spawn(self._tidy_forever())

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Final, Literal
 
-from polyvox.errors import UnavailableError
+from polyvox.errors import NotServedError
 from polyvox.text.phonemes.base import Phonemizer
 from polyvox.text.phonemes.espeak_choice import VOICES
 
@@ -14,7 +14,7 @@ LANGUAGES: Final = ("en-us", "en-gb", "zh", "ja", *VOICES)
 
 @cache
 def phonemizer_for(language: str, *, espeak: str) -> Phonemizer:
-    """The phonemizer of a language, made once; `UnavailableError` names what is missing and how to get it.
+    """The phonemizer of a language, made once; `NotServedError` names what is missing and how to get it.
 
     A language's module is imported here: each brings dictionaries of its own.
     """
@@ -35,9 +35,7 @@ def phonemizer_for(language: str, *, espeak: str) -> Phonemizer:
             from polyvox.text.phonemes.espeak import EspeakPhonemizer
 
             return EspeakPhonemizer(other, espeak)
-    raise UnavailableError(
-        f"No phonemizer speaks {language!r}; choose one of {', '.join(LANGUAGES)}.", field="language"
-    )
+    raise NotServedError(f"No phonemizer speaks {language!r}; choose one of {', '.join(LANGUAGES)}.", field="language")
 
 
 def _english(variant: Literal["us", "gb"]) -> Phonemizer:

@@ -22,7 +22,7 @@ class Espeak(Protocol):
 def open_espeak(program: str, voice: str, language: str, *, tie: str = "", program_first: bool = False) -> Espeak:
     """The library where it is installed, as it is the same release on every machine; else the program.
 
-    `program_first` turns this around. `UnavailableError` says how to get one of them.
+    `program_first` turns this around. `NotServedError` says how to get one of them.
     """
     library = find_library() if program == ANY_ESPEAK else None
     if library is None or (program_first and shutil.which(program)):

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, Timer
 from typing import Final
 
-from polyvox.errors import EngineError, UnavailableError
+from polyvox.errors import EngineError, NotServedError
 from polyvox.text.phonemes.espeak_lines import answered, batches, encoded
 from polyvox.text.phonemes.espeak_program import espeak_missing
 
@@ -86,7 +86,7 @@ class EspeakLibrary:
                 stderr=subprocess.DEVNULL,
             )
         except OSError as error:
-            raise UnavailableError(espeak_missing(self._language, "espeak-ng"), field="language") from error
+            raise NotServedError(espeak_missing(self._language, "espeak-ng"), field="language") from error
 
 
 def _ask(worker: subprocess.Popen[bytes], lines: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Timer
 from typing import Final
 
-from polyvox.errors import EngineError, UnavailableError, install_hint
+from polyvox.errors import EngineError, NotServedError, install_hint
 from polyvox.text.phonemes.espeak_lines import answered, batches, encoded
 
 _log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ class EspeakProgram:
     def __init__(self, program: str, voice: str, language: str, *, tie: str = "") -> None:
         found = shutil.which(program)
         if found is None:
-            raise UnavailableError(espeak_missing(language, program), field="language")
+            raise NotServedError(espeak_missing(language, program), field="language")
         self._language = language
         self._command = [found, "-q", "-b", "1", "--ipa", *([f"--tie={tie}"] if tie else []), "-v", voice]
 
@@ -48,7 +48,7 @@ class EspeakProgram:
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         except OSError as error:
-            raise UnavailableError(espeak_missing(self._language, self._command[0]), field="language") from error
+            raise NotServedError(espeak_missing(self._language, self._command[0]), field="language") from error
         assert process.stdin is not None
         assert process.stdout is not None
         timer = Timer(_TIMEOUT_SECONDS, process.kill)

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from threading import Lock
 from typing import Any, Final
 
-from polyvox.errors import UnavailableError, install_hint
+from polyvox.errors import NotServedError, install_hint
 from polyvox.text.characters import HAN
 from polyvox.text.markup.markup import Insert
 from polyvox.text.phonemes import misaki
@@ -206,7 +206,7 @@ def _tagger() -> Any:  # noqa: ANN401
         import fugashi
         import unidic_lite
     except ImportError as error:
-        raise UnavailableError(
+        raise NotServedError(
             f"Japanese needs a dictionary that is not installed; get it with {install_hint('ja')}.",
             field="language",
         ) from error

@@ -263,10 +263,10 @@ async def test_synthesize_refuses_in_the_rust_servers_form(door, change, status)
 async def test_a_model_that_is_missing_is_unavailable_in_every_form():
     async with called(tone_service(ToneEngine(start_error=missing_bundle()))) as client:
         speakers = await client.get("/speakers")
-        assert (speakers.status_code, speakers.json()["code"]) == (503, 503)
+        assert (speakers.status_code, speakers.json()["code"]) == (501, 501)
         assert "polyvox pull" in speakers.json()["error"]
         refused = await ask(client, "sft")
-        assert (refused.status_code, "polyvox pull" in detail_of(refused)) == (503, True)
+        assert (refused.status_code, "polyvox pull" in detail_of(refused)) == (501, True)
 
 
 async def test_its_metric_names_stand_beside_ours(door):

@@ -223,7 +223,7 @@ async def test_its_health_needs_no_key_and_tells_what_is_wrong():
         assert refused.status_code == 401
         sentence_of(refused)
         client.headers["Authorization"] = "Bearer key"
-        assert (await client.post("/tts", json={"text": "Hello."})).status_code == 503
+        assert (await client.post("/tts", json={"text": "Hello."})).status_code == 501
 
 
 async def test_pages_may_ask_first_where_cors_allows():

@@ -77,13 +77,13 @@ async def test_voices_of_a_model_that_is_missing():
         unknown = await client.get("/v1/audio/voices", params={"model": "nothing"})
         absent = await client.get("/v1/audio/voices", params={"model": "absent"})
     assert (unknown.status_code, error_of(unknown)["param"]) == (404, "model")
-    assert absent.status_code == 503
+    assert absent.status_code == 501
     assert "polyvox pull" in error_of(absent)["message"]
 
 
 async def test_speech_from_a_model_that_is_missing_names_the_remedy():
     async with called(two_models()) as client:
         refused = await client.post("/v1/audio/speech", json={"input": "Hello.", "model": "absent"})
-    assert refused.status_code == 503
+    assert refused.status_code == 501
     assert error_of(refused)["type"] == "server_error"
     assert "polyvox pull" in error_of(refused)["message"]

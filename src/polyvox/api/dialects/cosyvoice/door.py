@@ -47,7 +47,7 @@ _SAMPLES: dict[int | str, dict[str, Any]] = {
     },
     422: {"description": "A field is missing or wrong; `detail` holds its place and a sentence."},
     400: {"description": "The text, the voice or the recording cannot be used; `detail` says why."},
-    503: {"description": "The model is not installed; `detail` names the remedy."},
+    501: {"description": "The model is not installed; `detail` names the remedy."},
 }
 
 

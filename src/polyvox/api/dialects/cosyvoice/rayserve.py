@@ -54,7 +54,7 @@ _BY_RECORDING: FieldNames = MappingProxyType({**_BY_NAME, "voice": _FILE, "promp
 _MP3: dict[int | str, dict[str, Any]] = {
     200: {"description": "MP3 at 24 kHz.", "content": {AudioFormat.MP3.media_type: {}}},
     400: {"description": "The request cannot be used as it is; `detail` says why."},
-    503: {"description": "The model is not installed; `detail` names the remedy."},
+    501: {"description": "The model is not installed; `detail` names the remedy."},
 }
 
 

@@ -47,7 +47,8 @@ SPEECH_ERRORS: dict[int | str, dict[str, Any]] = {
         "model": ErrorBody,
         "description": "The model failed; the cause is in the server's log, by the session's id.",
     },
-    503: {"model": ErrorBody, "description": "The model is not installed or not ready; the message names the remedy."},
+    501: {"model": ErrorBody, "description": "The model is not installed; the message names the remedy."},
+    503: {"model": ErrorBody, "description": "The model is not ready; try again."},
     504: {"model": ErrorBody, "description": "Nothing was spoken before the deadline."},
 }
 _SPEECH: dict[int | str, dict[str, Any]] = {

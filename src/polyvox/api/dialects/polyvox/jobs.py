@@ -44,7 +44,8 @@ _NEW: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "No such model."},
     413: {"model": ErrorBody, "description": "The manuscript or the cover is over its limit."},
     429: {"model": ErrorBody, "description": "You keep as many jobs as you may, or the server reads others."},
-    503: {"model": ErrorBody, "description": "The model is not installed or not ready; the message names the remedy."},
+    501: {"model": ErrorBody, "description": "The model is not installed; the message names the remedy."},
+    503: {"model": ErrorBody, "description": "The model is not ready; try again."},
     507: {"model": ErrorBody, "description": "The server's disk is nearly full."},
 }
 
