@@ -18,9 +18,9 @@ from polyvox.errors import (
     EngineError,
     InvalidRequestError,
     NotFoundError,
+    NotServedError,
     OverloadedError,
     PolyvoxError,
-    NotServedError,
     install_hint,
 )
 from polyvox.service.keys.operations import Operation
