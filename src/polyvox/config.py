@@ -412,6 +412,7 @@ class Settings(BaseModel):
     fetch_timeout_seconds: float = Field(10.0, gt=0, le=120, description="Longest fetch, redirects included.")
 
     allow_inline: bool = Field(True, description="Whether requests for speech may carry a reference recording.")
+    allow_base64: bool = Field(True, description="Whether they may carry it as base64; uploaded files are no base64.")
     recording_dirs: CommaList[Path] = Field(
         [], description="Folders whose files requests may name by their path as reference recordings; empty: none."
     )

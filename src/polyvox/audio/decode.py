@@ -14,6 +14,9 @@ from polyvox.audio.pcm import MAX_RATE, MIN_RATE
 from polyvox.errors import AudioDecodeError
 from polyvox.types import Pcm
 
+TOO_LONG = "The recording is longer than"
+"""The beginning of the refusal of a recording with more seconds than allowed."""
+
 # Containers by their first bytes at an offset. FFmpeg's own probing knows hundreds, among them playlists that
 # open other files and URLs, and takes seconds on noise.
 _MAGIC = (
@@ -148,7 +151,7 @@ def _collected(frames: Iterator[AudioFrame], max_seconds: float, max_samples: in
             raise AudioDecodeError("The recording changes its rate or channels on the way; send one that does not.")
         length += frame.samples
         if length > max_seconds * rate:
-            raise AudioDecodeError(f"The recording is longer than {max_seconds:g} seconds; send a shorter one.")
+            raise AudioDecodeError(f"{TOO_LONG} {max_seconds:g} seconds; send a shorter one.")
         if length * channels > max_samples:
             raise AudioDecodeError(f"The recording has more than {max_samples} samples; send a shorter one.")
         parts.append(_as_float(frame))

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 import numpy as np
 import structlog
 
-from polyvox.audio.decode import container_of
+from polyvox.audio.decode import TOO_LONG, container_of
 from polyvox.audio.pcm import MAX_RATE, MIN_RATE
 from polyvox.errors import AudioDecodeError, UnavailableError
 from polyvox.types import Pcm
@@ -56,7 +56,10 @@ async def _ask(child: Process, data: bytes, limits: PromptLimits) -> tuple[Pcm, 
     await child.stdin.drain()
     kind, rate, channels, size = REPLY.unpack(await child.stdout.readexactly(REPLY.size))
     if kind == REFUSAL and size <= _LONGEST_REFUSAL:
-        raise AudioDecodeError((await child.stdout.readexactly(size)).decode(errors="replace"))
+        reason = (await child.stdout.readexactly(size)).decode(errors="replace")
+        if reason.startswith(TOO_LONG):
+            reason = f"{TOO_LONG} {limits.max_seconds:g} seconds; {limits.bounds}."
+        raise AudioDecodeError(reason)
     # A file that has taken the child over may have it say anything.
     whole = channels in (1, 2) and size > 0 and size % (4 * channels) == 0
     if kind != SAMPLES or not whole or size > 4 * limits.decoded_samples or not MIN_RATE <= rate <= MAX_RATE:

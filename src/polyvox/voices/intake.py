@@ -123,6 +123,5 @@ def _trimmed(pcm: Pcm, rate: int, speech: Sequence[Span]) -> tuple[Pcm, list[Spa
 
 
 def _check_length(seconds: float, limits: PromptLimits) -> None:
-    bounds = f"send one of {limits.min_seconds:g} to {limits.max_seconds:g} seconds"
     if not limits.min_seconds <= seconds <= limits.max_seconds:
-        raise PromptError(f"The recording has {seconds:.1f} seconds from its first word to its last; {bounds}.")
+        raise PromptError(f"The recording has {seconds:.1f} seconds from its first word to its last; {limits.bounds}.")

@@ -38,6 +38,11 @@ class PromptLimits:
         return self.max_seconds * _UNTRIMMED
 
     @property
+    def bounds(self) -> str:
+        """The lengths that are taken, as the end of a sentence."""
+        return f"send one of {self.min_seconds:g} to {self.max_seconds:g} seconds"
+
+    @property
     def decoded_samples(self) -> int:
         """Most samples that are decoded, all channels together: as many as in 48 kHz stereo of that length."""
         return int(self.decoded_seconds * _SAMPLES_PER_SECOND)

@@ -1,6 +1,7 @@
 """Voice references in requests: a registered name, a URL, an inline recording, or an uploaded file."""
 
 import base64
+import dataclasses
 import re
 from dataclasses import dataclass
 
@@ -31,9 +32,10 @@ class UrlVoice:
 
 @dataclass(frozen=True, slots=True)
 class InlineVoice:
-    """A recording that the request carries in its text."""
+    """A recording that the request carries, in its text as base64 or as an uploaded file."""
 
     data: bytes
+    in_text: bool = dataclasses.field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,9 @@ def parse_reference(voice: str, *, max_bytes: int, field: str = "voice") -> Voic
     if way == "file":
         return UploadedVoice(rest)
     if way == "base64":
-        return InlineVoice(_from_base64(rest, max_bytes, field))
+        return InlineVoice(_from_base64(rest, max_bytes, field), in_text=True)
     if voice[:5].lower() == "data:":
-        return InlineVoice(_from_data_url(voice[5:], max_bytes, field))
+        return InlineVoice(_from_data_url(voice[5:], max_bytes, field), in_text=True)
     if not voice.strip():
         raise InvalidRequestError(f"{field} is empty; name a voice.", field=field)
     return RegisteredVoice(voice)

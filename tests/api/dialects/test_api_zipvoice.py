@@ -288,6 +288,25 @@ async def test_what_the_settings_forbid_is_a_bad_request_here(tmp_path):
         assert refused.status_code == 400
 
 
+async def test_its_own_name_of_the_model_means_the_configured_variant(studio, client):
+    await register(client)
+    body = {"input": "Hello, world!", "voice": "my_voice"}
+    for named in ({"model": "zipvoice"}, {}):
+        spoken = await client.post(SPEECH, json=body | named)
+        assert spoken.status_code == 200, spoken.text
+    assert len(studio.engine.heard) == 2
+
+
+async def test_base64_alone_can_be_forbidden(tmp_path):
+    async with zipvoice(tmp_path, zipvoice_model="tone", allow_base64=False) as (_, client):
+        body = {"input": "Hello.", "prompt_text": "My sample."}
+        inline = f"base64+{base64.b64encode(sample(3)).decode()}"
+        refused = await client.post(SPEECH, json=body | {"voice": inline})
+        uploaded = await client.post(SPEECH, data=body, files={"prompt_wav_file": ("s.wav", sample(3))})
+    assert (refused.status_code, uploaded.status_code) == (400, 200)
+    assert "base64" in detail_of(refused)
+
+
 async def test_every_error_under_its_paths_has_its_form(tmp_path):
     async with zipvoice(tmp_path, api_keys=["key"], prompt_max_bytes=1_024, max_body_bytes=1_024) as (_, client):
         refused = await client.get(VOICES)

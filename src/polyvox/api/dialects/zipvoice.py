@@ -9,7 +9,7 @@ from pydantic import Field
 
 from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
-from polyvox.api.dialects.zipvoice_settings import ZIPVOICE_VARIABLES, ZipVoiceApiSettings
+from polyvox.api.dialects.zipvoice_settings import FAMILY, ZIPVOICE_VARIABLES, ZipVoiceApiSettings
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import plain_detail
@@ -69,7 +69,7 @@ class ZipVoiceBody(SpeechBody):
         return replace(
             request,
             utterance=replace(request.utterance, speed=speed, tuning=defaults | self.flow_tuning),
-            model=self.model or own.model,
+            model=own.model if self.model in (None, "", FAMILY) else self.model,
         )
 
 

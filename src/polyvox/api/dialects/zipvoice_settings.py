@@ -9,7 +9,7 @@ from pydantic import Field
 from polyvox.config import SettingsSection
 from polyvox.settings_loader import ForeignVariables, is_on
 
-_FAMILY = "zipvoice"
+FAMILY = "zipvoice"
 """That server's name for all of ZipVoice's models, and of its backend."""
 
 
@@ -32,7 +32,7 @@ class ZipVoiceApiSettings(SettingsSection):
         }
     )
 
-    model: str = Field("zipvoice", description="Model for its requests that name none.")
+    model: str = Field("zipvoice", description="Model for its requests that name none, or name `zipvoice`.")
     num_steps: int = Field(8, ge=1, le=32, description="Inference steps for its requests that name none.")
     remove_long_silence: bool = Field(True, description="Whether long silences are cut unless asked.")
     speed_multiplier: float = Field(1.0, gt=0, le=4, description="Factor on the speed of its requests.")
@@ -44,8 +44,8 @@ def _derived(variables: Mapping[str, str]) -> Mapping[str, str]:
 
 def _models(variables: Mapping[str, str]) -> Mapping[str, str]:
     """The models that the switches of that server ask for, which are on unless set, and the default among them."""
-    variant, backend = variables.get("zipvoice_model", _FAMILY), variables.get("default_backend")
-    default = variant if backend == _FAMILY else backend
+    variant, backend = variables.get("zipvoice_model", FAMILY), variables.get("default_backend")
+    default = variant if backend == FAMILY else backend
     switches = {"kokoro": "enable_kokoro", variant: "enable_zipvoice"}
     if "polyvox_models" in variables or not variables.keys() & switches.values():
         return {} if default is None else {"default_model": default, "models": ",".join({"kokoro": 0, default: 0})}
@@ -76,7 +76,7 @@ ZIPVOICE_VARIABLES = ForeignVariables(
             "data_dir": "zipvoice_cache_dir",
             "prompt_max_seconds": "zipvoice_max_prompt_duration",
             "allow_fetch": "zipvoice_allow_url_download",
-            "allow_inline": "zipvoice_allow_base64",
+            "allow_base64": "zipvoice_allow_base64",
         }
     ),
     derive=_derived,

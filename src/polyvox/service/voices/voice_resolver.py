@@ -118,6 +118,8 @@ class VoiceResolver:
             raise InvalidRequestError("'voice' names an uploaded file, but none came with the request.", field="voice")
         if not self._settings.allow_inline and isinstance(reference, InlineVoice):
             raise ForbiddenError("This server takes no recordings in requests for speech; register the voice first.")
+        if not self._settings.allow_base64 and isinstance(reference, InlineVoice) and reference.in_text:
+            raise ForbiddenError("This server takes no recordings as base64; upload the file, or register the voice.")
         label = "url" if isinstance(reference, UrlVoice) else "inline"
         untranscribed = wordless and engine.capabilities.wordless
         return ResolvedVoice(
