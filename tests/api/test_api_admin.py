@@ -1,6 +1,7 @@
 """Probes, metrics, the index and the API's own description."""
 
 import dataclasses
+from importlib.metadata import version
 
 import httpx
 import pytest
@@ -22,7 +23,7 @@ async def test_alive_and_ready():
     async with called(tone_service()) as client:
         health = await client.get("/health")
         ready = await client.get("/ready")
-    assert (health.status_code, health.json()) == (200, {"status": "healthy"})
+    assert (health.status_code, health.json()) == (200, {"status": "healthy", "version": version("polyvox")})
     assert ready.status_code == 200
     assert ready.json() == {"status": "ready", "models": {"tone": True}, "reasons": {}}
 

@@ -56,7 +56,7 @@ async def index() -> dict[str, str]:
 @router.get("/health")
 async def health() -> dict[str, str]:
     """200 as long as the process serves."""
-    return {"status": "healthy"}
+    return {"status": "healthy", "version": version("polyvox")}
 
 
 @router.get("/ready", responses={503: {"description": "It cannot; `reasons` says why, for each model."}})

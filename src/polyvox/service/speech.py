@@ -62,7 +62,7 @@ from polyvox.service.side_requests import SideRequests
 from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 from polyvox.service.speech_source import SpeechSource
 from polyvox.service.telemetry.chunk_log import ChunkLog
-from polyvox.service.telemetry.metrics import Metrics
+from polyvox.service.telemetry.metrics import UNKNOWN_MODEL, Metrics
 from polyvox.service.telemetry.rotated_file import RotatedFile
 from polyvox.service.telemetry.tracing import Tracer
 from polyvox.service.text_limits import TextLimits
@@ -201,7 +201,7 @@ class SpeechService:
             return await self._try_to_open(request, session_id, trace)
 
     async def _try_to_open(self, request: SpeechRequest, session_id: str, trace: SessionTrace | None) -> Session:
-        model = "unknown"
+        model = UNKNOWN_MODEL
         try:
             caller = await self._caller(request)
             model = self.registry.resolve(request.model)

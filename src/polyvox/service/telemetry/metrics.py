@@ -46,6 +46,10 @@ class GpuCollector(Collector):
         yield from (used, total, busy)
 
 
+UNKNOWN_MODEL = "unknown"
+"""The model of a request that was refused before it was known."""
+
+
 class Metrics:
     """The metrics of one server; nothing is registered globally.
 

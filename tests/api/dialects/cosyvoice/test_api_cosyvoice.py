@@ -273,6 +273,9 @@ async def test_its_metric_names_stand_beside_ours(door):
     _, client = door
     await client.post("/synthesize", json={"text": "Hello.", "speaker": "low"})
     await client.post("/synthesize", json={"text": "Hello.", "speaker": "nobody"})
+    await client.post("/synthesize", json={"text": "", "speaker": "low"})
+    await client.post("/synthesize", content=b"no JSON", headers={"Content-Type": "application/json"})
+    await client.get("/speakers")
     text = (await client.get("/metrics")).text
     samples = {
         sample.name: sample.value
@@ -280,13 +283,23 @@ async def test_its_metric_names_stand_beside_ours(door):
         for sample in family.samples
         if sample.name.startswith("tts_") and not sample.name.endswith("_bucket")
     }
-    assert samples["tts_requests_total"] == 2.0
+    assert samples["tts_requests_total"] == 4.0
     assert samples["tts_requests_success"] == 1.0
-    assert samples["tts_requests_error"] == 1.0
+    assert samples["tts_requests_error"] == 3.0
     assert samples["tts_synthesis_duration_seconds_count"] == 1.0
     assert samples["tts_rtf_count"] == 1.0
     assert samples["tts_rtf_sum"] > 0.0
-    assert 'polyvox_requests_total{door="cosyvoice",model="tone"} 2.0' in text
+    assert 'polyvox_requests_total{door="cosyvoice",model="tone"} 3.0' in text
+    assert 'polyvox_requests_total{door="cosyvoice",model="unknown"} 1.0' in text
+
+
+async def test_every_speaker_of_the_list_is_accepted():
+    aliases = ["中文女=low", "英文女=nobody"]
+    async with called(tone_service(voice_aliases=aliases, openai_voices=["alloy=high"])) as client:
+        speakers = (await client.get("/speakers")).json()
+        answers = [await ask(client, "sft", SFT | {"spk_id": speaker}) for speaker in speakers]
+    assert speakers == ["low", "high", "alloy", "中文女"]
+    assert [answer.status_code for answer in answers] == [200] * 4
 
 
 @pytest.mark.parametrize(("kind", "magic"), [("mp3", b"\xff"), ("flac", b"fLaC"), ("wav", b"RIFF")])

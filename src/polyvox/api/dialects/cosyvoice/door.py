@@ -14,6 +14,7 @@ from polyvox.api.dialects.cosyvoice.requests import CosyVoiceOptions, CosyVoiceR
 from polyvox.api.door import Door
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
+from polyvox.api.requests.counted_route import CountedRoute
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
 from polyvox.api.requests.schemas import Speed, Text
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
@@ -49,6 +50,13 @@ _SAMPLES: dict[int | str, dict[str, Any]] = {
     400: {"description": "The text, the voice or the recording cannot be used; `detail` says why."},
     501: {"description": "The model is not installed; `detail` names the remedy."},
 }
+
+
+class _Route(CountedRoute):
+    door = _NAME
+
+
+speech = APIRouter(route_class=_Route)
 
 
 class SftForm(CosyVoiceOptions):
@@ -97,16 +105,16 @@ class SynthesizeBody(CosyVoiceOptions):
     speed: Speed = Field(1.0, description="1 is the voice's own pace.")
 
 
-@router.get("/inference_sft", include_in_schema=False)
-@router.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(SftForm))
+@speech.get("/inference_sft", include_in_schema=False)
+@speech.post("/inference_sft", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(SftForm))
 async def inference_sft(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
     """Speak in a voice of the server's."""
     form = (await _fields(request)).parsed(SftForm)
     return _response(CosyVoiceRequest(form.tts_text, speaker=form.spk_id), form, service, voices, owner)
 
 
-@router.get("/inference_zero_shot", include_in_schema=False)
-@router.post(
+@speech.get("/inference_zero_shot", include_in_schema=False)
+@speech.post(
     "/inference_zero_shot", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(ZeroShotForm, _FILE)
 )
 async def inference_zero_shot(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
@@ -117,8 +125,8 @@ async def inference_zero_shot(request: Request, service: Service, voices: Voices
     return _response(asked, form, service, voices, owner)
 
 
-@router.get("/inference_cross_lingual", include_in_schema=False)
-@router.post(
+@speech.get("/inference_cross_lingual", include_in_schema=False)
+@speech.post(
     "/inference_cross_lingual",
     response_class=Response,
     responses=_SAMPLES,
@@ -131,8 +139,8 @@ async def inference_cross_lingual(request: Request, service: Service, voices: Vo
     return _response(CosyVoiceRequest(form.tts_text, recording=_recording(fields)), form, service, voices, owner)
 
 
-@router.get("/inference_instruct", include_in_schema=False)
-@router.post(
+@speech.get("/inference_instruct", include_in_schema=False)
+@speech.post(
     "/inference_instruct", response_class=Response, responses=_SAMPLES, openapi_extra=json_or_form(InstructForm)
 )
 async def inference_instruct(request: Request, service: Service, voices: Voices, owner: Owner) -> SpeechResponse:
@@ -142,8 +150,8 @@ async def inference_instruct(request: Request, service: Service, voices: Voices,
     return _response(asked, form, service, voices, owner)
 
 
-@router.get("/inference_instruct2", include_in_schema=False)
-@router.post(
+@speech.get("/inference_instruct2", include_in_schema=False)
+@speech.post(
     "/inference_instruct2",
     response_class=Response,
     responses=_SAMPLES,
@@ -157,7 +165,7 @@ async def inference_instruct2(request: Request, service: Service, voices: Voices
     return _response(asked, form, service, voices, owner)
 
 
-@router.post(
+@speech.post(
     "/synthesize",
     response_class=Response,
     responses={200: {"description": "The audio.", "content": {AudioFormat.WAV.media_type: {}}}},
@@ -190,20 +198,24 @@ async def synthesize(request: Request, service: Service, voices: Voices, owner: 
 
 @router.get("/speakers")
 async def list_speakers(service: Service, voices: Voices, owner: Owner) -> list[str]:
-    """The voices that can be named: the default model's own; where it clones, those of `/v1/voices` and Kokoro's."""
+    """The voices that can be named: the default model's own; where it clones, those of `/v1/voices` and Kokoro's; and
+    the further names of all these that the settings give.
+    """
     return await speaker_names(service, voices, owner)
 
 
 async def speaker_names(service: SpeechService, voices: VoiceService, owner: str) -> list[str]:
     """Every voice of the default model that this caller may name."""
-    names = [voice.id for voice in service.registry.voices()]
+    names = [voice.id for voice in service.registry.voices() if not voice.reason]
     if service.registry.model(None).cloning:
         page = await voices.page(VoiceQuery(limit=_MAX_SPEAKERS), owner)
         names += [record.name for record in page.voices]
-        presets = voices.presets.names
-        names += [name for name, voice in service.settings.aliases.items() if voice in presets]
-        names += presets
-    return list(dict.fromkeys(names))
+        names += voices.presets.names
+    aliases = [name for name, voice in service.settings.aliases.items() if voice in names]
+    return list(dict.fromkeys((*names, *aliases)))
+
+
+router.include_router(speech)
 
 
 def _response(
