@@ -196,6 +196,32 @@ async def test_the_name_of_the_model_is_a_setting(codec_only, tmp_path):
     assert (unknown.status_code, error_of(unknown)["param"]) == (404, "model")
 
 
+async def test_the_call_of_its_stress_test(codec_only, tmp_path):
+    wish = {
+        "input": "Hello! Apa yang saya boleh bantu encik?",
+        "voice": "husein",
+        "model": "Scicom-intl/Multilingual-TTS-1.7B-v0.1",
+        "response_format": "wav",
+        "temperature": 0.6,
+        "repetition_penalty": 1.15,
+        "max_tokens": 3072,
+        "stream": False,
+        "playback_speed": 1.5,
+        "playback_overlap_speed": 0.5,
+        "normalize": True,
+    }
+    async with (
+        faulty_server(says(speech(range(9)))) as server,
+        door(codec_only, tmp_path, speechlm_url=server.url) as client,
+    ):
+        spoken = await client.post(SPEECH, json=wish)
+        nobody = await client.post(SPEECH, json=wish | {"voice": "nobody"})
+    assert (spoken.status_code, spoken.content[:4]) == (200, b"RIFF"), spoken.text
+    assert server.asked[0].body["model"] == "TTS-model"
+    assert (nobody.status_code, error_of(nobody)["param"]) == (400, "voice")
+    assert "husein" in error_of(nobody)["message"]
+
+
 async def test_every_field_reaches_the_model(codec_only, tmp_path):
     wish = ASKED | {
         "voice": "jenny",

@@ -4,6 +4,7 @@ Its requests for speech come to `/v1/audio/speech` and are known by the name of 
 """
 
 import json
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -38,6 +39,8 @@ router = APIRouter(prefix="/v1/audio", route_class=JsonRoute, tags=["Streamable 
 
 _NAME = "streamable"
 _MALAY = "ms"
+_HUB_NAME = re.compile(r"Scicom-intl/Multilingual-(?:Expressive-)?TTS-[\w.-]{1,40}", re.ASCII)
+"""Names of the model's releases on the hub, which clients of that server send."""
 _SAMPLE_RATE = 24_000
 _MAX_CODES = 10_000
 
@@ -140,12 +143,13 @@ class RawFile(AudioFile):
 
 
 def adapt_speech(body: SpeechBody, settings: Settings) -> SpeechVariant | None:
-    """Claim requests that name the dialect's model, or none where it is the default one.
+    """Claim requests that name the dialect's model, here or on the hub, or none where it is the default one.
 
     One that names the model itself only gets its tuning.
     """
     own = settings.section(StreamableSettings)
-    if body.model == own.model or (not body.model and settings.default_model == STREAMABLE_MODEL):
+    named = body.model == own.model or _HUB_NAME.fullmatch(body.model or "") is not None
+    if named or (not body.model and settings.default_model == STREAMABLE_MODEL):
         mine = _with_defaults(body, own)
         return SpeechVariant(mine, _body_format(mine), _NAME, partial(_tuned, body=mine))
     if (body.model or settings.default_model) == STREAMABLE_MODEL:
