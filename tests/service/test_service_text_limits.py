@@ -5,6 +5,7 @@ import pytest
 from helpers.fakes import ToneEngine, running, tone_service
 from polyvox.errors import MarkupError, TextError
 from polyvox.service.admission.quickest_pace import QuickestPace
+from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.text_limits import TextLimits
 from polyvox.types import Utterance
@@ -43,9 +44,9 @@ def test_the_pace_is_the_best_of_the_recent_ones() -> None:
 @pytest.mark.anyio
 async def test_a_whole_answer_that_cannot_be_ready_in_time_is_refused_at_once() -> None:
     async with running(tone_service(ToneEngine(chunks=1, chunk_seconds=4.0, delay=0.1), deadline_seconds=2)) as service:
-        async with await service.open(SpeechRequest(Utterance("Hello.", "low"))) as session:
+        async with await service.open(SpeechRequest(Utterance("Hello.", "low")), LOCAL_CALL) as session:
             async for _ in session:
                 continue
-        long = SpeechRequest(Utterance("word " * 10_000, "low"), whole=True)
+        long = SpeechRequest(Utterance("word " * 10_000, "low"))
         with pytest.raises(TextError, match="a request may take 2 s"):
-            await service.open(long)
+            await service.open(long, LOCAL_CALL, whole=True)

@@ -16,6 +16,7 @@ from polyvox.api.doors import DOORS
 from polyvox.api.errors import UnexpectedErrors, install_handlers
 from polyvox.api.middleware.auth import BearerAuth
 from polyvox.api.middleware.body_intake import BodyIntake
+from polyvox.api.middleware.call_contexts import CallContexts
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
 from polyvox.api.middleware.hosts import HostCheck
 from polyvox.api.middleware.origins import OriginCheck
@@ -132,6 +133,7 @@ def _install_middleware(
     app.add_middleware(SizeLimit, limit=settings.max_body_bytes, larger=larger, refusals=refusals)
     app.add_middleware(BodyIntake, settings=settings, bodies=service.bodies)
     app.add_middleware(SocketLimit, settings=settings, metrics=service.metrics, refusals=refusals)
+    app.add_middleware(CallContexts, max_wait=settings.max_wait_seconds, refusals=refusals)
     app.add_middleware(
         BearerAuth,
         keys=service.accounts.keyring,

@@ -15,6 +15,7 @@ from polyvox.errors import OverloadedError, RefusalReason
 from polyvox.runtime.precedence import current_precedence
 from polyvox.service.admission.admission import Admission
 from polyvox.service.admission.ticket import Job, Ticket, TicketState
+from polyvox.service.call_context import LOCAL_CALL, CallContext
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.types import Utterance
 
@@ -144,7 +145,7 @@ def test_the_limits_and_the_order_hold_for_any_sequence_of_events(
 async def test_requests_are_spoken_in_the_order_in_which_they_came() -> None:
     engine = ToneEngine(chunks=1)
     async with running(tone_service(engine, max_sessions=1, max_queue=10)) as service:
-        sessions = [await service.open(SpeechRequest(Utterance(f"number {n}", "low"))) for n in range(6)]
+        sessions = [await service.open(SpeechRequest(Utterance(f"number {n}", "low")), LOCAL_CALL) for n in range(6)]
 
         async def read(place: int) -> None:
             async with sessions[place] as session:
@@ -158,9 +159,9 @@ async def test_requests_are_spoken_in_the_order_in_which_they_came() -> None:
 async def test_the_service_keeps_to_its_limit_and_says_when_to_retry() -> None:
     engine = ToneEngine(gate=asyncio.Event())
     async with running(tone_service(engine, max_sessions=2, max_queue=1)) as service:
-        sessions = [await service.open(request()) for _ in range(3)]
+        sessions = [await service.open(request(), LOCAL_CALL) for _ in range(3)]
         with pytest.raises(OverloadedError) as caught:
-            await service.open(request())
+            await service.open(request(), LOCAL_CALL)
         assert caught.value.retry_after >= 1.0
         sample = service.metrics.registry.get_sample_value
         assert sample("polyvox_queue_depth") == 1
@@ -247,7 +248,7 @@ class TestWaits:
     async def test_one_that_has_waited_as_long_as_it_accepts_is_refused(self) -> None:
         engine = ToneEngine(gate=asyncio.Event())
         async with running(tone_service(engine, max_sessions=1, max_wait_seconds=0.05)) as service:
-            speaking, waiting = await service.open(request()), await service.open(request())
+            speaking, waiting = await service.open(request(), LOCAL_CALL), await service.open(request(), LOCAL_CALL)
             with pytest.raises(OverloadedError, match=r"within 0\.05 s"):
                 await anext(aiter(waiting))
             sample = service.metrics.registry.get_sample_value
@@ -259,8 +260,8 @@ class TestWaits:
     async def test_a_shorter_wait_can_be_asked_for(self) -> None:
         engine = ToneEngine(gate=asyncio.Event())
         async with running(tone_service(engine, max_sessions=1)) as service:
-            speaking = await service.open(request())
-            waiting = await service.open(SpeechRequest(Utterance("hello", "low"), max_wait=0.05))
+            speaking = await service.open(request(), LOCAL_CALL)
+            waiting = await service.open(SpeechRequest(Utterance("hello", "low")), CallContext(max_wait=0.05))
             with pytest.raises(OverloadedError, match=r"within 0\.05 s"):
                 await anext(aiter(waiting))
             speaking.cancel()
@@ -346,8 +347,8 @@ class TestSlots:
 
     async def test_are_free_when_only_the_client_still_has_to_read(self) -> None:
         async with running(tone_service(ToneEngine(chunks=2), max_sessions=1)) as service:
-            unread = await service.open(request())
-            async with asyncio.timeout(2), await service.open(request()) as session:
+            unread = await service.open(request(), LOCAL_CALL)
+            async with asyncio.timeout(2), await service.open(request(), LOCAL_CALL) as session:
                 assert len([chunk async for chunk in session]) == 2
             async with unread:
                 assert len([chunk async for chunk in unread]) == 2

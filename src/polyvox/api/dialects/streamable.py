@@ -93,7 +93,7 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
     variant = variant_of(body.speech_body(settings.section(StreamableSettings).model), settings, (adapt_speech,))
     asked = variant.tune(variant.body.speech_request(_NAME))
     by_name = voices.resolver.by_name(owner, asked.model)
-    asked = replace(asked, markup=replace(asked.markup, resolve_voice=by_name), owner=owner)
+    asked = replace(asked, markup=replace(asked.markup, resolve_voice=by_name))
     if body.reference_codes is not None:
         clone = voices.resolver.from_codes(body.reference_codes, body.reference_text)
         return SpeechResponse(service, replace(asked, resolve_voice=partial(_given, clone)), variant.body_format)

@@ -52,4 +52,4 @@ async def speech_request(
     reference = await off_the_loop(body.voice_name, read) if body.voice_name else RegisteredVoice("")
     resolve_voice = partial(voices.resolver.resolve, reference, owner, model=request.model, transcript=body.prompt_text)
     markup = replace(request.markup, resolve_voice=voices.resolver.by_name(owner, request.model))
-    return replace(request, resolve_voice=resolve_voice, markup=markup, owner=owner)
+    return replace(request, resolve_voice=resolve_voice, markup=markup)

@@ -17,12 +17,6 @@ AGE_HEADER = "Age"
 ETAG_HEADER = "ETag"
 
 
-def wants_cached(given: Headers) -> bool:
-    """Whether the caller takes speech that was made before."""
-    asked = {part.strip().lower() for part in given.get("cache-control", "").split(",")}
-    return not asked & {"no-cache", "no-store"}
-
-
 def has_tag(header: str, etag: str) -> bool:
     """Whether a list of entity tags holds this one, or any at all."""
     return header.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in header.split(","))

@@ -3,14 +3,13 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import unquote
 
 import grpc
 import structlog
 from google.protobuf.message import DecodeError
 from structlog.contextvars import bind_contextvars
 
-from polyvox.api.dialects.grpc.call import Call, Context
+from polyvox.api.dialects.grpc.call import Call, Context, host_of
 from polyvox.api.dialects.grpc.call_trace import traced_call
 from polyvox.api.dialects.grpc.intake import MessageIntake
 from polyvox.api.dialects.grpc.schema import Message, MessageType, Method, class_of, methods_of
@@ -64,7 +63,7 @@ class MethodHandlers:
         tracer, name = None if public else self._service.tracer, f"{method.containing_service.full_name}/{method.name}"
 
         async def receive(requests: AsyncIterator[bytes], context: Context) -> Message | None:
-            body = self._service.bodies.open(self._clients.group(_host(context.peer())))
+            body = self._service.bodies.open(self._clients.group(host_of(context.peer())))
             call = Call(context, self._service.settings.stall_seconds, body)
             bind_contextvars(request_id=call.request_id)  # for as long as the call's own task lasts
             try:
@@ -106,11 +105,6 @@ class MethodHandlers:
             yield
         finally:
             ticket.release()
-
-
-def _host(peer: str) -> str:
-    """The address in gRPC's name for a client, `ipv4:127.0.0.1:50000` or `ipv6:[::1]:50000`, percent-encoded."""
-    return unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
 
 
 def _read(data: bytes, kind: MessageType) -> Message:
