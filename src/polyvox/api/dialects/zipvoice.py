@@ -15,7 +15,8 @@ from polyvox.api.refusals import plain_detail
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
-from polyvox.api.responses.streaming import SpeechResponse, audio_body
+from polyvox.api.responses.body_formats import audio_body
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError

@@ -2,14 +2,11 @@
 
 import hashlib
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 
+from polyvox.api.responses.body_formats import BodyFormat
 from polyvox.service.session import Session
-
-if TYPE_CHECKING:
-    from polyvox.api.responses.streaming import BodyFormat
 
 CACHE_HEADER = "X-Speech-Cache"
 """`hit` or `miss`; absent where the answer cannot be cached, or where there is no cache."""
@@ -22,7 +19,7 @@ def has_tag(header: str, etag: str) -> bool:
     return header.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in header.split(","))
 
 
-def cache_headers(session: Session, body_format: "BodyFormat") -> dict[str, str]:
+def cache_headers(session: Session, body_format: BodyFormat) -> dict[str, str]:
     """The headers of an answer that is in the cache, or will be."""
     use = session.cache
     if use is None:
@@ -35,7 +32,7 @@ def cache_headers(session: Session, body_format: "BodyFormat") -> dict[str, str]
     return headers
 
 
-def is_unchanged(given: Headers, session: Session, body_format: "BodyFormat") -> bool:
+def is_unchanged(given: Headers, session: Session, body_format: BodyFormat) -> bool:
     """Whether the caller has the very answer that is in the cache."""
     tag = _tag(session, body_format)
     known = session.cache is not None and session.cache.hit and tag is not None
@@ -47,7 +44,7 @@ def unchanged_status(method: str) -> HTTPStatus:
     return HTTPStatus.NOT_MODIFIED if method in ("GET", "HEAD") else HTTPStatus.PRECONDITION_FAILED
 
 
-def _tag(session: Session, body_format: "BodyFormat") -> str | None:
+def _tag(session: Session, body_format: BodyFormat) -> str | None:
     """The entity tag of plain audio; other bodies hold what differs each time."""
     if session.cache is None or not body_format.media_type.startswith("audio/"):
         return None

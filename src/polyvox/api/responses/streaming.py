@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
@@ -17,6 +15,7 @@ from polyvox.api.middleware.call_contexts import call_of
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER
 from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
+from polyvox.api.responses.body_formats import BodyFormat
 from polyvox.api.responses.cached_answers import (
     AGE_HEADER,
     CACHE_HEADER,
@@ -26,9 +25,7 @@ from polyvox.api.responses.cached_answers import (
     unchanged_status,
 )
 from polyvox.api.responses.client_writer import ClientWriter, ended_or_left
-from polyvox.audio.encode import AudioFormat
 from polyvox.errors import EngineError, PolyvoxError, StalledError, status_of
-from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session, SessionState
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -63,74 +60,6 @@ FieldNames = Mapping[str, str | None]
 _LINEAR = ("audio/pcm", "audio/wav", "audio/L16")
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
-
-class BodyFormat(Protocol):
-    """How a session's audio is written into a response body."""
-
-    @property
-    def media_type(self) -> str: ...
-
-    @property
-    def buffered(self) -> bool:
-        """Whether the body is sent at once, with its length, after the last chunk."""
-
-    def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        """The body in parts, none of them empty; the first one holds audio."""
-
-    def error_tail(self, error: PolyvoxError) -> bytes | None:
-        """The end of a body that has begun and cannot go on; None where the connection can only be cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class AudioStream:
-    """The encoded audio itself, as it is ready."""
-
-    format: AudioFormat
-    buffered = False
-
-    @property
-    def media_type(self) -> str:
-        return self.format.media_type
-
-    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        async with aclosing(encoded(session, self.format)) as parts:
-            async for part in parts:
-                if part.data:
-                    yield part.data
-
-    def error_tail(self, error: PolyvoxError) -> None:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class AudioFile:
-    """One whole file, with the true sizes and durations that a stream's header cannot know."""
-
-    format: AudioFormat
-    buffered = True
-
-    @property
-    def media_type(self) -> str:
-        return self.format.media_type
-
-    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        yield await encode_whole(session, self.format)
-
-    def error_tail(self, error: PolyvoxError) -> None:
-        return None
-
-
-def audio_body(audio_format: AudioFormat, *, stream: bool) -> BodyFormat:
-    """The encoded audio and nothing else, as a stream or as one file."""
-    return AudioStream(audio_format) if stream else AudioFile(audio_format)
-
-
-def attachment(body_format: BodyFormat, audio_format: AudioFormat) -> dict[str, str]:
-    """The header that names a file of audio, for an answer that is nothing else."""
-    if not body_format.media_type.startswith("audio/"):
-        return {}
-    return {"Content-Disposition": f"attachment; filename=speech.{audio_format}"}
 
 
 class StreamAbortedError(Exception):

@@ -21,7 +21,8 @@ from polyvox.api.requests.body import is_json
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
-from polyvox.api.responses.streaming import FieldNames, SpeechResponse, audio_body
+from polyvox.api.responses.body_formats import audio_body
+from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
 from polyvox.service.speech import SpeechService

@@ -13,8 +13,8 @@ from polyvox.api.dialects.elevenlabs.voices import VoiceDirectory
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import PRINTABLE
 from polyvox.api.requests.speech_requests import speech_request
-from polyvox.api.responses.plain_audio import PlainAudio
-from polyvox.api.responses.streaming import AudioFile, BodyFormat, SpeechResponse
+from polyvox.api.responses.body_formats import AudioFile, BodyFormat, PlainAudio
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.speech_request import SpeechRequest
 

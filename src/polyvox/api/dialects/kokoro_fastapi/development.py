@@ -13,8 +13,9 @@ from polyvox.api.dialects.polyvox.dialogue import DIALOGUE_ANSWER, DialogueBody,
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import CaptionedBody, Number, PhonemeSpeechBody, SpeechBody, Timestamps
 from polyvox.api.requests.speech_requests import speech_request
+from polyvox.api.responses.body_formats import attachment, audio_body
 from polyvox.api.responses.captions import TimestampsFile
-from polyvox.api.responses.streaming import SpeechResponse, attachment, audio_body
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.errors import InvalidRequestError
 from polyvox.text.markup.markup import MAX_PHONEME_CHARS
 

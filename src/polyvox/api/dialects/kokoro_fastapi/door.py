@@ -30,9 +30,10 @@ from polyvox.api.requests.schemas import (
 )
 from polyvox.api.requests.speech_requests import speech_request
 from polyvox.api.responses import downloads
+from polyvox.api.responses.body_formats import BodyFormat
 from polyvox.api.responses.captions import CaptionFile, CaptionStream
 from polyvox.api.responses.side_response import SideResponse
-from polyvox.api.responses.streaming import WARNING_HEADER, BodyFormat, SpeechResponse
+from polyvox.api.responses.streaming import WARNING_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError
 from polyvox.service.speech import SpeechService
 from polyvox.text.markup import say_as, ssml, ssml_values

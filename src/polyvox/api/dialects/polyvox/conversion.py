@@ -13,7 +13,8 @@ from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, Speed
-from polyvox.api.responses.streaming import SpeechResponse, audio_body
+from polyvox.api.responses.body_formats import audio_body
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
 from polyvox.service.kinds.convert import ConvertRecording, cannot_convert

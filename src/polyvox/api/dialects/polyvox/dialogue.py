@@ -23,10 +23,11 @@ from polyvox.api.requests.schemas import (
     VoiceName,
     VoiceReference,
 )
+from polyvox.api.responses.body_formats import AudioFile, AudioStream
 from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.responses.downloads import CaptionSidecar, RecordedAudio
 from polyvox.api.responses.events import SpeechEvents
-from polyvox.api.responses.streaming import AudioFile, AudioStream, SpeechResponse
+from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn, turn_starts
