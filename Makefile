@@ -90,6 +90,7 @@ $(VENV)-vllm/.installed:
 nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a real vLLM and a real Ray: 2 GB to fetch.
 	$(POLYVOX) pull kokoro
 	$(POLYVOX) pull moonshine-base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	POLYVOX_VLLM_PYTHON=$(abspath $(VENV)-vllm)/bin/python $(BIN)/python -m pytest nightly
 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
@@ -97,6 +98,7 @@ protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
 
 docs: setup-dev  ## The settings reference, and the documents as a site in out/docs.
 	$(BIN)/python scripts/build_settings_reference.py
+	$(BIN)/python scripts/build_scopes_table.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir out/docs
 
 bench: setup-dev  ## The speed figures of docs/benchmarks.md, measured here.

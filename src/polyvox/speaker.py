@@ -30,6 +30,7 @@ from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import BundleError, EngineError, InvalidRequestError
 from polyvox.service.call_context import LOCAL_CALL
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.registry.registry import Registry
 from polyvox.service.session import Session
@@ -191,7 +192,7 @@ class Speaker:
         self.model = model
         self._voice = voice
         self._service = SpeechService(self._settings, Registry(self._settings, catalog.factories), Metrics())
-        self._voices = VoiceService.for_service(self._service)
+        self._voices = VoiceService.for_service(self._service, OperatorAccess())
         self._loop = _LoopThread(f"polyvox-{model}")
         try:
             self._loop.run(self._start())

@@ -11,6 +11,7 @@ from pydantic import Field
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
 from polyvox.api.app import create_app
+from polyvox.api.body_format import BodyFormat, audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
@@ -18,27 +19,24 @@ from polyvox.api.paths import PathTable
 from polyvox.api.refusals import Refusal
 from polyvox.api.requests.schemas import RequestBody, SpeechBody, Text
 from polyvox.api.requests.speech_requests import speech_request
-from polyvox.api.responses.body_formats import BodyFormat, audio_body
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import SettingsSection
 from polyvox.installation import settings_loader
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.settings_loader import ForeignVariables
 
 MODULES = (
     "app",
-    "auth",
-    "body",
     "dependencies",
     "door",
     "errors",
-    "hosts",
-    "key_sources",
-    "origins",
     "paths",
     "refusals",
-    "size_limit",
+    "requests/body",
+    *(f"middleware/{name}" for name in ("auth", "hosts", "key_lifetime", "key_sources", "origins", "route_operations")),
+    "middleware/size_limit",
 )
 
 
@@ -81,7 +79,7 @@ def squawk(refusal: Refusal) -> tuple[int, dict[str, object]]:
     return 418, {"squawk": refusal.message, "at": refusal.field}
 
 
-class ParrotBody(SpeechBody):
+class RepeatedBody(SpeechBody):
     """The text twice, as a WAV file."""
 
     @property
@@ -98,7 +96,7 @@ def claim(body: SpeechBody, settings: object) -> SpeechBody | None:
     if body.model != "parrot":
         return None
     changes = {"model": None, "input": f"{body.input} {body.input}"}
-    return ParrotBody.model_construct(body.model_fields_set, **dict(body) | changes)
+    return RepeatedBody.model_construct(body.model_fields_set, **dict(body) | changes)
 
 
 PARROT = Door(
@@ -113,6 +111,7 @@ PARROT = Door(
     public=["/parrot/alive"],
     headers=["X-Feathers"],
     adapter=claim,
+    operations={"POST /parrot/*": Operation.SPEAK, "GET /parrot/alive": Operation.PROBE},
 )
 WITH_PARROT = (*DOORS, PARROT)
 

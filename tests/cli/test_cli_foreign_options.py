@@ -29,7 +29,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """The settings of every server that was started, which starts no further than that."""
     found: list[Settings] = []
 
-    def run(settings: Settings, engines: Any, absence: Any = None) -> None:
+    def run(settings: Settings, *details: Any) -> None:
         found.append(settings)
 
     monkeypatch.setattr(server, "run_server", run)

@@ -20,7 +20,9 @@ from polyvox.api.doors import DOORS
 from polyvox.server.certificate import Certificate
 from polyvox.server.descriptors import raise_descriptor_limit
 from polyvox.server.granian_server import EmbeddedGranian, http1_options
-from polyvox.server.guarded_http import GuardedConfig
+from polyvox.server.guarded_config import GuardedConfig
+from polyvox.server.guarded_http import GuardedHttp
+from polyvox.server.guarded_websocket import GuardedWebSocket
 from polyvox.server.uvicorn_server import GuardedServer
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.fitting import FittingService
@@ -48,7 +50,12 @@ def served(
 ) -> Iterator[str]:
     """The base URL of a real server in a thread of its own; it starts and closes the service."""
     app = create_app(service, voices, fitting, doors=doors)
-    options = {"log_config": None, "timeout_graceful_shutdown": 2} | options
+    options = {
+        "http": GuardedHttp,
+        "ws": GuardedWebSocket,
+        "log_config": None,
+        "timeout_graceful_shutdown": 2,
+    } | options
     server = GuardedServer(GuardedConfig(app, service, raise_descriptor_limit(), **options), certificate)
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     host, port = listener.getsockname()[:2]

@@ -14,6 +14,7 @@ from helpers.fakes import tone_service
 from helpers.raw_http import answer, is_closed, request_head
 from helpers.serving import served_by_granian, served_by_uvicorn, wait_for
 from polyvox.api.door import Door
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 
 router = APIRouter(prefix="/wire")
@@ -45,7 +46,7 @@ async def echo(websocket: WebSocket) -> None:
         await websocket.send_text(await websocket.receive_text())
 
 
-DOOR = Door("wire", router)
+DOOR = Door("wire", router, operations={f"{method} /wire/*": Operation.SPEAK for method in ("GET", "POST", "WS")})
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ import asyncio
 import shutil
 import ssl
 import subprocess
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -260,10 +259,8 @@ async def test_an_answer_that_means_harm_is_given_up(
     web: Web, page: httpx.Response, error: type[PolyvoxError], complaint: str
 ) -> None:
     web.pages["https://voices.example/a.wav"] = page
-    started = time.monotonic()
     with pytest.raises(error, match=complaint):
         await web.fetcher(fetch_allow_http=True, fetch_timeout_seconds=0.5).fetch("https://voices.example/a.wav")
-    assert time.monotonic() - started < 2
 
 
 @pytest.mark.anyio

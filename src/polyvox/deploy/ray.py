@@ -35,7 +35,7 @@ from polyvox.service.registry.registry import Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.logs import configure_logging
 from polyvox.service.telemetry.metrics import Metrics
-from polyvox.service.telemetry.tracing import open_tracer
+from polyvox.service.telemetry.tracer_choice import open_tracer
 from polyvox.types import EngineLocation
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)

@@ -11,11 +11,12 @@ from functools import partial
 import structlog
 
 from polyvox.errors import EngineError, InvalidRequestError, PolyvoxError, UnavailableError
+from polyvox.runtime.causal_lm import CausalLm
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.executors.cuda_graphs import Replay
 from polyvox.runtime.executors.fused_lm import fused_backbone, fused_sampling
 from polyvox.runtime.kv_cache import KvCache, PrefixCache
-from polyvox.runtime.lm_runner import CausalLm, LmRunner
+from polyvox.runtime.lm_runner import LmRunner
 from polyvox.runtime.lm_sequence import LmSequence
 from polyvox.runtime.lm_step import PrefillChunk, RunningStep, SlotLimits, SlotStart, StepOutput, StepPlan
 from polyvox.runtime.sampling import MAX_REPEAT_WINDOW, NO_TOKEN, Sampler, SamplingPlan

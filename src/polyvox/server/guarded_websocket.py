@@ -1,17 +1,14 @@
 """Uvicorn's WebSocket protocol with limits on the memory and the time that one client's frames take."""
 
 from asyncio import BaseTransport, TimerHandle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
 from polyvox.errors import OverloadedError
+from polyvox.server.guarded_config import GuardedConfig
 from polyvox.service.admission.pending_bodies import PIECE_BYTES
-
-if TYPE_CHECKING:
-    from polyvox.server.guarded_http import GuardedConfig
-
 
 _SMALL_SLICE, _LARGE_SLICE = 128, 65_536
 _MANY_FRAMES = 16
@@ -29,7 +26,7 @@ class GuardedWebSocket(WebSocketsSansIOProtocol):
     and a slice with messages waits until the application has taken those of the slice before.
     """
 
-    config: "GuardedConfig"
+    config: GuardedConfig
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)

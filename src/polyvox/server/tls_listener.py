@@ -5,7 +5,8 @@ import socket
 import ssl
 from collections.abc import Callable
 
-from polyvox.server.guarded_http import GuardedConfig, GuardedHttp
+from polyvox.server.guarded_config import GuardedConfig
+from polyvox.server.guarded_http import GuardedHttp
 
 _RETRY_SECONDS = 0.1
 

@@ -12,7 +12,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from polyvox.server.certificate import Certificate
-from polyvox.server.guarded_http import GuardedConfig, GuardedHttp
+from polyvox.server.guarded_config import GuardedConfig
+from polyvox.server.guarded_http import GuardedHttp
+from polyvox.server.guarded_websocket import GuardedWebSocket
 from polyvox.server.tls_listener import TlsListener
 from polyvox.service.speech import SpeechService
 
@@ -35,6 +37,8 @@ class UvicornServer:
             app,
             service,
             descriptors,
+            http=GuardedHttp,
+            ws=GuardedWebSocket,
             lifespan="off",  # run by the caller, since the gRPC server needs it too
             log_config=None,
             log_level="debug" if settings.log_level == "debug" else "warning",

@@ -10,7 +10,7 @@ from polyvox.service.registry.model_loader import Absence
 from polyvox.service.registry.registry import Outline, Registry
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
-from polyvox.service.telemetry.tracing import open_tracer
+from polyvox.service.telemetry.tracer_choice import open_tracer
 
 
 def build_service(

@@ -1,6 +1,6 @@
 """From a request to the plan of its session: its kind, markup, voice, pronunciation, and its key in the cache."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
@@ -18,7 +18,7 @@ from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.registry.registry import Registry
 from polyvox.service.request_checks import adapted, check_numbers, check_with, delivery_of, with_code_blocks
 from polyvox.service.session_plan import SessionPlan
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 from polyvox.service.text_limits import TextLimits
 from polyvox.service.words.timed_engine import timed_engine
 from polyvox.service.words.word_timer import WordTimer
@@ -28,16 +28,6 @@ from polyvox.types import SPEED_RANGE, CodeBlocks
 _ESTIMATE_ERROR = 1.25
 _ANY_TEXT = "a"
 """In place of a text that is not there yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechOutput:
-    """What a request's audio will be, known before its text is; `warnings` are of what the model does not obey."""
-
-    model: str
-    sample_rate: int
-    channels: int
-    warnings: tuple[str, ...] = ()
 
 
 class SessionPlanner:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from dataclasses import dataclass, field
 from uuid import uuid4
 
 import structlog
@@ -18,39 +17,29 @@ from polyvox.service.admission.slotless import SlotlessTicket
 from polyvox.service.admission.ticket import Job
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.call_context import CallContext
+from polyvox.service.keys.access import require
 from polyvox.service.keys.accounts import Accounts
+from polyvox.service.keys.client_names import owner_in
 from polyvox.service.keys.counters import Level
-from polyvox.service.keys.limiter import Holder, require
-from polyvox.service.keys.record import Scope
+from polyvox.service.keys.limiter import Holder
+from polyvox.service.keys.operations import Operation
 from polyvox.service.kinds.request_kind import SpeakSilence
 from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.open_sessions import OpenSessions
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.registry.model_loader import Hold
-from polyvox.service.registry.registry import Registry
+from polyvox.service.registry.registry import ModelInfo, Readiness, Registry, Unloaded
 from polyvox.service.session import Session
 from polyvox.service.session_plan import SessionPlan
-from polyvox.service.session_planner import SessionPlanner, SpeechOutput
+from polyvox.service.session_planner import SessionPlanner
 from polyvox.service.session_trace import SessionTrace
 from polyvox.service.side_requests import SideRequests
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.telemetry.tracing import Tracer
 from polyvox.service.text_limits import TextLimits
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Readiness:
-    """Whether requests for the default model can be served, and the reason for each model that is not available.
-
-    `warnings` are about models that work, but not as their settings ask.
-    """
-
-    ok: bool
-    reasons: dict[str, str]
-    warnings: dict[str, str] = field(default_factory=dict)
 
 
 class SpeechService:
@@ -64,7 +53,7 @@ class SpeechService:
         self.accounts = Accounts(settings, metrics)
         self.bodies = PendingBodies(settings.max_pending_body_bytes, metrics)
         self.batches = BatchSlots(settings.max_batches)
-        self.dictionaries = Dictionaries(settings, metrics.slow_patterns)
+        self.dictionaries = Dictionaries(settings, self.accounts.access, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
@@ -77,7 +66,7 @@ class SpeechService:
         )
         limits, threads = TextLimits.of(settings), _side_threads()
         self.side_work = SideWork(threads, settings.side_work_queue, settings.side_work_chars, metrics.side_refused)
-        self.side_requests = SideRequests(self._hold, self.side_work, limits)
+        self.side_requests = SideRequests(self._hold, self.side_work, limits, self.accounts.access)
         self._planner = SessionPlanner(
             settings, registry, limits, self.dictionaries, self.cache, self.executor, timing_threads=threads
         )
@@ -170,7 +159,7 @@ class SpeechService:
         holder = limiter.holder(call.client)
         if holder is None:
             return None, None
-        require(holder.scopes, Scope.SPEAK)
+        require(holder.scopes, Operation.SPEAK)
         return holder, None if call.background else await limiter.count_request(holder)
 
     async def count_request(self, client: str) -> None:
@@ -178,8 +167,18 @@ class SpeechService:
         limiter = self.accounts.limiter
         holder = limiter.holder(client)
         if holder is not None:
-            require(holder.scopes, Scope.SPEAK)
+            require(holder.scopes, Operation.SPEAK)
             await limiter.count_request(holder)
+
+    async def unload(self, model: str | None, owner: str) -> Unloaded:
+        """Unload a model, or all but the default one."""
+        self.accounts.access.require(Operation.CHANGE_MODELS, owner)
+        return await self.registry.unload(model)
+
+    async def reload(self, model: str | None, owner: str) -> ModelInfo:
+        """Load a model anew from its files, the default one unless named."""
+        self.accounts.access.require(Operation.CHANGE_MODELS, owner)
+        return await self.registry.reload(model)
 
     async def output(self, request: SpeechRequest, call: CallContext) -> SpeechOutput:
         """Check all of a request but its text, which may come later; a model that is not loaded yet is loaded."""
@@ -211,7 +210,14 @@ class SpeechService:
             session.task.add_done_callback(
                 lambda _: self._planner.pace.observe(plan.model, session.audio_seconds, session.busy_seconds)
             )
+        self._end_with_key(session, owner_in(plan.call.client))
         return session
+
+    def _end_with_key(self, session: Session, owner: str | None) -> None:
+        if owner:
+            calls, end = self.accounts.calls, session.cancel
+            calls.add(owner, end)
+            session.task.add_done_callback(lambda _: calls.remove(owner, end))
 
     def _job(self, plan: SessionPlan) -> Job:
         """What admission has to know of a plan."""

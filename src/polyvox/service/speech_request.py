@@ -35,3 +35,13 @@ class SpeechRequest:
     words: bool = False
     dictionary_names: tuple[str, ...] = ()
     dictionaries: tuple[Dictionary, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechOutput:
+    """What a request's audio will be, known before its text is; `warnings` are of what the model does not obey."""
+
+    model: str
+    sample_rate: int
+    channels: int
+    warnings: tuple[str, ...] = ()

@@ -67,7 +67,8 @@ async def door(models_dir, tmp_path, **settings):
         transcriber=SimpleTranscriber(),
         metrics=service.metrics,
     )
-    voices = VoiceService(chosen, service.registry, prompts, AsyncVoiceStore(FolderLocation(tmp_path / "voices")))
+    store = AsyncVoiceStore(FolderLocation(tmp_path / "voices"))
+    voices = VoiceService(chosen, service.registry, prompts, store, service.accounts.access)
     async with called(service, voices) as client:
         client.service = service
         await voices.start()

@@ -12,6 +12,7 @@ from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.middleware.auth import owner_of
 from polyvox.api.middleware.key_sources import KeySources
+from polyvox.service.keys.operations import Operation
 from polyvox.voices.records import SHARED_OWNER
 
 KEYS = ["first-key", "zweiter+schlüssel/="]
@@ -38,7 +39,13 @@ async def socket(websocket: WebSocket, owner: Owner) -> None:
     await websocket.close()
 
 
-DOOR = Door("keyed", router, lists=[LIST], keys={"/keys/open/*": SOURCES})
+DOOR = Door(
+    "keyed",
+    router,
+    lists=[LIST],
+    keys={"/keys/open/*": SOURCES},
+    operations={"GET /keys/*": Operation.LIST, "WS /keys/*": Operation.SPEAK},
+)
 WITH_KEYED = (*DOORS, DOOR)
 
 

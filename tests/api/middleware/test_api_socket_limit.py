@@ -7,6 +7,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from helpers.fakes import tone_service
 from polyvox.api.app import create_app
 from polyvox.api.door import Door
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 
 LIMIT = 2
@@ -21,7 +22,10 @@ async def wait(websocket: WebSocket) -> None:
 
 
 def caller(service: SpeechService, address: str) -> TestClient:
-    return TestClient(create_app(service, doors=[Door("socket", router)]), client=(address, 5_000))
+    return TestClient(
+        create_app(service, doors=[Door("socket", router, operations={f"WS {PATH}": Operation.SPEAK})]),
+        client=(address, 5_000),
+    )
 
 
 def limited(**settings: object) -> SpeechService:

@@ -15,7 +15,7 @@ from helpers.grpc_clients import GrpcStudio, grpc_channel, speech_client
 from helpers.serving import called
 from helpers.traces import HEADERS, PARENT, TRACE, KeptSpans, collector, events_of, trace_of
 from polyvox.api.app import create_app
-from polyvox.service.telemetry.tracing import open_tracer
+from polyvox.service.telemetry.tracer_choice import open_tracer
 
 pytestmark = pytest.mark.anyio
 

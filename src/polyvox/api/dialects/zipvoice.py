@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
 
+from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.zipvoice_settings import ZIPVOICE_VARIABLES, ZipVoiceApiSettings
 from polyvox.api.door import Door
@@ -15,11 +16,11 @@ from polyvox.api.refusals import plain_detail
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, Boolean, RequestBody, SpeechBody
-from polyvox.api.responses.body_formats import audio_body
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.prompts import CacheKind
 from polyvox.service.voices.voice_resolver import ResolvedVoice
@@ -224,5 +225,10 @@ DOOR = Door(
     wordings={"/v1/zipvoice/*": plain_detail},
     field_names={"/v1/zipvoice/audio/speech": AUDIO_FIELD_NAMES},
     recordings=["/v1/zipvoice/*"],
-    registered=["/v1/zipvoice/voices*"],
+    operations={
+        "POST /v1/zipvoice/audio/speech": Operation.SPEAK,
+        "GET /v1/zipvoice/voices*": Operation.READ_VOICES,
+        "POST /v1/zipvoice/voices/*": Operation.CHANGE_VOICES,
+        "DELETE /v1/zipvoice/voices/*": Operation.CHANGE_VOICES,
+    },
 )

@@ -17,8 +17,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from polyvox.api.body_format import BodyFormat, audio_body
 from polyvox.api.requests.languages import language_tag
-from polyvox.api.responses.body_formats import BodyFormat, audio_body
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.service.kinds.request_kind import SpeakSilence, is_only_marks
 from polyvox.service.kinds.script_reader import MarkupRequest, VoiceAlias

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from starlette.datastructures import Headers
 
-from polyvox.api.responses.body_formats import BodyFormat
+from polyvox.api.body_format import BodyFormat
 from polyvox.service.session import Session
 
 CACHE_HEADER = "X-Speech-Cache"

@@ -11,10 +11,10 @@ from typing import Any, cast
 
 from fastapi import APIRouter, Query, Response
 
+from polyvox.api.body_format import AudioFile, AudioStream
 from polyvox.api.dependencies import DownloadStore, Owner
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
-from polyvox.api.responses.body_formats import AudioFile, AudioStream
 from polyvox.errors import ForbiddenError, PolyvoxError
 from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.jobs.downloads import DownloadRecorder, Downloads

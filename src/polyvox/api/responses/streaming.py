@@ -10,12 +10,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from polyvox.api.errors import note_session
+from polyvox.api.body_format import BodyFormat
+from polyvox.api.errors import StreamAbortedError, note_session
 from polyvox.api.middleware.call_contexts import call_of
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER
 from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER
-from polyvox.api.responses.body_formats import BodyFormat
 from polyvox.api.responses.cached_answers import (
     AGE_HEADER,
     CACHE_HEADER,
@@ -60,10 +60,6 @@ FieldNames = Mapping[str, str | None]
 _LINEAR = ("audio/pcm", "audio/wav", "audio/L16")
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
-
-class StreamAbortedError(Exception):
-    """Raised to the HTTP server so that it cuts the connection: a truncated body must not look complete."""
 
 
 class SpeechResponse(Response):

@@ -16,6 +16,7 @@ from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.config import Settings
 from polyvox.errors import ConflictError, NotFoundError
 from polyvox.service.jobs.narrator import Narrator
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import running_service
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -38,7 +39,7 @@ async def narrate_book(job: BookJob, settings: Settings) -> None:
     """Narrate and bind a book, or what is left of it."""
     console = Console(stderr=True)
     async with running_service(settings) as service:
-        voices = VoiceService.for_service(service)
+        voices = VoiceService.for_service(service, OperatorAccess())
         try:
             await _narrate(job, service, voices, console)
         finally:

@@ -10,6 +10,7 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.engines.cosyvoice.hops import Hops
+from polyvox.engines.cosyvoice.languages import LANGUAGES
 from polyvox.engines.cosyvoice.lm_prompt import (
     LmPrompt,
     PromptMode,
@@ -25,7 +26,6 @@ from polyvox.engines.cosyvoice.phrases import Passages, Phrase, StreamingFronten
 from polyvox.engines.cosyvoice.prompt_features import check_recording
 from polyvox.engines.cosyvoice.running_model import RunningModel, start_model
 from polyvox.engines.cosyvoice.settings import CosyVoiceSettings, installed_folder
-from polyvox.engines.cosyvoice.spec import LANGUAGES
 from polyvox.engines.cosyvoice.speech_decoder import DecoderState
 from polyvox.engines.cosyvoice.synthesis import (
     NO_TEXT,

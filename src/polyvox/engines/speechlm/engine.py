@@ -14,8 +14,7 @@ from polyvox.engines.speechlm.execution import capture_decoder, capture_schedule
 from polyvox.engines.speechlm.loading import SpeechLmNetworks, load_networks
 from polyvox.engines.speechlm.options import SynthesisOptions
 from polyvox.engines.speechlm.prompt_builder import CodeVoice, PromptBuilder
-from polyvox.engines.speechlm.settings import SpeechLmSettings
-from polyvox.engines.speechlm.spec import LANGUAGES, NAME, built_in_voices
+from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings, built_in_voices
 from polyvox.engines.speechlm.synthesis import SAMPLE_RATE, SynthesisStages, UtteranceSynthesis
 from polyvox.errors import EngineError, SilentTextError, UnavailableError, UnknownVoiceError
 from polyvox.models.speechlm.codec_lm import CodecLm

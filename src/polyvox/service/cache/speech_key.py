@@ -17,7 +17,7 @@ from polyvox.service.delivery import Delivery
 from polyvox.service.kinds.dialogue import SpeakDialogue
 from polyvox.service.kinds.request_kind import RequestKind, SpeakText
 from polyvox.service.kinds.script import SpeakScript
-from polyvox.service.voices.voice_resolver import ResolvedVoice
+from polyvox.service.voices.voice_resolver import ResolvedVoice, voice_tag
 from polyvox.text.warnings import Warnings
 from polyvox.types import Utterance
 from polyvox.voices.records import SHARED_OWNER
@@ -29,7 +29,6 @@ _COVERED = frozenset(
     "deadline door".split()  # without effect on speech
 )
 """Fields of a request that need not be added to a key; one that is not listed here is added."""
-_TAG_CHARS = 16
 
 
 class _UncacheableError(Exception):
@@ -72,11 +71,6 @@ def speech_key(
         return None
     tags = {voice_tag(recording) for each in voices for recording in each.recordings}
     return SpeechKey(digest.hexdigest(), tuple(sorted(tags)))
-
-
-def voice_tag(recording: str) -> str:
-    """The name by which speech in the voice of a recording is found when that is to be forgotten."""
-    return hashlib.sha256(recording.encode()).hexdigest()[:_TAG_CHARS]
 
 
 def _other_fields(request: object) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """The keys that a server accepts: those of its settings, and those of its file, followed as they change."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -42,6 +42,8 @@ class Keyring:
         self._owners: Mapping[str, KeyRecord] = {record.owner: record for record in self._setting.values()}
         self._revision: int | None = None
         self._task: asyncio.Task[None] | None = None
+        self.after_read: Callable[[], None] = lambda: None
+        """Called on the event loop each time the file has been looked at while it is followed."""
         self.read()
 
     @property
@@ -112,3 +114,5 @@ class Keyring:
                 await asyncio.to_thread(self.read)
             except PolyvoxError as error:
                 self._report(error.message)
+            else:
+                self.after_read()

@@ -5,9 +5,9 @@ import asyncio
 import structlog
 
 from polyvox.errors import PolyvoxError
-from polyvox.service.keys.record import ANONYMOUS
 from polyvox.service.keys.store import KeyStore
 from polyvox.service.keys.usage import DayClock, Usage
+from polyvox.service.telemetry.key_names import ANONYMOUS
 
 WRITE_SECONDS = 2.0
 """How often usage is written: as much of it is lost where the process is killed."""

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from polyvox.config import Settings
-from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason, ScopeError
+from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason
+from polyvox.service.keys.access import ended_key
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.client_names import address_in, owner_in
 from polyvox.service.keys.counters import Counters, Level, Reservation, Resource
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import UsageLedger
-from polyvox.service.keys.record import ANONYMOUS, KeyRecord, Limits, Scope
+from polyvox.service.keys.record import KeyRecord, Limits, Scope
+from polyvox.service.telemetry.key_names import ANONYMOUS
 
 _SENTENCES = {
     Resource.REQUESTS: "{whose} may send {limit:,} requests a minute; try again in {wait:,} s.",
@@ -46,13 +48,6 @@ class Holder:
         return cls(record.name, f"key:{record.owner}", record.limits, is_key=True, scopes=record.scopes)
 
 
-def require(scopes: frozenset[Scope], scope: Scope) -> None:
-    """Refuse a key that lacks a scope; `ScopeError` names it."""
-    if scope not in scopes:
-        held = ", ".join(sorted(scopes))
-        raise ScopeError(f"This key lacks the scope '{scope}'; it has: {held}. Use a key that has it.", scope=scope)
-
-
 class Limiter:
     """Holds requests against the limits of their key, or of their address where there is no key, and counts use.
 
@@ -84,11 +79,8 @@ class Limiter:
             return None
         owner = owner_in(client)
         record = None if owner is None else self._keyring.by_owner(owner)
-        ended = record.revoked is not None if record is not None else bool(owner) and self._keyring.asks
-        if ended:
-            raise AuthenticationError(
-                "This key was revoked or is unknown by now; ask whoever runs the server for another."
-            )
+        if owner and self._keyring.asks and (record is None or record.revoked is not None):
+            raise ended_key()
         if record is not None:
             return Holder.of_key(record)
         group = self._addresses.group(address_in(client).partition("/")[0]) if owner is None else None

@@ -8,12 +8,9 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from polyvox.errors import InvalidRequestError
+from polyvox.service.telemetry.key_names import ANONYMOUS, OTHERS
 
 KEY_PREFIX = "pvx_"
-ANONYMOUS = "anonymous"
-"""Name under which callers without a key are counted, all together."""
-OTHERS = "other"
-"""Name under which metrics count the keys beyond the most that they tell apart."""
 
 _KEY_BYTES = 32
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine, SupportsLocation, SupportsPace, SupportsStyle, SupportsWarning
@@ -24,6 +24,18 @@ _UNKNOWN = ModelOutline()
 
 Outline = Callable[[str], ModelOutline]
 """Describes a model by its name without loading it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether requests for the default model can be served, and the reason for each model that is not available.
+
+    `warnings` are about models that work, but not as their settings ask.
+    """
+
+    ok: bool
+    reasons: dict[str, str]
+    warnings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 from polyvox.errors import OverloadedError, PolyvoxError, status_of
 from polyvox.runtime.gpu_usage import GpuMonitor
 from polyvox.runtime.stage import BatchReport
-from polyvox.service.keys.record import OTHERS
+from polyvox.service.telemetry.key_names import OTHERS
 from polyvox.types import AudioChunk
 from polyvox.voices.cache import CacheEvent
 

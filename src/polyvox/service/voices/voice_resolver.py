@@ -1,5 +1,6 @@
 """Resolves the voice of a request: an engine's own, a registered one, a mix, or a recording that comes with it."""
 
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,13 @@ from polyvox.voices.names import is_voice_id, transcript_text
 from polyvox.voices.recordings import digest_of, prompt_digest
 from polyvox.voices.records import SHARED_OWNER, Transcription, VoiceRecord
 from polyvox.voices.references import InlineVoice, RegisteredVoice, UploadedVoice, UrlVoice, VoiceReference
+
+_TAG_CHARS = 16
+
+
+def voice_tag(recording: str) -> str:
+    """The name by which speech in the voice of a recording is found when that is to be forgotten."""
+    return hashlib.sha256(recording.encode()).hexdigest()[:_TAG_CHARS]
 
 
 @dataclass(frozen=True, slots=True)

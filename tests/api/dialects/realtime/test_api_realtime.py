@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from helpers.fakes import ToneEngine, tone_service
 from helpers.realtime_client import PATH, HeardContext, realtime_client
 from helpers.serving import decoded_seconds, served, served_by_granian, wait_for
+from helpers.virtual_time import VirtualTimeLoop
 from polyvox.api.app import create_app
 from polyvox.api.middleware.auth import owner_of
 from polyvox.server import guarded_websocket
@@ -385,20 +386,47 @@ async def test_a_stuck_context_does_not_hold_up_others(url: str) -> None:
         assert not stuck.samples
 
 
-async def test_idle_sockets_and_contexts_end_unless_their_client_pings() -> None:
-    with served(tone_service(socket_idle_seconds=0.3, stall_seconds=0.3)) as url:
-        async with realtime_client(url) as client:
-            heard = await client.start("a")
-            for number in range(5):
-                await asyncio.sleep(0.1)
-                await client.send("ping", id=number)
-            assert [(await client.other.get())["id"] for _ in range(5)] == list(range(5))
-            assert not heard.final
-            await heard.ended.wait()
-            assert (heard.final["code"], heard.final["ended"]) == ("client_stalled", True)
-            await client.socket.wait_closed()
-            assert client.socket.close_code == 1000
-            assert "Nothing was sent" in (client.socket.close_reason or "")
+def test_idle_sockets_and_contexts_end_unless_their_client_pings(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def at_once(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        return work(*given, **named)
+
+    monkeypatch.setattr(asyncio, "to_thread", at_once)  # virtual time does not wait for threads
+    app, closed = create_app(tone_service(socket_idle_seconds=10, stall_seconds=10)), asyncio.Event()
+
+    async def messages() -> AsyncIterator[dict[str, Any]]:
+        yield {"type": "websocket.connect"}
+        yield {"type": "websocket.receive", "text": json.dumps({"type": "start", "context": "a"})}
+        for number in range(5):
+            await asyncio.sleep(9)
+            yield {"type": "websocket.receive", "text": json.dumps({"type": "ping", "id": number})}
+        async with asyncio.timeout(3600):
+            await closed.wait()
+        yield {"type": "websocket.disconnect", "code": 1000}
+
+    async def conversation() -> list[tuple[float, dict[str, Any]]]:
+        loop, answers = asyncio.get_running_loop(), []
+
+        async def answer(message: dict[str, Any]) -> None:
+            answers.append((loop.time() - began, json.loads(message["text"]) if "text" in message else message))
+            if message["type"] == "websocket.close":
+                closed.set()
+
+        async with app.router.lifespan_context(app):
+            began = loop.time()
+            scope = {"type": "websocket", "path": PATH, "headers": [], "query_string": b"", "subprotocols": []}
+            await app(scope, messages().__anext__, answer)
+        return answers
+
+    answers = VirtualTimeLoop().run(conversation())
+    assert [message["type"] for _, message in answers[:2]] == ["websocket.accept", "started"]
+    assert [(round(at), message) for at, message in answers[2:7]] == [
+        (9 * number + 9, {"type": "pong", "id": number}) for number in range(5)
+    ]
+    (stalled_at, stalled), (ended_at, end) = answers[7:]
+    assert (stalled["code"], stalled["ended"]) == ("client_stalled", True)
+    assert (end["type"], end["code"]) == ("websocket.close", 1000)
+    assert "Nothing was sent" in end["reason"]
+    assert 55 <= stalled_at <= ended_at <= 66
 
 
 # --- who may open it

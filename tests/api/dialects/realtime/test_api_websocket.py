@@ -21,6 +21,7 @@ from polyvox.api.doors import DOORS
 from polyvox.api.middleware.auth import owner_of
 from polyvox.api.refusals import Refusal
 from polyvox.errors import OverloadedError, TextError
+from polyvox.service.keys.operations import Operation
 
 KEY = "first-key"
 LIMIT = 1_024
@@ -65,6 +66,7 @@ DOOR = Door(
     recordings=["/socket/recording"],
     public=["/socket/public"],
     wordings={"/socket/curt*": curt},
+    operations={"WS /socket/*": Operation.SPEAK},
 )
 
 

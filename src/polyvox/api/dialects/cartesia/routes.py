@@ -11,7 +11,7 @@ from polyvox.api.dialects.cartesia.connection import CartesiaConnection
 from polyvox.api.dialects.cartesia.event_stream import SpeechEventStream
 from polyvox.api.dialects.cartesia.speech import cartesia_request
 from polyvox.api.requests.body import JsonRoute
-from polyvox.api.responses.body_formats import PlainAudio
+from polyvox.api.responses.plain_audio import PlainAudio
 from polyvox.api.responses.streaming import BIT_DEPTH_HEADER, SpeechResponse
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import ForbiddenError

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
+from polyvox.api.body_format import AudioFile, AudioStream
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.cosyvoice.requests import CosyVoiceOptions, CosyVoiceRequest, read_recording
 from polyvox.api.door import Door
@@ -15,10 +16,10 @@ from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.refusals import Refusal
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
 from polyvox.api.requests.schemas import Speed, Text
-from polyvox.api.responses.body_formats import AudioFile, AudioStream
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat, wav_header
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -257,4 +258,10 @@ DOOR = Door(
     },
     recordings=["/inference_*", "/synthesize*"],
     headers=[DURATION_HEADER],
+    operations={
+        "POST /inference_*": Operation.SPEAK,
+        "GET /inference_*": Operation.SPEAK,
+        "POST /synthesize": Operation.SPEAK,
+        "GET /speakers": Operation.LIST,
+    },
 )

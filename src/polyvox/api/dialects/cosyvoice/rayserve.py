@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 from starlette.responses import JSONResponse
 
+from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.cosyvoice.door import speaker_names
 from polyvox.api.dialects.cosyvoice.rayserve_settings import RAYSERVE_VARIABLES
@@ -21,10 +22,10 @@ from polyvox.api.requests.body import is_json
 from polyvox.api.requests.forms import Fields, json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, NarrowSpeed, RequestBody, Text
 from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
-from polyvox.api.responses.body_formats import audio_body
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import EngineLocation
@@ -34,6 +35,7 @@ from polyvox.voices.references import InlineVoice, UrlVoice
 router = APIRouter(tags=["CosyVoice on Ray Serve"], dependencies=[Depends(refuse_foreign_pages)])
 
 _NAME = "rayserve"
+_EARLIER = ("tts", "zero_shot_tts", "cross_lingual_tts", "instruct_tts")
 _PREFIX = "/v1/model/cosyvoice"
 _FILE = "reference_audio"
 _SAMPLE_RATE = 24_000
@@ -271,7 +273,7 @@ DOOR = Door(
     tags={"CosyVoice on Ray Serve": "The Ray Serve server for CosyVoice, by its earlier and its later paths."},
     foreign=RAYSERVE_VARIABLES,
     wordings={
-        **dict.fromkeys(("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"), plain_detail),
+        **dict.fromkeys((f"/{path}" for path in (*_EARLIER, "config")), plain_detail),
         f"{_PREFIX}*": _detail_and_error,
     },
     field_names={
@@ -282,4 +284,11 @@ DOOR = Door(
     },
     recordings=[f"{_PREFIX}/*", "/zero_shot_tts*", "/cross_lingual_tts*"],
     public=[f"{_PREFIX}/healthcheck"],
+    operations={
+        **dict.fromkeys((f"POST /{path}" for path in _EARLIER), Operation.SPEAK),
+        f"POST {_PREFIX}/*": Operation.SPEAK,
+        f"POST {_PREFIX}/healthcheck": Operation.PROBE,
+        f"GET {_PREFIX}/healthcheck": Operation.PROBE,
+        "GET /config": Operation.LIST,
+    },
 )

@@ -17,7 +17,7 @@ from polyvox.api.dialects.elevenlabs.timestamps import TimestampedFile, Timestam
 from polyvox.api.dialects.elevenlabs.voices import VoiceDirectory
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import RequestBody, Text
-from polyvox.api.responses.body_formats import PlainAudio
+from polyvox.api.responses.plain_audio import PlainAudio
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import TURN_SEPARATOR, DialogueTurn, turn_starts

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
+from polyvox.api.body_format import AudioFile, BodyFormat
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.elevenlabs.output_format import DEFAULT_FORMAT, OutputFormat, parse_output_format
 from polyvox.api.dialects.elevenlabs.requests import NAME, TextToSpeechBody, speech_body
@@ -13,7 +14,7 @@ from polyvox.api.dialects.elevenlabs.voices import VoiceDirectory
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import PRINTABLE
 from polyvox.api.requests.speech_requests import speech_request
-from polyvox.api.responses.body_formats import AudioFile, BodyFormat, PlainAudio
+from polyvox.api.responses.plain_audio import PlainAudio
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.service.speech_request import SpeechRequest

@@ -27,9 +27,12 @@ from polyvox.api.requests.body import off_the_loop
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, TextError
+from polyvox.service.keys.operations import Operation
 from polyvox.types import Pcm, Voice
 from polyvox.voices.references import InlineVoice, parse_reference
 
+TOOLS = {"speak": Operation.SPEAK, "voices": Operation.READ_VOICES, "clone": Operation.CHANGE_VOICES}
+"""The operation of every tool."""
 MAX_LISTED = 200
 """Voices in one answer."""
 _LEAST_MP3_RATE = 8_000

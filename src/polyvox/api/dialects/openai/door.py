@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict
 
+from polyvox.api.body_format import AudioFile, AudioStream, attachment
 from polyvox.api.dependencies import Adapters, DownloadStore, Owner, Service, Voices
 from polyvox.api.door import Door
 from polyvox.api.requests.body import JsonRoute
@@ -13,7 +14,6 @@ from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.schemas import AUDIO_FIELD_NAMES, ErrorBody, SpeechBody
 from polyvox.api.requests.speech_requests import adapted_body, speech_request
 from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, BatchResponse
-from polyvox.api.responses.body_formats import AudioFile, AudioStream, attachment
 from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.responses.downloads import (
     CAPTIONS_HEADER,
@@ -25,6 +25,7 @@ from polyvox.api.responses.downloads import (
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
+from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -237,4 +238,10 @@ DOOR = Door(
     recordings=["/v1/audio/speech/batch"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
     headers=(DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
+    operations={
+        "POST /v1/audio/speech*": Operation.SPEAK,
+        "GET /v1/models*": Operation.LIST,
+        "GET /v1/audio/models": Operation.LIST,
+        "GET /v1/audio/voices": Operation.LIST,
+    },
 )

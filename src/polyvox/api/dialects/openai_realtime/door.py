@@ -21,6 +21,7 @@ from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import ErrorBody
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 
 router = APIRouter(prefix="/v1/realtime", tags=["OpenAI Realtime"], route_class=JsonRoute)
 
@@ -83,4 +84,8 @@ DOOR = Door(
     tags={"OpenAI Realtime": "Keys for the WebSocket `/v1/realtime`, which speaks as OpenAI's Realtime API does."},
     keys={_SOCKET: KeySources(protocols=("openai-insecure-api-key.",))},
     ephemeral=[_SOCKET],
+    operations={
+        "WS /v1/realtime": Operation.SPEAK,
+        "POST /v1/realtime/client_secrets": Operation.ISSUE_KEYS,
+    },
 )

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
+from polyvox.api.body_format import audio_body
 from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.door import Door
@@ -13,10 +14,10 @@ from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, Speed
-from polyvox.api.responses.body_formats import audio_body
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.kinds.convert import ConvertRecording, cannot_convert
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -84,4 +85,11 @@ def _check_model(service: SpeechService, model: str | None) -> None:
         raise cannot_convert(known.id)
 
 
-DOOR = Door(_NAME, router, recordings=["/v1/audio/conversion*"])
+DOOR = Door(
+    _NAME,
+    router,
+    recordings=["/v1/audio/conversion*"],
+    operations={
+        "POST /v1/audio/conversion": Operation.CONVERT,
+    },
+)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 from pydantic import ConfigDict, FailFast, Field
 
+from polyvox.api.body_format import AudioFile, AudioStream
 from polyvox.api.dependencies import DownloadStore, Owner, Service, Voices
 from polyvox.api.dialects.openai.door import SPEECH_ERRORS
 from polyvox.api.door import Door
@@ -23,12 +24,12 @@ from polyvox.api.requests.schemas import (
     VoiceName,
     VoiceReference,
 )
-from polyvox.api.responses.body_formats import AudioFile, AudioStream
 from polyvox.api.responses.captions import caption_types, captions_response, check_captions_beside_events
 from polyvox.api.responses.downloads import CaptionSidecar, RecordedAudio
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
+from polyvox.service.keys.operations import Operation
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn, turn_starts
 from polyvox.service.kinds.request_kind import RequestKind
@@ -168,4 +169,11 @@ def _turns_of(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int]]:
     return {"turns": list(range(first, last + 1))}
 
 
-DOOR = Door(_NAME, router, field_names={"/v1/audio/dialogue": AUDIO_FIELD_NAMES})
+DOOR = Door(
+    _NAME,
+    router,
+    field_names={"/v1/audio/dialogue": AUDIO_FIELD_NAMES},
+    operations={
+        "POST /v1/audio/dialogue": Operation.SPEAK,
+    },
+)

@@ -14,6 +14,7 @@ from polyvox.api.requests.body import JsonRoute, is_json, off_the_loop, parse_js
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.schemas import Boolean, ErrorBody, RequestBody, Text
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.pronunciation.dictionaries import entry_fields
 from polyvox.text.dictionary import (
     MAX_MATCH_CHARS,
@@ -218,5 +219,10 @@ DOOR = Door(
     "dictionaries",
     router,
     tags={"dictionaries": "Pronunciation dictionaries: how words, phrases and patterns of your texts are said."},
-    registered=["/v1/dictionaries*"],
+    operations={
+        "GET /v1/dictionaries*": Operation.READ_DICTIONARIES,
+        "PUT /v1/dictionaries/*": Operation.CHANGE_DICTIONARIES,
+        "DELETE /v1/dictionaries/*": Operation.CHANGE_DICTIONARIES,
+        "POST /v1/dictionaries/*": Operation.CHANGE_DICTIONARIES,
+    },
 )

@@ -12,8 +12,7 @@ from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import SpeechContext
-from polyvox.service.session_planner import SpeechOutput
-from polyvox.service.speech_request import SpeechRequest
+from polyvox.service.speech_request import SpeechOutput, SpeechRequest
 
 _SAMPLE_BYTES = 2
 

@@ -13,6 +13,7 @@ from polyvox.api.door import Door
 from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.service.keys.client_addresses import ClientAddresses
+from polyvox.service.keys.operations import Operation
 
 PATH = "/v1/realtime/speech"
 
@@ -39,4 +40,7 @@ DOOR = Door(
     router,
     recordings=[PATH],
     keys=MappingProxyType({PATH: KeySources(queries=("api_key",), protocols=("polyvox-key.",))}),
+    operations={
+        "WS /v1/realtime/speech": Operation.SPEAK,
+    },
 )

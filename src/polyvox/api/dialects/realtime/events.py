@@ -7,7 +7,7 @@ from typing import Any
 from polyvox.api.dialects.realtime.frames import AudioPiece
 from polyvox.api.dialects.realtime.messages import Start
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
-from polyvox.service.session_planner import SpeechOutput
+from polyvox.service.speech_request import SpeechOutput
 from polyvox.types import AudioChunk
 
 Event = dict[str, Any]

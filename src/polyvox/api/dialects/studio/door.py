@@ -14,6 +14,7 @@ from polyvox.api.dialects.studio.files import assets, page_html
 from polyvox.api.door import Door
 from polyvox.api.shared_paths import SharedPaths
 from polyvox.errors import NotFoundError
+from polyvox.service.keys.operations import Operation
 
 router = APIRouter(include_in_schema=False)
 
@@ -85,4 +86,7 @@ DOOR = Door(
     is_open=lambda settings: settings.studio,
     public=["/web*"],
     shared=SharedPaths("accept", ["/"], _BROWSERS, value="text/html"),
+    operations={
+        "GET /web*": Operation.PROBE,
+    },
 )

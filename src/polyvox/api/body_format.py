@@ -1,4 +1,4 @@
-"""Forms of a response body: the audio of a session as a stream, or as one file."""
+"""Forms of a response body: how a session's audio is written into it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -7,7 +7,7 @@ from typing import Protocol
 
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import PolyvoxError
-from polyvox.service.encoding import EncodedChunk, encode_whole, encoded
+from polyvox.service.encoding import encode_whole, encoded
 from polyvox.service.session import Session
 
 
@@ -62,36 +62,6 @@ class AudioFile:
 
     async def parts(self, session: Session) -> AsyncGenerator[bytes]:
         yield await encode_whole(session, self.format)
-
-    def error_tail(self, error: PolyvoxError) -> None:
-        return None
-
-
-class Output(Protocol):
-    """A door's form of audio."""
-
-    @property
-    def media_type(self) -> str: ...
-
-    def encoded(self, session: Session) -> AsyncGenerator[EncodedChunk]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class PlainAudio:
-    """The encoded audio itself, as it is ready."""
-
-    output: Output
-    buffered = False
-
-    @property
-    def media_type(self) -> str:
-        return self.output.media_type
-
-    async def parts(self, session: Session) -> AsyncGenerator[bytes]:
-        async with aclosing(self.output.encoded(session)) as parts:
-            async for part in parts:
-                if part.data:
-                    yield part.data
 
     def error_tail(self, error: PolyvoxError) -> None:
         return None
