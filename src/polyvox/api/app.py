@@ -27,10 +27,9 @@ from polyvox.api.middleware.route_operations import RouteOperations
 from polyvox.api.middleware.size_limit import SizeLimit, largest_message
 from polyvox.api.middleware.socket_limit import SocketLimit
 from polyvox.api.openapi import describe_access
-from polyvox.api.paths import PathTable
+from polyvox.api.paths import PathSharing, PathTable
 from polyvox.api.refusals import Refusals
 from polyvox.api.responses.streaming import PUBLIC_HEADERS
-from polyvox.api.shared_paths import PathSharing
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.jobs.service import JobService
 from polyvox.service.keys.operations import Operation

@@ -109,9 +109,8 @@ async def create_speech(
     captions_only, captions = body.captions_only, body.captions
     body = adapted_body(body.without_captions(), service.settings, adapters)
     request = await speech_request(body, _NAME, service, voices, owner)
-    track = CaptionTrack(body.input, body.speaker_names)
     if captions_only is not None:
-        return captions_response(service, request, captions_only, track)
+        return captions_response(service, request, captions_only, CaptionTrack(body.input, body.speaker_names))
     if body.stream_format == "sse":
         check_captions_beside_events(captions)
         events = SpeechEvents(body.audio_format, len(body.input), chunks=x_polyvox_chunks == "1")
@@ -124,6 +123,7 @@ async def create_speech(
             body_format = RecordedAudio.begun(body_format, body.return_timing, downloads, owner)
         if captions is not None:
             request = replace(request, words=True)
+            track = CaptionTrack(body.input, body.speaker_names)
             sidecar = CaptionSidecar.begun(captions, track, downloads, owner)
             body_format = RecordedAudio.captioned(body_format, sidecar)
     if isinstance(body_format, RecordedAudio):
