@@ -23,7 +23,7 @@ from polyvox.service.text_limits import TextLimits
 from polyvox.service.words.timed_engine import timed_engine
 from polyvox.service.words.word_timer import WordTimer
 from polyvox.text.warnings import Warnings
-from polyvox.types import SPEED_RANGE, CodeBlocks
+from polyvox.types import SPEED_RANGE, CodeBlocks, Utterance
 
 _ESTIMATE_ERROR = 1.25
 _ANY_TEXT = "a"
@@ -107,9 +107,7 @@ class SessionPlanner:
             default = replace(request.utterance, voice=self._registry.default_voice(model))
             request = replace(request, utterance=default)
         voice = None if request.resolve_voice is None else await request.resolve_voice()
-        check_numbers(request)
-        utterance = with_code_blocks(request.utterance, CodeBlocks(self._settings.code_blocks))
-        utterance = adapted(utterance, engine, warnings)
+        utterance = self._utterance(request, engine, warnings)
         kind = request.kind or SpeakText(utterance.text, request.utterance.speed)
         if voice is None:
             check_with(engine, utterance, kind, session_id)
@@ -152,6 +150,12 @@ class SessionPlanner:
         elif pronunciation is not None and isinstance(kind, TakesPronunciation):
             kind = await kind.pronounced(pronunciation, engine, request.utterance)
         return replace(request, kind=kind)
+
+    def _utterance(self, request: SpeechRequest, engine: Engine, warnings: Warnings) -> Utterance:
+        """The request's utterance as the engine can speak it."""
+        check_numbers(request)
+        chosen = with_code_blocks(request.utterance, CodeBlocks(self._settings.code_blocks))
+        return adapted(chosen, engine, warnings)
 
     async def _pronunciation(self, request: SpeechRequest, call: CallContext) -> Pronunciation | None:
         """The request's dictionaries; None where it has none."""
