@@ -19,6 +19,7 @@ from benchmarks.cosyvoice_gpu import (
     streams,
 )
 from helpers.replaying import Poisoned
+from helpers.tables import each_row
 from polyvox.engines.cosyvoice.batching import BatchingKernels, captures
 from polyvox.models.cosyvoice.conformer import ConformerConfig
 from polyvox.models.cosyvoice.dit import DiTConfig
@@ -54,7 +55,7 @@ def tiny(version):
     )
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@each_row("version", [2, 3])
 async def test_streams_are_timed_chunk_by_chunk(version):
     async with aclosing(streams(random_networks(tiny(version), CPU), tiny(version), [LOAD, LOAD], None)) as runs:
         measured = [figures async for figures in runs]

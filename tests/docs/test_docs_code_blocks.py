@@ -98,6 +98,7 @@ def test_python_compiles(block: Block) -> None:
     compile(block.text, block.where, "exec")
 
 
+@pytest.mark.long
 @each([block for block in ALL if block.language == "sh"])
 def test_the_commands_exist_with_their_options(block: Block) -> None:
     for command in commands(block.text):

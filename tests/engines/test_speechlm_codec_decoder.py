@@ -8,6 +8,7 @@ import torch
 
 from helpers.fixed_shapes import Fixed
 from helpers.seeded_codec import seeded_codec
+from helpers.tables import each_row
 from helpers.tiny_speechlm import CODEC, CODEC_SEED
 from polyvox.engines.speechlm.codec_decoder import CodecDecoder, CodecShapes
 
@@ -27,7 +28,7 @@ def alone(codes):
     return codec().decode([torch.from_numpy(codes)])[0].numpy()
 
 
-@pytest.mark.parametrize("shapes", [None, (16, 64), (100,), (8, 16)])
+@each_row("shapes", [None, (16, 64), (100,), (8, 16)])
 def test_a_window_is_the_same_alone_in_a_batch_and_padded(shapes):
     replay = Fixed()
     decoder = CodecDecoder(codec(), CPU, shapes and CodecShapes(replay, shapes, max_batch=8))

@@ -81,6 +81,7 @@ def test_the_kernels_are_the_network(config, dtype, rows):
         assert (theirs - ours).abs().max() <= CLOSE[dtype] * theirs.abs().max()
 
 
+@pytest.mark.long
 @torch.inference_mode()
 def test_rounding_to_float8_is_that_of_the_plain_operations_alone_and_in_company():
     model, slots, positions = network(ONE_LAYER), torch.tensor([1, 4]), torch.tensor([70, 3])
@@ -114,6 +115,7 @@ def test_pieces_of_prompts_are_read_as_by_the_network():
         assert (theirs - ours)[: plain.spare].abs().max() <= 1e-5 * theirs.abs().max()
 
 
+@pytest.mark.long
 def test_a_row_does_not_depend_on_how_far_others_reach():
     _, short, _, _ = both(QWEN3, [1, 4], [60, 3], extent=61)
     _, long, _, _ = both(QWEN3, [1, 4], [60, 3], extent=CAPACITY)

@@ -5,13 +5,20 @@ from typing import Annotated
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
-from polyvox.api.middleware.call_contexts import call_of
 from polyvox.api.requests.speech_requests import SpeechAdapter
 from polyvox.service.call_context import CallContext
 from polyvox.service.jobs.downloads import Downloads
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
+
+
+def call_of(scope: Scope) -> CallContext:
+    """The call context of a request or WebSocket."""
+    call = HTTPConnection(scope).state.call
+    assert isinstance(call, CallContext)
+    return call
 
 
 async def _service_of(connection: HTTPConnection) -> SpeechService:

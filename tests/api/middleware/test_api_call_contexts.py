@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
+from polyvox.api.dependencies import call_of
 from polyvox.api.dialects.grpc.call import host_of
-from polyvox.api.middleware.call_contexts import CallContexts, call_of
+from polyvox.api.middleware.call_contexts import CallContexts
 from polyvox.api.refusals import Refusals
 from polyvox.service.call_context import CallContext
 from polyvox.service.keys.client_names import client_name

@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.service.admission.pace import PLAYING, Pace
 
 SERIAL = 10.0
@@ -41,7 +42,7 @@ def test_a_lone_stream_says_nothing_about_many() -> None:
     assert pace.limit == 32
 
 
-@pytest.mark.parametrize("running", [12, 32])
+@each_row("running", [12, 32])
 def test_streams_that_fall_behind_each_other_are_limited_to_as_many_as_are_kept_playing(running: int) -> None:
     pace = Pace(32)
     serial(pace, running)

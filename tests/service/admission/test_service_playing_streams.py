@@ -1,13 +1,12 @@
 """Which streams an engine can serve without a gap for any of them."""
 
-import pytest
-
+from helpers.tables import each_row
 from polyvox.service.admission.playing_streams import PlayingStream, all_keep_playing, has_room
 
 LONG = 60.0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("streams", "capacity", "expected"),
     [
         ([(0, LONG)], 1.0, True),
@@ -25,7 +24,7 @@ def test_what_is_needed_by_any_moment_can_be_made_by_then(streams, capacity, exp
     assert all_keep_playing([PlayingStream(*stream) for stream in streams], capacity) is expected
 
 
-@pytest.mark.parametrize("capacity", [1.1, 1.5, 2.5])
+@each_row("capacity", [1.1, 1.5, 2.5])
 def test_serving_the_most_urgent_first_bears_the_forecast_out(capacity):
     """By small steps: each goes to the stream whose audio ends first."""
     for other in (0.0, 2.0, 6.0, 20.0):
@@ -42,7 +41,7 @@ def test_serving_the_most_urgent_first_bears_the_forecast_out(capacity):
         assert (gap <= 2 * step) is all_keep_playing(streams, capacity)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("streams", "size", "lead", "expected"),
     [
         ([], LONG, 10.0, True),

@@ -18,7 +18,7 @@ WAIT_HEADER = "X-Max-Wait"
 
 
 class CallContexts:
-    """Middleware that notes the call context, once the key is known; `call_of` reads it.
+    """Middleware that notes the call context, once the key is known.
 
     A header that cannot be understood is refused here, before the body is read. `max_wait` is the server's own.
     """
@@ -36,13 +36,6 @@ class CallContexts:
                 await self._refusals.send(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-
-def call_of(scope: Scope) -> CallContext:
-    """The call context of a request or WebSocket."""
-    call = HTTPConnection(scope).state.call
-    assert isinstance(call, CallContext)
-    return call
 
 
 def _context(scope: Scope, longest_wait: float) -> CallContext:

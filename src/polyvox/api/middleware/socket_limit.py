@@ -5,7 +5,7 @@ from collections import Counter
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from polyvox.api.middleware.call_contexts import call_of
+from polyvox.api.dependencies import call_of
 from polyvox.api.refusals import Refusals
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError

@@ -17,8 +17,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.dependencies import call_of
 from polyvox.api.errors import StreamAbortedError
-from polyvox.api.middleware.call_contexts import call_of
 from polyvox.api.refusals import Refusal, Refusals
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.schemas import RequestBody
@@ -132,7 +132,7 @@ class BatchResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """How the door of a path words the error of an item."""
+    """The wording of an item's error by the door of a path."""
 
     refusals: Refusals
     names: FieldNames

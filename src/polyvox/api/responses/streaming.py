@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from polyvox.api.body_format import BodyFormat
+from polyvox.api.dependencies import call_of
 from polyvox.api.errors import StreamAbortedError, note_session
-from polyvox.api.middleware.call_contexts import call_of
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER
 from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
 from polyvox.api.refusals import RETRY_HEADER, SESSION_HEADER

@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from helpers.fakes import ToneEngine, tone_service
 from helpers.realtime_client import PATH, HeardContext, realtime_client
 from helpers.serving import decoded_seconds, served, served_by_granian, wait_for
+from helpers.tables import each_row
 from helpers.virtual_time import VirtualTimeLoop
 from polyvox.api.app import create_app
 from polyvox.api.middleware.auth import owner_of
@@ -436,14 +437,13 @@ def caller(allowed_hosts: list[str] | None = None, **settings: Any) -> TestClien
     return TestClient(create_app(tone_service(**settings), allowed_hosts=allowed_hosts))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options",
     [
         {"headers": {"Authorization": "Bearer key-1"}},
         {"url": f"{PATH}?api_key=key-1"},
         {"subprotocols": ["polyvox", "polyvox-key.key-1"]},
     ],
-    ids=["bearer", "query", "protocol"],
 )
 def test_a_key_may_come_in_three_ways(options: dict[str, Any]) -> None:
     with caller(api_keys=["key-1"]) as client:
@@ -461,7 +461,7 @@ def test_a_key_may_come_in_three_ways(options: dict[str, Any]) -> None:
             assert refusal.value.json()["error"]["code"] == "invalid_api_key"
 
 
-@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+@each_row("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
 def test_a_foreign_host_or_page_is_refused(headers: dict[str, str]) -> None:
     with (
         caller(["speech.example"]) as client,

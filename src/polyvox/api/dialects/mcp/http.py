@@ -10,10 +10,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from polyvox.api.dependencies import call_of
 from polyvox.api.dialects.mcp.server import Context, create_server
 from polyvox.api.dialects.mcp.service_backend import ServiceBackend
 from polyvox.api.dialects.mcp.tools import SpeechTools, ToolLimits
-from polyvox.api.middleware.call_contexts import call_of
 from polyvox.api.requests.body import off_the_loop, parse_json
 from polyvox.errors import OverloadedError
 from polyvox.service.speech import SpeechService

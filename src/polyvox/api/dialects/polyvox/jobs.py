@@ -8,10 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from starlette.responses import StreamingResponse
 
-from polyvox.api.dependencies import Owner, Service, Voices
+from polyvox.api.dependencies import Owner, Service, Voices, call_of
 from polyvox.api.dialects.polyvox.job_bodies import NewJobBody, manuscript_of
 from polyvox.api.door import Door
-from polyvox.api.middleware.call_contexts import call_of
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
