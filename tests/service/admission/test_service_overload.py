@@ -122,6 +122,7 @@ def overloaded(load: float, shortest: float, longest: float, shares: list[float]
 EQUAL = [1.0] * 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("shortest", "longest", "shares", "seconds"),
     [

@@ -387,6 +387,7 @@ async def test_a_stuck_context_does_not_hold_up_others(url: str) -> None:
         assert not stuck.samples
 
 
+@pytest.mark.long
 def test_idle_sockets_and_contexts_end_unless_their_client_pings(monkeypatch: pytest.MonkeyPatch) -> None:
     async def at_once(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
         return work(*given, **named)
