@@ -47,7 +47,7 @@ $(VENV)-%/.installed: tests/clients/requirements-%.txt
 
 clients: $(CLIENTS:%=$(VENV)-%/.installed)  ## The environments of the real clients that tests call the server with.
 
-# This server runs on the CPU. Unless somebody has chosen, it speaks through Wren, which takes a tenth of the full decoder's time.
+# This server runs on the CPU. Unless somebody has chosen, it speaks through Wren, which takes less than a tenth of the full decoder's CPU time.
 ifeq ($(wildcard polyvox.yaml .env)$(POLYVOX_CONFIG)$(POLYVOX_MODELS)$(POLYVOX_DEFAULT_MODEL),)
 serve: export POLYVOX_MODELS = wren,kokoro
 serve: export POLYVOX_DEFAULT_MODEL = wren
@@ -98,8 +98,9 @@ nightly: setup-dev $(VENV)/.installed-ray $(VENV)-vllm/.installed  ## Against a 
 protos: setup-dev  ## The gRPC services' descriptors, from their .proto texts.
 	cd src/polyvox/api/dialects/grpc/protos && $(abspath $(BIN))/python -m grpc_tools.protoc -I. --descriptor_set_out=services.binpb *.proto
 
-docs: setup-dev  ## The settings reference, and the documents as a site in out/docs.
+docs: setup-dev  ## The generated tables, and the documents as a site in out/docs.
 	$(BIN)/python scripts/build_settings_reference.py
+	$(BIN)/python scripts/build_comparison.py
 	$(BIN)/python scripts/build_scopes_table.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir out/docs
 

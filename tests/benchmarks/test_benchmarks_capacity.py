@@ -116,7 +116,7 @@ def test_the_measured_costs_are_those_of_the_documents():
     text = (PAGE.parent / "benchmarks.md").read_text(encoding="utf-8")
     for cost in GPU_COSTS:
         assert f"{cost.ceiling:g}" in text
-    assert "0.079 CPU-seconds" in (PAGE.parent / "engines" / "kokoro.md").read_text(encoding="utf-8")
+    # The CPU costs are those of benchmarks/figures.toml, which tests/docs/test_figures.py compares with the pages.
 
 
 def test_a_codec_costs_more_time_and_fewer_bits_than_samples():

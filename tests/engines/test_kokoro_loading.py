@@ -107,14 +107,18 @@ def test_a_gpu_that_pytorch_cannot_use_is_worth_a_warning_only_where_it_was_aske
     assert network.warning.startswith("PyTorch finds no GPU, so Kokoro runs on ONNX Runtime")
 
 
-def test_wren_runs_on_onnx_runtime_whatever_the_machine_has(machine, monkeypatch):
-    machine()
+def test_wren_runs_where_kokoro_does(machine, monkeypatch):
     monkeypatch.setattr(wren_loading, "load_wren", lambda path, threads: WrenModel(None, None))
+    machine(driver=False)
     network = loaded(kokoro_decoder="wren")
     assert (network.runs_on, network.device, network.warning) == (f"Wren on {CPU_ONLY}", "cpu", "")
-    for settings in ({"kokoro_executor": "native"}, {"kokoro_device": "cuda"}):
-        assert "choose the decoder 'full'" in loaded(kokoro_decoder="wren", **settings).warning
-    assert loaded(kokoro_decoder="full").runs_on == "PyTorch on cuda in float16"
+    machine(fault="its speech is not what it should be")
+    network = loaded(kokoro_decoder="wren")
+    assert network.runs_on == f"Wren on {CPU_ONLY}"
+    assert network.warning.startswith("The GPU failed its test")
+    machine()
+    assert loaded(kokoro_decoder="wren").device == "cuda"
+    assert loaded(kokoro_decoder="wren", kokoro_executor="onnx").device == "cpu"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +126,7 @@ def test_wren_runs_on_onnx_runtime_whatever_the_machine_has(machine, monkeypatch
     [({}, (4, 1)), ({"threads": 2}, (2, 2)), ({"workers": 1}, (1, 4)), ({"workers": 3, "threads": 2}, (3, 2))],
 )
 def test_wren_has_a_worker_on_each_core_unless_the_settings_say_otherwise(machine, monkeypatch, settings, wanted):
-    machine()
+    machine(driver=False)
     monkeypatch.setattr(loading, "share_of_cores", lambda workers: 4 // workers)
     threads = []
     monkeypatch.setattr(wren_loading, "load_wren", lambda path, count: threads.append(count) or WrenModel(None, None))

@@ -71,7 +71,7 @@ class Running:
         self.network.gate.clear()
         task = asyncio.create_task(speech)
         async with asyncio.timeout(60):
-            while len(self.synthesis._predict) < waiting:  # noqa: ASYNC110
+            while len(self.synthesis._plan) < waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         self.network.gate.set()
         return await task
@@ -80,7 +80,8 @@ class Running:
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
     engine, replay, sizes = KokoroEngine(load_settings(**SETTINGS)), Fixed(), defaultdict(list)
-    network = GatedKokoro(tiny_kokoro(), batch, None if lengths is None else GraphShapes(replay, lengths, TOKENS))
+    shapes = None if lengths is None else GraphShapes(replay, replay, lengths, TOKENS)
+    network = GatedKokoro(tiny_kokoro(), batch, shapes)
     network.capture()
     synthesis = BatchedSynthesis(network, lambda report: sizes[report.stage].append(report.size))
     await engine.start_with(synthesis, tiny_voices(folder))

@@ -19,7 +19,7 @@ PATIENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class GpuUsage:
-    """One GPU: its memory in use, by whomever, and the share of time it was busy, None where nobody tells."""
+    """One GPU: its memory in use, by whomever, and the share of time it was busy, None where it is not known."""
 
     index: int
     name: str
@@ -28,7 +28,7 @@ class GpuUsage:
     utilization: float | None = None
 
     def public(self) -> dict[str, int | float | None]:
-        """What a probe without a key may see: no names."""
+        """The part that a probe without a key may see: no names."""
         return {
             "index": self.index,
             "memory_used": self.used_bytes,

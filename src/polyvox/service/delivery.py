@@ -55,7 +55,7 @@ class Delivery:
 
     @property
     def is_direct(self) -> bool:
-        """Whether chunks pass through unchanged."""
+        """True if chunks pass through unchanged."""
         same_rate = self.sample_rate == self.source_rate
         return same_rate and self.tempo == 1.0 and self.loudness is None and self.volume == 1.0
 

@@ -6,7 +6,7 @@ from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
 from helpers.tables import each_row
 from polyvox.api.dialects.elevenlabs.premade_voices import PREMADE
-from polyvox.engines.kokoro.voices import catalogue
+from polyvox.engines.kokoro.voices import VOICES
 
 KEY = {"xi-api-key": "secret"}
 RACHEL = "21m00Tcm4TlvDq8ikWAM"
@@ -108,6 +108,6 @@ async def test_speech_asks_for_the_key_too():
 
 
 async def test_the_built_in_list_names_voices_that_kokoro_has():
-    known = {voice.id for voice in catalogue()}
+    known = {voice.id for voice in VOICES}
     assert {one.target for one in PREMADE} <= known
     assert len({one.id for one in PREMADE}) == len({one.name for one in PREMADE}) == len(PREMADE)

@@ -37,7 +37,7 @@ class ResponseStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResponsePlan:
-    """What a response says and how; `conversation` is None for one outside of it."""
+    """The words of a response, and their options; `conversation` is None for one outside of it."""
 
     text: str
     options: SpeechOptions
