@@ -25,6 +25,7 @@ RECORDS = (
     "polyvox.service.speech",
     "polyvox.service.session",
     "polyvox.service.call_context",
+    "polyvox.service.admission.queue",
     "polyvox.service.admission.ticket",
 )
 """Beginnings of the modules whose records hand a request on from its door to its session."""

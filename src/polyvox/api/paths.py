@@ -47,10 +47,10 @@ class SharedPaths:
     paths: Sequence[str]
     prefix: str
     value: str = ""
-    """What the header has to contain, where others send it too."""
+    """Part of the header's value, where others send the header too."""
 
     def is_sent(self, headers: Headers) -> bool:
-        """Whether one of its clients sent these headers."""
+        """True for headers of one of its clients."""
         return self.header in headers and self.value in headers[self.header]
 
 

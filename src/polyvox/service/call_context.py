@@ -1,4 +1,4 @@
-"""Who calls: whom a request is counted for, whose things it may use, and how long it waits."""
+"""The caller of a request: whom it is counted for, whose things it may use, and how long it waits."""
 
 from dataclasses import dataclass
 

@@ -67,7 +67,7 @@ _NEXT: Mapping[SessionState, frozenset[SessionState]] = {
 
 @dataclass(slots=True)
 class _Progress:
-    """What a session has produced so far, and the time it took."""
+    """Audio produced so far, and the time it took."""
 
     opened: float
     chunks: int = 0
@@ -102,7 +102,7 @@ class Session:
         trace: SessionTrace | None = None,
     ) -> None:
         self.allowance = allowance
-        """How its key or address stands to its limits."""
+        """Use of its key or address, held against their limits."""
         self.output = output
         self.executor = executor
         self._plan = plan
@@ -159,7 +159,7 @@ class Session:
 
     @property
     def cache(self) -> CacheUse | None:
-        """How it has to do with the cache of speech; None for speech that is not cached."""
+        """Its entry in the cache of speech; None for speech that is not cached."""
         return self._plan.cache_use
 
     @property
@@ -205,7 +205,7 @@ class Session:
 
     @property
     def _deadline(self) -> float:
-        """When the request has lived too long, time without text not counted."""
+        """Time at which the request has lived too long; time without text is not counted."""
         return self._progress.opened + self._plan.deadline + self._progress.idle_seconds
 
     @property
@@ -328,7 +328,7 @@ class Session:
 
     @property
     def _is_heard(self) -> bool:
-        """Whether somebody may listen while it is made: nobody does so to a background request."""
+        """True if somebody may listen while it is made: nobody does so to a background request."""
         return not (self._plan.from_cache or self._plan.call.background)
 
     def _settle(self, task: "asyncio.Task[None]") -> None:

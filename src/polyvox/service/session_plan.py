@@ -1,4 +1,4 @@
-"""What a session will do, fixed before it starts."""
+"""The plan of a session, fixed before it starts."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ class SessionPlan:
 
     @property
     def from_cache(self) -> bool:
-        """Whether no model is asked."""
+        """True if no model is asked."""
         return self.cached is not None
 
     @property
@@ -52,7 +52,7 @@ class SessionPlan:
 
     @property
     def cache_use(self) -> CacheUse | None:
-        """How it has to do with the cache; None for speech that is not cached."""
+        """Its entry in the cache; None for speech that is not cached."""
         return None if self.key is None else CacheUse(self.key, None if self.cached is None else self.cached.age)
 
     @property

@@ -1,12 +1,12 @@
 """From a request to the plan of its session: its kind, markup, voice, pronunciation, and its key in the cache."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from polyvox.config import Settings
 from polyvox.engines.base import Engine
 from polyvox.errors import TextError
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.admission.quickest_pace import QuickestPace
 from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
 from polyvox.service.cache.speech_key import speech_key
@@ -31,22 +31,26 @@ _ANY_TEXT = "a"
 
 
 class SessionPlanner:
-    """Reads requests and looks up what they name; the plan of a session depends on nothing else."""
+    """Reads requests and looks up what they name; the plan of a session depends on nothing else.
+
+    `least_seconds` is the time that a model needs at least for so many seconds of audio, 0 while that is not known.
+    """
 
     def __init__(
         self,
         settings: Settings,
         registry: Registry,
         limits: TextLimits,
+        least_seconds: Callable[[str, float], float],
         dictionaries: Dictionaries,
         cache: SpeechCache,
         executor: DeviceExecutor,
         timing_threads: int,
     ) -> None:
-        self.pace = QuickestPace()
         self._settings = settings
         self._registry = registry
         self._limits = limits
+        self._least_seconds = least_seconds
         self._dictionaries = dictionaries
         self._cache = cache
         self._executor = executor
@@ -65,7 +69,7 @@ class SessionPlanner:
         utterance, deadline = request.utterance, self._settings.deadline_seconds
         speed = utterance.speed if utterance.speed in SPEED_RANGE else 1.0
         seconds = self._limits.check(utterance.text, speed)
-        needed = self.pace.needed(model, seconds)
+        needed = self._least_seconds(model, seconds)
         if whole and needed > deadline * _ESTIMATE_ERROR:
             raise TextError(
                 f"The text takes about {seconds / 60:,.0f} minutes to speak, and this server at least {needed:,.0f} s "

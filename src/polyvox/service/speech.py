@@ -9,12 +9,12 @@ import structlog
 from polyvox.config import Settings
 from polyvox.errors import OverloadedError, PolyvoxError, UnavailableError, status_of
 from polyvox.runtime.device_executor import DeviceExecutor
-from polyvox.service.admission.admission import Admission
 from polyvox.service.admission.batch_slots import BatchSlots
+from polyvox.service.admission.controller import AdmissionController
 from polyvox.service.admission.pending_bodies import PendingBodies
+from polyvox.service.admission.queue import Job
 from polyvox.service.admission.side_work import SideWork
 from polyvox.service.admission.slotless import SlotlessTicket
-from polyvox.service.admission.ticket import Job
 from polyvox.service.cache.speech_cache import SpeechCache
 from polyvox.service.call_context import CallContext
 from polyvox.service.keys.access import require
@@ -57,7 +57,7 @@ class SpeechService:
         self.cache = SpeechCache(settings, metrics)
         self.executor = DeviceExecutor("polyvox-audio", min(4, os.cpu_count() or 1))
         """Threads on which audio is processed and encoded."""
-        self._admission = Admission(
+        self._admission = AdmissionController(
             settings.max_sessions,
             settings.max_queue,
             adaptive=settings.adaptive_sessions,
@@ -68,7 +68,14 @@ class SpeechService:
         self.side_work = SideWork(threads, settings.side_work_queue, settings.side_work_chars, metrics.side_refused)
         self.side_requests = SideRequests(self._hold, self.side_work, limits, self.accounts.access)
         self._planner = SessionPlanner(
-            settings, registry, limits, self.dictionaries, self.cache, self.executor, timing_threads=threads
+            settings,
+            registry,
+            limits,
+            self._admission.least_seconds,
+            self.dictionaries,
+            self.cache,
+            self.executor,
+            timing_threads=threads,
         )
         self._sessions = OpenSessions(settings, metrics, self.executor, self.cache)
         self._refusal = "The server is starting; try again in a moment."
@@ -104,7 +111,7 @@ class SpeechService:
 
     @property
     def ready(self) -> Readiness:
-        """Whether the service can speak."""
+        """Readiness to speak, with the reasons against it."""
         models = self.registry.models()
         reasons = {model.id: model.reason for model in models if not model.available}
         if self._refusal:
@@ -151,7 +158,7 @@ class SpeechService:
             self.metrics.requested(request.door, model)
 
     async def _counted(self, call: CallContext) -> tuple[Holder | None, Level | None]:
-        """Whom a call is counted for, held against the limit of requests.
+        """The holder that a call is counted for, held against its limit of requests.
 
         A batch or a job is counted as one when it is sent.
         """
@@ -208,7 +215,7 @@ class SpeechService:
         session = self._sessions.open(plan, ticket, allowance, trace)
         if not plan.from_cache:
             session.task.add_done_callback(
-                lambda _: self._planner.pace.observe(plan.model, session.audio_seconds, session.busy_seconds)
+                lambda _: self._admission.completed(plan.model, session.audio_seconds, session.busy_seconds)
             )
         self._end_with_key(session, owner_in(plan.call.client))
         return session
@@ -220,7 +227,7 @@ class SpeechService:
             session.task.add_done_callback(lambda _: calls.remove(owner, end))
 
     def _job(self, plan: SessionPlan) -> Job:
-        """What admission has to know of a plan."""
+        """A plan as admission knows it."""
         return Job(
             plan.model,
             plan.call.client,

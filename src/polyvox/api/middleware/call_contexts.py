@@ -64,6 +64,6 @@ def _max_wait(given: str | None, longest: float) -> float:
 
 
 def _takes_cached(cache_control: str) -> bool:
-    """Whether the caller takes speech that was made before."""
+    """True unless the caller refuses speech that was made before."""
     asked = {part.strip().lower() for part in cache_control.split(",")}
     return not asked & {"no-cache", "no-store"}

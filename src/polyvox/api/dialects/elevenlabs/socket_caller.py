@@ -1,4 +1,4 @@
-"""Who has opened a socket, what its address asks of every context, and the requests that contexts become."""
+"""The client of a socket: what its address asks of every context, and the requests that contexts become."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -45,7 +45,7 @@ class SocketCaller:
 
     @property
     def late_words(self) -> bool:
-        """Whether words are timed only after they were spoken."""
+        """True where words are timed only after they were spoken."""
         return VoiceDirectory.of(self.service, self.voices, self.call.owner, self.fields.model_id).late_words
 
     def context(self, request: SpeechRequest) -> SpeechContext:

@@ -1,4 +1,4 @@
-"""Who has opened a socket, and the requests that its messages become."""
+"""The client of a socket, and the requests that its messages become."""
 
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ class Caller:
     connection_id: str | None = None
 
     async def request(self, start: Start) -> SpeechRequest:
-        """What a `start` asks for, still without a text."""
+        """The request of a `start`, still without a text."""
         request = await speech_request(start.speech_body(), NAME, self.service, self.voices, self.call.owner)
         return replace(request, kind=None, words=start.word_timings)
 
