@@ -41,6 +41,7 @@ def test_a_chunk_without_samples_is_never_late() -> None:
     assert not playback.add(9.0, 0.0)
 
 
+@pytest.mark.long
 @pytest.mark.anyio
 @each_row(("delay", "background", "gaps"), [(0.0, False, 0), (2 * CHUNK, False, 2), (2 * CHUNK, True, 0)])
 async def test_gaps_of_a_stream_that_is_heard_are_counted(delay: float, background: bool, gaps: int) -> None:

@@ -105,6 +105,7 @@ class FailsOnce(ToneEngine):
             yield chunk
 
 
+@pytest.mark.long
 def test_an_engine_that_fails_once_is_asked_again_and_one_that_always_fails_is_given_up():
     engine = FailsOnce()
     assert len(narrated(lambda narrator, service: spoken(narrator), engine)) == engine.chunks
