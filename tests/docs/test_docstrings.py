@@ -19,7 +19,6 @@ REWRITTEN = (
     "api/middleware/clients.py",
     "api/responses/cached_answers.py",
     "api/shared_paths.py",
-    "service/admission/",
     "service/session.py",
     "service/speech.py",
     "service/speech_source.py",
