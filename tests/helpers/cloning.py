@@ -139,7 +139,11 @@ class Studio:
             metrics=self.speech.metrics,
         )
         self.voices = VoiceService(
-            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(FolderLocation(folder / "voices"))
+            self.speech.settings,
+            self.speech.registry,
+            self.prompts,
+            AsyncVoiceStore(FolderLocation(folder / "voices")),
+            self.speech.accounts.access,
         )
 
     def events(self, kind: str, event: str) -> float:

@@ -122,7 +122,11 @@ class GrpcStudio(Studio):
             metrics=self.speech.metrics,
         )
         self.voices = VoiceService(
-            self.speech.settings, self.speech.registry, self.prompts, AsyncVoiceStore(FolderLocation(folder / "voices"))
+            self.speech.settings,
+            self.speech.registry,
+            self.prompts,
+            AsyncVoiceStore(FolderLocation(folder / "voices")),
+            self.speech.accounts.access,
         )
 
     @property

@@ -88,7 +88,8 @@ def making_server(folder: Path, gpus: Sequence[GpuUsage] = (), **settings: Any) 
         transcriber=SimpleTranscriber(),
         metrics=speech.metrics,
     )
-    voices = VoiceService(speech.settings, speech.registry, prompts, AsyncVoiceStore(FolderLocation(folder / "voices")))
+    store = AsyncVoiceStore(FolderLocation(folder / "voices"))
+    voices = VoiceService(speech.settings, speech.registry, prompts, store, speech.accounts.access)
     fits = SteppingFits()
     fitting = FittingService(speech.settings, voices, fits, check=lambda settings: None)
     with served(speech, voices, fitting=fitting) as url:

@@ -16,6 +16,7 @@ from helpers.serving import served_by_granian, served_by_uvicorn
 from polyvox.api.door import Door
 from polyvox.api.doors import DOORS
 from polyvox.api.middleware.key_sources import KeySources
+from polyvox.service.keys.operations import Operation
 from polyvox.service.telemetry.logs import configure_logging
 
 KEY, WRONG = "sesame-5aa1", "sesame-wrong"
@@ -37,7 +38,12 @@ async def number(of: int) -> dict[str, int]:
 
 
 SOURCES = KeySources(headers=("x-api-key",), queries=("api_key",), protocols=("page-key.",))
-DOOR = Door("logged", router, keys={"/logged/*": SOURCES})
+DOOR = Door(
+    "logged",
+    router,
+    keys={"/logged/*": SOURCES},
+    operations={"GET /logged/*": Operation.LIST, "WS /logged/*": Operation.SPEAK},
+)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from polyvox.cli.main import app
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError
 from polyvox.server.certificate import Certificate
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 
 SPEECH = {"input": "Hello there.", "response_format": "pcm"}
@@ -44,7 +45,7 @@ async def echo(websocket: WebSocket) -> None:
     await websocket.close()
 
 
-WITH_ECHO = (*DOORS, Door("tls", router))
+WITH_ECHO = (*DOORS, Door("tls", router, operations={"WS /tls/echo": Operation.SPEAK}))
 
 
 @pytest.fixture(scope="module")

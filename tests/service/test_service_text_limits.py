@@ -3,6 +3,7 @@
 import pytest
 
 from helpers.fakes import ToneEngine, running, tone_service
+from helpers.tables import each_row
 from polyvox.errors import MarkupError, TextError
 from polyvox.service.admission.capacity import ThroughputEstimator
 from polyvox.service.speech_request import SpeechRequest
@@ -12,7 +13,7 @@ from polyvox.types import Utterance
 LIMITS = TextLimits(100_000, 300.0, 21_600.0)
 
 
-@pytest.mark.parametrize("text", ["lorem ipsum " * 8_333, "一" * 100_000, "a" + "[pause:10s]" * 30])
+@each_row("text", ["lorem ipsum " * 8_333, "一" * 100_000, "a" + "[pause:10s]" * 30])
 def test_a_long_chapter_is_taken(text: str) -> None:
     assert LIMITS.check(text, 1.0) > 0
 

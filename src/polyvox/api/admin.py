@@ -6,11 +6,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 from starlette.responses import JSONResponse
 
-from polyvox.api.dependencies import Service, Voices
+from polyvox.api.dependencies import Owner, Service, Voices
 from polyvox.api.dialects.cosyvoice.rust_metrics import RustServerMetrics
 from polyvox.api.middleware.origins import refuse_foreign_pages
 from polyvox.api.requests.schemas import PRINTABLE, ErrorBody
 from polyvox.errors import ForbiddenError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 
 router = APIRouter(tags=["operation"])
@@ -18,8 +19,13 @@ router = APIRouter(tags=["operation"])
 TAGS = {"operation": "Probes, metrics, and models in memory."}
 PUBLIC = ("/", "/health", "/ready")
 """Paths that need no key."""
-ADMIN = ("/metrics", "/dev/unload", "/dev/reload", "/debug/*")
-"""Paths that need a key with the scope `admin`."""
+OPERATIONS = {
+    **dict.fromkeys((f"GET {path}" for path in PUBLIC), Operation.PROBE),
+    "GET /v1": Operation.LIST,
+    "POST /dev/unload": Operation.CHANGE_MODELS,
+    "POST /dev/reload": Operation.CHANGE_MODELS,
+    "GET /metrics": Operation.READ_METRICS,
+}
 UNTRACED = ("/metrics",)
 """Further paths that monitors ask for all the time."""
 
@@ -79,13 +85,13 @@ async def ready(service: Service, voices: Voices) -> JSONResponse:
 
 
 @router.post("/dev/unload", responses=_ADMIN_ERRORS, dependencies=[Depends(refuse_foreign_pages)])
-async def unload(service: Service, model: _NamedModel = None) -> dict[str, Any]:
+async def unload(service: Service, owner: Owner, model: _NamedModel = None) -> dict[str, Any]:
     """Unload a model, or all but the default one, to free its memory; the next request that names it loads it again.
 
     `busy` has those that stay loaded since requests use them; a model that is named and in use is answered 409.
     """
     _check_unload(service)
-    done = await service.registry.unload(model)
+    done = await service.unload(model, owner)
     return {"status": "unloaded", "models": done.models, "busy": done.busy}
 
 
@@ -94,10 +100,10 @@ async def unload(service: Service, model: _NamedModel = None) -> dict[str, Any]:
     responses=_ADMIN_ERRORS | {503: {"description": "It cannot be loaded, or not within `model_load_seconds`."}},
     dependencies=[Depends(refuse_foreign_pages)],
 )
-async def reload(service: Service, model: _NamedModel = None) -> dict[str, Any]:
+async def reload(service: Service, owner: Owner, model: _NamedModel = None) -> dict[str, Any]:
     """Load a model anew from its files, the default one unless named; also one whose last load has failed."""
     _check_unload(service)
-    return {"status": "loaded", "model": (await service.registry.reload(model)).id}
+    return {"status": "loaded", "model": (await service.reload(model, owner)).id}
 
 
 def _check_unload(service: SpeechService) -> None:
@@ -108,7 +114,8 @@ def _check_unload(service: SpeechService) -> None:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(service: Service) -> Response:
+async def metrics(service: Service, owner: Owner) -> Response:
     """Counters in Prometheus' text format."""
+    service.accounts.access.require(Operation.READ_METRICS, owner)
     await service.metrics.gpus.sample()
     return Response(service.metrics.render(RustServerMetrics(service.metrics)), media_type=service.metrics.content_type)

@@ -131,13 +131,14 @@ def _run(work: "Callable[[Dictionaries, str], Awaitable[T]]", key: str | None, d
     """Do something with the dictionaries of an owner."""
     from polyvox.api.middleware.auth import owner_of
     from polyvox.installation import load_settings
+    from polyvox.service.keys.access import OperatorAccess
     from polyvox.service.pronunciation.dictionaries import Dictionaries
     from polyvox.voices.records import SHARED_OWNER
 
     settings = load_settings(data_dir=data_dir)
 
     async def done() -> T:
-        store = Dictionaries(settings)
+        store = Dictionaries(settings, OperatorAccess())
         try:
             return await work(store, SHARED_OWNER if key is None else owner_of(key))
         finally:

@@ -30,10 +30,12 @@ from polyvox.service.cache.model_fingerprint import ModelFingerprints
 from polyvox.service.cache.speech_cache import SpeechCache, SpeechKey
 from polyvox.service.cache.speech_key import speech_key
 from polyvox.service.delivery import Delivery
+from polyvox.service.keys.access import require
 from polyvox.service.keys.accounts import Accounts
+from polyvox.service.keys.client_names import owner_in
 from polyvox.service.keys.counters import Level
-from polyvox.service.keys.limiter import Allowance, Holder, require
-from polyvox.service.keys.record import Scope
+from polyvox.service.keys.limiter import Allowance, Holder
+from polyvox.service.keys.operations import Operation
 from polyvox.service.kinds.request_kind import (
     CollectsWarnings,
     RequestKind,
@@ -46,7 +48,7 @@ from polyvox.service.kinds.stream_in import SpeakStream
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.pronunciation.pronunciation import Pronunciation
 from polyvox.service.registry.model_loader import Hold
-from polyvox.service.registry.registry import Readiness, Registry
+from polyvox.service.registry.registry import ModelInfo, Readiness, Registry, Unloaded
 from polyvox.service.request_checks import (
     adapted,
     check_numbers,
@@ -125,8 +127,8 @@ class SpeechService:
         self.side_work = SideWork(
             _side_threads(), settings.side_work_queue, settings.side_work_chars, metrics.side_refused
         )
-        self.side_requests = SideRequests(self._hold, self.side_work, self._limits)
-        self.dictionaries = Dictionaries(settings, metrics.slow_patterns)
+        self.side_requests = SideRequests(self._hold, self.side_work, self._limits, self.accounts.access)
+        self.dictionaries = Dictionaries(settings, self.accounts.access, metrics.slow_patterns)
         self.cache = SpeechCache(settings, metrics)
         self._fingerprints = ModelFingerprints(settings)
         self._chunk_log: ChunkLog | None = None
@@ -225,7 +227,7 @@ class SpeechService:
         holder = limiter.holder(request.client)
         if holder is None:
             return _Caller(None, None)
-        require(holder.scopes, Scope.SPEAK)
+        require(holder.scopes, Operation.SPEAK)
         return _Caller(holder, None if request.background else await limiter.count_request(holder))
 
     async def count_request(self, client: str) -> None:
@@ -233,8 +235,18 @@ class SpeechService:
         limiter = self.accounts.limiter
         holder = limiter.holder(client)
         if holder is not None:
-            require(holder.scopes, Scope.SPEAK)
+            require(holder.scopes, Operation.SPEAK)
             await limiter.count_request(holder)
+
+    async def unload(self, model: str | None, owner: str) -> Unloaded:
+        """Unload a model, or all but the default one."""
+        self.accounts.access.require(Operation.CHANGE_MODELS, owner)
+        return await self.registry.unload(model)
+
+    async def reload(self, model: str | None, owner: str) -> ModelInfo:
+        """Load a model anew from its files, the default one unless named."""
+        self.accounts.access.require(Operation.CHANGE_MODELS, owner)
+        return await self.registry.reload(model)
 
     async def output(self, request: SpeechRequest) -> SpeechOutput:
         """Check all of a request but its text, which may come later; a model that is not loaded yet is loaded."""
@@ -274,6 +286,7 @@ class SpeechService:
         session = Session(plan, ticket, self.metrics, self._executor, output, allowance, self._chunk_log, trace)
         self._sessions.add(session)
         session.task.add_done_callback(lambda _: self._settle(session))
+        self._end_with_key(session, owner_in(request.client))
         if isinstance(source.kind, SpeakStream):
             source.kind.on_idle = session.idle
         return session
@@ -429,6 +442,12 @@ class SpeechService:
         if self._refusal:
             raise UnavailableError(self._refusal)
         return self.registry.engine(model)
+
+    def _end_with_key(self, session: Session, owner: str | None) -> None:
+        if owner:
+            calls, end = self.accounts.calls, session.cancel
+            calls.add(owner, end)
+            session.task.add_done_callback(lambda _: calls.remove(owner, end))
 
     def _settle(self, session: Session) -> None:
         self._sessions.discard(session)

@@ -2,12 +2,13 @@
 
 import pytest
 
+from helpers.tables import each_row
 from polyvox.service.admission.schedulability import PlayingStream, StartForecast, has_room, is_schedulable
 
 LONG = 60.0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("streams", "capacity", "expected"),
     [
         ([(0, LONG)], 1.0, True),
@@ -25,7 +26,7 @@ def test_what_is_needed_by_any_moment_can_be_made_by_then(streams, capacity, exp
     assert is_schedulable([PlayingStream(*stream) for stream in streams], capacity) is expected
 
 
-@pytest.mark.parametrize("capacity", [1.1, 1.5, 2.5])
+@each_row("capacity", [1.1, 1.5, 2.5])
 def test_serving_the_most_urgent_first_bears_the_forecast_out(capacity):
     """By small steps: each goes to the stream whose audio ends first."""
     for other in (0.0, 2.0, 6.0, 20.0):
@@ -42,7 +43,7 @@ def test_serving_the_most_urgent_first_bears_the_forecast_out(capacity):
         assert (gap <= 2 * step) is is_schedulable(streams, capacity)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("streams", "size", "lead", "expected"),
     [
         ([], LONG, 10.0, True),

@@ -1,19 +1,23 @@
 """Webhooks go to allowed hosts at checked addresses, are signed, and never hold a job up."""
 
 import asyncio
+import base64
 import contextlib
 import hashlib
 import hmac
 import json
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from helpers.fakes import tone_settings
 from helpers.job_client import job_client
+from helpers.tables import each_row
 from polyvox.errors import ForbiddenError, InvalidRequestError
 from polyvox.service.jobs import webhook
 from polyvox.service.jobs.webhook import Webhooks
@@ -26,7 +30,10 @@ ALLOWED = {"job_webhook_hosts": ["hooks.example.org"], "job_webhook_secret": "a 
 
 
 def webhooks(
-    answer: Callable[[httpx.Request], httpx.Response], addresses: Sequence[str] = (PUBLIC,), **settings: Any
+    answer: Callable[[httpx.Request], httpx.Response],
+    addresses: Sequence[str] = (PUBLIC,),
+    clock: Callable[[], float] = lambda: 1_000.0,
+    **settings: Any,
 ) -> Webhooks:
     async def resolve(_: str) -> Sequence[str]:
         return addresses
@@ -35,7 +42,7 @@ def webhooks(
         tone_settings(**ALLOWED | settings),
         resolve=resolve,
         transport=lambda _: httpx.MockTransport(answer),
-        clock=lambda: 1_000.0,
+        clock=clock,
     )
 
 
@@ -56,7 +63,51 @@ async def test_a_message_goes_to_the_checked_address_with_a_signature():
     assert request.content == body
 
 
-@pytest.mark.parametrize(
+async def test_standard_webhooks_own_library_takes_a_message_and_refuses_a_forged_one(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(webhook, "PAUSES", (0.0,))
+    key = bytes(range(32))
+    body = b'{"id":"job_1"}'
+    for secret in ("whsec_" + base64.b64encode(key).decode(), key.hex()):
+        seen: list[httpx.Request] = []
+
+        def answer(request: httpx.Request, seen: list[httpx.Request] = seen) -> httpx.Response:
+            seen.append(request)
+            return httpx.Response(500 if len(seen) == 1 else 204)
+
+        assert await webhooks(answer, clock=time.time, job_webhook_secret=secret).deliver(HOOK, body, "job_1")
+        receiver = Webhook(secret if secret.startswith("whsec_") else secret.encode())
+        for request in seen:
+            assert receiver.verify(request.content, dict(request.headers)) == {"id": "job_1"}
+            with pytest.raises(WebhookVerificationError):
+                receiver.verify(b'{"id":"job_2"}', dict(request.headers))
+        first, again = (request.headers["webhook-id"] for request in seen)
+        assert first == again
+
+
+async def test_messages_have_ids_of_their_own_and_no_signature_without_a_secret():
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(204)
+
+    hooks = webhooks(answer, job_webhook_secret=None)
+    for body in (b'{"status":"failed"}', b'{"status":"done"}'):
+        assert await hooks.deliver(HOOK, body, "job_1")
+    assert len({request.headers["webhook-id"] for request in seen}) == 2
+    assert not any("webhook-signature" in request.headers for request in seen)
+
+
+def test_a_secret_that_is_no_base64_is_refused_and_not_shown():
+    for secret in ("whsec_not base64!", "whsec_", "whsec_A", ""):
+        with pytest.raises(InvalidRequestError, match="job_webhook_secret") as refused:
+            tone_settings(job_webhook_secret=secret)
+        assert "not base64!" not in str(refused.value)
+
+
+@each_row(
     ("url", "error"),
     [
         ("https://elsewhere.example.org/", ForbiddenError),

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.fakes import ToneEngine, tone_settings
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.pronunciation.arriving_pronunciation import ArrivingPronunciation
 from polyvox.service.pronunciation.dictionaries import Dictionaries
 from polyvox.service.pronunciation.pronunciation import Pronunciation
@@ -30,7 +31,7 @@ ENTRIES = (
 
 def arriving() -> ArrivingPronunciation:
     lexicon = Lexicon([Dictionary("a", ENTRIES)])
-    pronunciation = Pronunciation(Dictionaries(tone_settings()), lexicon, "", 100_000)
+    pronunciation = Pronunciation(Dictionaries(tone_settings(), OperatorAccess()), lexicon, "", 100_000)
     return ArrivingPronunciation(pronunciation, ToneEngine(), Utterance("", "low"), Warnings())
 
 

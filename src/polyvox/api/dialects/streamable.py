@@ -26,10 +26,11 @@ from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, UnavailableError
-from polyvox.service.admission.side_work import SideWork
+from polyvox.service.keys.operations import Operation
+from polyvox.service.side_requests import SideRequests
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voice_resolver import ResolvedVoice
-from polyvox.text.grapheme_frontend import GraphemeFrontend, one_line
+from polyvox.text.grapheme_frontend import one_line
 from polyvox.types import NormalizationOptions
 from polyvox.voices.references import InlineVoice
 
@@ -110,17 +111,16 @@ async def clone_speech(request: Request, service: Service, voices: Voices, owner
 @router.post(
     "/normalize", response_model=dict[str, Any], responses={code: SPEECH_ERRORS[code] for code in (400, 429, 503)}
 )
-async def normalize(body: NormalizeBody, service: Service) -> Response:
+async def normalize(body: NormalizeBody, service: Service, owner: Owner) -> Response:
     """The text as the codec language model would read it: in one line, without markup, with a full stop."""
     if body.mode == "llm":
         raise UnavailableError("This server normalises text by rules; send mode 'rule' or 'spoken'.", field="mode")
-    service.side_work.check_text(body.input, "input")
-    return SideResponse(partial(_normalized_json, body, service.side_work))
+    return SideResponse(partial(_normalized_json, body, service.side_requests, owner))
 
 
-async def _normalized_json(body: NormalizeBody, side_work: SideWork) -> bytes:
+async def _normalized_json(body: NormalizeBody, side_requests: SideRequests, owner: str) -> bytes:
     options = NormalizationOptions(normalize=body.normalize_malaysian or body.mode == "spoken")
-    blocks = await side_work.run_pieces(partial(GraphemeFrontend().normalized_blocks, body.input, options))
+    blocks = await side_requests.normalized(body.input, options, owner=owner)
     return json.dumps({"output": one_line(blocks), "mode": body.mode}, ensure_ascii=False).encode()
 
 
@@ -201,4 +201,9 @@ DOOR = Door(
     },
     recordings=["/v1/audio/vc*"],
     adapter=adapt_speech,
+    operations={
+        "POST /v1/audio/vc": Operation.SPEAK,
+        "POST /v1/audio/normalize": Operation.READ_TEXT,
+        "GET /v1/audio/speaker": Operation.LIST,
+    },
 )

@@ -20,6 +20,7 @@ from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
 from polyvox.errors import InvalidRequestError, NotFoundError, UnknownVoiceError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.prompts import CacheKind
 from polyvox.service.voices.voice_resolver import ResolvedVoice
@@ -224,5 +225,10 @@ DOOR = Door(
     wordings={"/v1/zipvoice/*": plain_detail},
     field_names={"/v1/zipvoice/audio/speech": AUDIO_FIELD_NAMES},
     recordings=["/v1/zipvoice/*"],
-    registered=["/v1/zipvoice/voices*"],
+    operations={
+        "POST /v1/zipvoice/audio/speech": Operation.SPEAK,
+        "GET /v1/zipvoice/voices*": Operation.READ_VOICES,
+        "POST /v1/zipvoice/voices/*": Operation.CHANGE_VOICES,
+        "DELETE /v1/zipvoice/voices/*": Operation.CHANGE_VOICES,
+    },
 )

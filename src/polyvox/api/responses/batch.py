@@ -17,13 +17,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.errors import StreamAbortedError
 from polyvox.api.middleware.clients import client_of, owner_of
 from polyvox.api.refusals import Refusal, Refusals
 from polyvox.api.requests.body import off_the_loop
 from polyvox.api.requests.schemas import RequestBody
 from polyvox.api.responses.batch_archive import Archive, MultipartArchive, ZipArchive
 from polyvox.api.responses.client_writer import ClientWriter, ended_or_left
-from polyvox.api.responses.streaming import FieldNames, StreamAbortedError
+from polyvox.api.responses.streaming import FieldNames
 from polyvox.audio.encode import AudioFormat
 from polyvox.config import Settings
 from polyvox.errors import DeadlineError, EngineError, InvalidRequestError, OverloadedError, PolyvoxError, QuotaError
@@ -130,7 +131,7 @@ class BatchResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """How the door of a path words the error of an item."""
+    """The wording of an item's error by the door of a path."""
 
     refusals: Refusals
     names: FieldNames

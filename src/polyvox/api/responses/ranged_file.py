@@ -13,9 +13,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from polyvox.api.errors import StreamAbortedError
 from polyvox.api.responses.cached_answers import has_tag
 from polyvox.api.responses.client_writer import ClientWriter, ended_or_left
-from polyvox.api.responses.streaming import StreamAbortedError
 from polyvox.errors import NotFoundError, RangeError, StalledError
 
 _RANGE = re.compile(r"bytes\s*=\s*(\d{0,18})\s*-\s*(\d{0,18})", re.ASCII | re.IGNORECASE)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from polyvox.api.body_format import BodyFormat
-from polyvox.api.errors import note_session
+from polyvox.api.errors import StreamAbortedError, note_session
 from polyvox.api.middleware.clients import client_of, max_wait_of, owner_of
 from polyvox.api.middleware.request_ids import REQUEST_ID_HEADER, given_request_id
 from polyvox.api.rate_headers import RATE_HEADERS, rate_headers
@@ -62,10 +62,6 @@ FieldNames = Mapping[str, str | None]
 _LINEAR = ("audio/pcm", "audio/wav", "audio/L16")
 
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
-
-
-class StreamAbortedError(Exception):
-    """Raised to the HTTP server so that it cuts the connection: a truncated body must not look complete."""
 
 
 class SpeechResponse(Response):

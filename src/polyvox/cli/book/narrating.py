@@ -16,6 +16,7 @@ from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.config import Settings
 from polyvox.errors import ConflictError, NotFoundError
 from polyvox.service.jobs.narrator import Narrator
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import running_service
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -38,7 +39,7 @@ async def narrate_book(job: BookJob, settings: Settings) -> None:
     """Narrate and bind a book, or what is left of it."""
     console = Console(stderr=True)
     async with running_service(settings) as service:
-        voices = VoiceService.for_service(service)
+        voices = VoiceService.for_service(service, OperatorAccess())
         try:
             await _narrate(job, service, voices, console)
         finally:
@@ -129,7 +130,7 @@ def _chapter(narration: Narration, progress: NarrationProgress) -> str:
 
 
 def pace(first: NarrationProgress, now: NarrationProgress, seconds: float) -> str:
-    """How fast the book is made, and how long it will still take; `first` is where this run began."""
+    """The speed at which the book is made, and the time that it will still take; `first` is where this run began."""
     done = now.chars_done - first.chars_done
     if not done or seconds <= 0:
         return ""

@@ -15,6 +15,7 @@ from polyvox.client import AsyncClient, VoiceOptions
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ApiError, AuthenticationError
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import build_service
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import Pcm, Voice
@@ -67,7 +68,7 @@ class StartingBackend:
             stack.push_async_callback(service.close)
             await service.start()
             service.registry.engine(None)
-            voices = VoiceService.for_service(service)
+            voices = VoiceService.for_service(service, OperatorAccess())
             stack.push_async_callback(voices.close)
             self._stack.push_async_exit(stack.pop_all())
         return ServiceBackend(service, voices)

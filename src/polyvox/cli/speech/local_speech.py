@@ -9,6 +9,7 @@ from polyvox.api.requests.languages import language_tag
 from polyvox.cli.speech.nearest_voice import offering_nearest
 from polyvox.cli.speech.speech import CommandSpeech, SayRequest, SpeechSegment
 from polyvox.config import Settings
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.script_reader import MarkupRequest
 from polyvox.service.local_service import running_service
@@ -71,7 +72,7 @@ def _cast(request: SpeechRequest, said: SayRequest, voices: VoiceService, settin
 
 @asynccontextmanager
 async def _voices_beside(service: SpeechService) -> AsyncIterator[VoiceService]:
-    voices = VoiceService.for_service(service)
+    voices = VoiceService.for_service(service, OperatorAccess())
     try:
         yield voices
     finally:

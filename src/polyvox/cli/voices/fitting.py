@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from polyvox.cli.voices.registered_voices import read_recording
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import build_service
 from polyvox.service.voices.fitting import FitJob, FittingService
 from polyvox.service.voices.voices import VoiceService
@@ -24,7 +25,7 @@ def fit(settings: Settings, file: Path, details: VoiceDetails, owner: str, seed:
     data = read_recording(file, settings.prompt_max_bytes)
 
     async def fitted() -> VoiceRecord:
-        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories))
+        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories), OperatorAccess())
         fits = FittingService(settings, voices)
         try:
             job = await fits.start(InlineVoice(data), details, owner, seed=seed)

@@ -12,6 +12,7 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError
+from polyvox.service.keys.access import OperatorAccess
 from polyvox.service.local_service import build_service
 from polyvox.service.voices.transcriber import Transcriber
 from polyvox.service.voices.voices import Registered, Transcribe, VoiceService
@@ -102,7 +103,7 @@ def register(settings: Settings, file: Path, details: VoiceDetails, owner: str, 
     data = read_recording(file, settings.prompt_max_bytes)
 
     async def registered() -> Registered:
-        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories))
+        voices = VoiceService.for_service(build_service(settings, Catalog.installed().factories), OperatorAccess())
         try:
             return await voices.register(
                 InlineVoice(data), details, owner, transcribe=Transcribe.INLINE, replacing=replacing

@@ -1,14 +1,12 @@
 """Spec of the codec language model."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyvox.config import Settings
 from polyvox.engines.spec import EngineSpec, FolderTools, ModelFolder, Requirement
-from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings
+from polyvox.engines.speechlm.settings import LANGUAGES, NAME, SpeechLmSettings, built_in_voices
 from polyvox.engines.speechlm.tuning import SpeechLmTuning
-from polyvox.types import Voice
 
 if TYPE_CHECKING:
     from polyvox.engines.base import Engine
@@ -20,12 +18,6 @@ def _make(settings: Settings) -> "Engine":
     from polyvox.engines.speechlm.engine import SpeechLmEngine
 
     return SpeechLmEngine(settings)
-
-
-def built_in_voices(_: str, settings: Settings) -> Sequence[Voice]:
-    """The speakers that the settings name."""
-    speakers = settings.section(SpeechLmSettings).speakers
-    return [Voice(id=name, name=name.capitalize(), language="ms") for name in speakers]
 
 
 def _recognize(folder: Path) -> ModelFolder | None:

@@ -232,7 +232,7 @@ class ThroughputEstimator:
 
 
 class ForecastError:
-    """What recent streams waited until their first audio, as a share of what was forecast when they were admitted."""
+    """Wait of recent streams until their first audio, as a share of what was forecast when they were admitted."""
 
     def __init__(self) -> None:
         self._shares: deque[tuple[float, float]] = deque(maxlen=_WINDOW)

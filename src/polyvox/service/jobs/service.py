@@ -39,7 +39,9 @@ from polyvox.service.jobs.runner import JobRunner, LimitOf, clear_speech
 from polyvox.service.jobs.store import JobStore
 from polyvox.service.jobs.webhook import Webhooks
 from polyvox.service.jobs.work import FILES, NARRATION, JobWork, SpeakFor, shown_progress
+from polyvox.service.keys.access import Access
 from polyvox.service.keys.client_names import job_client
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.voices import VoiceService
@@ -53,9 +55,9 @@ _MOST_INTAKES = 8
 _READ_AT_ONCE = 2
 _RETRY_SECONDS = 10.0
 _LOOK_SECONDS = 2.0
-"""How often a server without jobs looks whether another process has some."""
+"""Interval at which a server without jobs looks whether another process has some."""
 _LOOK_AGAIN_SECONDS = 60.0
-"""How often it looks where that failed."""
+"""Interval at which it looks where that failed."""
 _WATCH_SECONDS = 1.0
 _SHORTEST_WATCH_SECONDS = 0.2
 
@@ -81,11 +83,13 @@ class JobService:
         self,
         settings: Settings,
         metrics: Metrics,
+        access: Access,
         speak_for: SpeakFor,
         limit_of: LimitOf,
         webhooks: Webhooks | None = None,
     ) -> None:
         self._settings = settings
+        self._access = access
         self._metrics = metrics
         self._speak_for = speak_for
         self._limit_of = limit_of
@@ -113,7 +117,7 @@ class JobService:
         def limit_of(owner: str, resource: str) -> int | None:
             return service.accounts.limiter.daily_limit(job_client(owner), resource)
 
-        return cls(service.settings, service.metrics, speak_for, limit_of)
+        return cls(service.settings, service.metrics, service.accounts.access, speak_for, limit_of)
 
     async def start(self) -> None:
         """Go on with the jobs that there are, now or as soon as another process has made the folder."""
@@ -152,8 +156,9 @@ class JobService:
         finally:
             self._intakes -= 1
 
-    def check_new(self, webhook: str | None) -> None:
+    def check_new(self, webhook: str | None, owner: str) -> None:
         """Refuse what no job may have, before its manuscript is read."""
+        self._access.require(Operation.SUBMIT_JOBS, owner)
         if not self._settings.max_jobs:
             raise ForbiddenError("This server takes no jobs; its setting max_jobs turns them on.")
         self._check_open()
@@ -162,7 +167,7 @@ class JobService:
 
     async def submit(self, new: NewJob, owner: str) -> JobRecord:
         """Store a job, to be spoken when its turn comes."""
-        self.check_new(new.webhook)
+        self.check_new(new.webhook, owner)
         store = await self._opened()
         longest = self._settings.job_expiry_seconds
         record = JobRecord(
@@ -181,11 +186,13 @@ class JobService:
 
     async def jobs(self, owner: str) -> list[JobRecord]:
         """The jobs of an owner, the newest first."""
+        self._access.require(Operation.READ_JOBS, owner)
         store = await self._opened_if_any()
         return [] if store is None else list(map(self._live, await asyncio.to_thread(store.owned, owner)))
 
     async def get(self, job_id: str, owner: str) -> JobRecord:
         """A job of this owner's."""
+        self._access.require(Operation.READ_JOBS, owner)
         store = await self._opened_if_any()
         record = None if store is None else await asyncio.to_thread(store.find, job_id)
         if record is None or record.status.hidden or not secrets.compare_digest(record.owner, owner):
@@ -282,6 +289,7 @@ class JobService:
         unchanged: Collection[JobStatus] = (),
     ) -> JobRecord:
         """Change the status of a job; one that is as it is to be stays so."""
+        self._access.require(Operation.CHANGE_JOBS, owner)
         record = await self.get(job_id, owner)
         if record.status in unchanged:
             return record

@@ -8,10 +8,12 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import PolyvoxError
+from polyvox.service.keys.access import KeyAccess
 from polyvox.service.keys.counters import Counters, MemoryCounters
 from polyvox.service.keys.keyring import Keyring
 from polyvox.service.keys.ledger import WRITE_SECONDS, UsageLedger
 from polyvox.service.keys.limiter import Limiter
+from polyvox.service.keys.open_calls import OpenCalls
 from polyvox.service.keys.redis_counters import RedisCounters
 from polyvox.service.keys.store import KeyStore
 from polyvox.service.keys.usage import DayClock
@@ -32,17 +34,20 @@ def key_file(settings: Settings) -> Path:
 
 
 def asks_for_keys(settings: Settings) -> bool:
-    """Whether a server with these settings asks for keys when it starts."""
+    """Return whether a server with these settings asks for keys when it starts."""
     return bool(settings.api_keys) or key_store(settings).required
 
 
 class Accounts:
-    """Who may use a server, how much, and how much they have; `start` follows changes and writes usage."""
+    """Accounts of a server's callers: keys, limits and use; `start` follows changes and writes usage."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._store = store = key_store(settings)
         self._keeps_usage = bool(settings.api_keys)
         self.keyring = Keyring([key.get_secret_value() for key in settings.api_keys], store)
+        self.access = KeyAccess(self.keyring)
+        self.calls = OpenCalls(self.keyring, self.access)
+        self.keyring.after_read = self.calls.sweep
         self.ledger = UsageLedger(store, DayClock())
         self._counters = _counters(settings, metrics)
         self.limiter = Limiter(settings, self.keyring, self.ledger, self._counters, metrics)

@@ -1,7 +1,7 @@
 """The keys that a server accepts: those of its settings, and those of its file, followed as they change."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -10,7 +10,7 @@ from polyvox.service.keys.record import KeyRecord, digest_of, owner_of, setting_
 from polyvox.service.keys.store import KeyStore
 
 FOLLOW_SECONDS = 1.0
-"""How often the file is looked at: a key that was created, changed or revoked is so about this much later."""
+"""Interval at which the file is looked at: a key that was created, changed or revoked is so about this much later."""
 
 _LOST = "The file has no keys any more, or is gone; put it back, or make keys with 'polyvox keys create'."
 
@@ -42,11 +42,13 @@ class Keyring:
         self._owners: Mapping[str, KeyRecord] = {record.owner: record for record in self._setting.values()}
         self._revision: int | None = None
         self._task: asyncio.Task[None] | None = None
+        self.after_read: Callable[[], None] = lambda: None
+        """Called on the event loop each time the file has been looked at while it is followed."""
         self.read()
 
     @property
     def asks(self) -> bool:
-        """Whether a key must be sent. It never becomes false again."""
+        """True if a key must be sent. It never becomes false again."""
         return self._asks_by_setting or self._asks_by_file
 
     def find(self, key: bytes, advice: str = BEARER_ADVICE) -> KeyRecord:
@@ -112,3 +114,5 @@ class Keyring:
                 await asyncio.to_thread(self.read)
             except PolyvoxError as error:
                 self._report(error.message)
+            else:
+                self.after_read()

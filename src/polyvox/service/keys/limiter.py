@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from polyvox.config import Settings
-from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason, ScopeError
+from polyvox.errors import AuthenticationError, QuotaError, RateLimitError, RefusalReason
+from polyvox.service.keys.access import ended_key
 from polyvox.service.keys.client_addresses import ClientAddresses
 from polyvox.service.keys.client_names import address_in, owner_in
 from polyvox.service.keys.counters import Counters, Level, Reservation, Resource
@@ -34,7 +35,7 @@ class UsageMetrics(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whom use is counted for: a key by its name, or an address."""
+    """The holder of an account: a key by its name, or an address."""
 
     name: str
     counter: str
@@ -45,13 +46,6 @@ class Holder:
     @classmethod
     def of_key(cls, record: KeyRecord) -> "Holder":
         return cls(record.name, f"key:{record.owner}", record.limits, is_key=True, scopes=record.scopes)
-
-
-def require(scopes: frozenset[Scope], scope: Scope) -> None:
-    """Refuse a key that lacks a scope; `ScopeError` names it."""
-    if scope not in scopes:
-        held = ", ".join(sorted(scopes))
-        raise ScopeError(f"This key lacks the scope '{scope}'; it has: {held}. Use a key that has it.", scope=scope)
 
 
 class Limiter:
@@ -77,7 +71,7 @@ class Limiter:
         )
 
     def holder(self, client: str) -> Holder | None:
-        """Whom a client's use is counted for; None for the server's own.
+        """The holder that a client's use is counted for; None for the server's own.
 
         `AuthenticationError` for a key that was revoked, or that the server does not know any more.
         """
@@ -85,11 +79,8 @@ class Limiter:
             return None
         owner = owner_in(client)
         record = None if owner is None else self._keyring.by_owner(owner)
-        ended = record.revoked is not None if record is not None else bool(owner) and self._keyring.asks
-        if ended:
-            raise AuthenticationError(
-                "This key was revoked or is unknown by now; ask whoever runs the server for another."
-            )
+        if owner and self._keyring.asks and (record is None or record.revoked is not None):
+            raise ended_key()
         if record is not None:
             return Holder.of_key(record)
         group = self._addresses.group(address_in(client).partition("/")[0]) if owner is None else None
@@ -180,7 +171,7 @@ class Limiter:
 
 
 class Allowance:
-    """What a stream was given. Of its characters nothing is charged unless some of its audio is sent."""
+    """The lease of a stream's quota. Of its characters nothing is charged unless some of its audio is sent."""
 
     def __init__(
         self,

@@ -18,6 +18,8 @@ import structlog
 
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.service.keys.access import Access
+from polyvox.service.keys.operations import Operation
 from polyvox.service.pronunciation.pattern_worker import PatternMatches, PatternWorker
 from polyvox.text.detect import detect_language
 from polyvox.text.dictionary import (
@@ -43,7 +45,7 @@ MAX_NAMED: Final = 16
 """Dictionaries that one request may name."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _FRESH_SECONDS: Final = 1.0
-"""How long what is known of the files is trusted: other processes may write them."""
+"""Time for which the files are trusted to be as they were read: other processes may write them."""
 _SETTLED_NANOSECONDS: Final = 2_000_000_000
 _MAX_OWNERS: Final = 64
 _MAX_LEXICONS: Final = 32
@@ -63,7 +65,7 @@ class _Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is said for a text, what was found where in it, and the patterns that were left out."""
+    """A text as it is said, the matches in it, and the patterns that were left out."""
 
     spoken: str
     matches: list[tuple[Span, LexiconMatch]] = field(default_factory=list)
@@ -73,8 +75,9 @@ class Trial:
 class Dictionaries:
     """The dictionaries of all owners. Everyone sees the shared ones besides their own, and changes their own alone."""
 
-    def __init__(self, settings: Settings, on_slow: Callable[[int], None] = lambda count: None) -> None:
+    def __init__(self, settings: Settings, access: Access, on_slow: Callable[[int], None] = lambda count: None) -> None:
         self._settings = settings
+        self._access = access
         self._on_slow = on_slow
         self._folder = settings.data_dir / FOLDER
         self._shelves: OrderedDict[str, _Shelf] = OrderedDict()
@@ -91,11 +94,13 @@ class Dictionaries:
 
     async def visible(self, owner: str) -> tuple[list[Dictionary], list[Dictionary]]:
         """An owner's own dictionaries, and the shared ones, which are the same where there are no keys."""
+        self._access.require(Operation.READ_DICTIONARIES, owner)
         own = await self.listed(owner)
         return own, [] if owner == SHARED_OWNER else await self.listed(SHARED_OWNER)
 
     async def get(self, name: str, owner: str) -> Dictionary:
         """A dictionary that an owner may see: their own before a shared one."""
+        self._access.require(Operation.READ_DICTIONARIES, owner)
         found = (await self._of(owner)).get(_checked_name(name)) or (await self._of(SHARED_OWNER)).get(name)
         if found is None:
             raise NotFoundError(f"There is no dictionary {name!r}; GET /v1/dictionaries lists yours.", field="name")
@@ -103,6 +108,7 @@ class Dictionaries:
 
     async def put(self, dictionary: Dictionary, owner: str) -> Dictionary:
         """Keep a dictionary, in place of one of the same name."""
+        self._access.require(Operation.CHANGE_DICTIONARIES, owner)
         _checked_name(dictionary.name)
         checked = await asyncio.to_thread(_checked, dictionary)
         patterns = [(index, entry) for index, entry in enumerate(checked.entries) if entry.kind is EntryKind.REGEX]
@@ -116,6 +122,7 @@ class Dictionaries:
 
     async def remove(self, name: str, owner: str) -> None:
         """Delete a dictionary."""
+        self._access.require(Operation.CHANGE_DICTIONARIES, owner)
         async with self._writing:
             if _checked_name(name) not in await self._of(owner):
                 raise NotFoundError(f"You have no dictionary {name!r}; GET /v1/dictionaries lists yours.", field="name")
@@ -123,7 +130,7 @@ class Dictionaries:
             self._shelves.pop(owner, None)
 
     async def lexicon(self, names: Sequence[str], owner: str, more: Sequence[Dictionary] = ()) -> Lexicon | None:
-        """What a request's dictionaries say together: those it brings and names, then default ones; None where none do.
+        """The lexicon of a request's dictionaries: those it brings and names, then default ones; None without entries.
 
         An owner's own come before shared ones.
         """
@@ -151,7 +158,8 @@ class Dictionaries:
         return (work() if len(text) < _LONG_TEXT else await asyncio.to_thread(work)), found.slow
 
     async def tried(self, name: str, text: str, language: str, owner: str) -> Trial:
-        """What one dictionary makes of a text, for a model that works with phonemes."""
+        """Try one dictionary on a text, for a model that works with phonemes."""
+        self._access.require(Operation.CHANGE_DICTIONARIES, owner)
         lexicon = await self._made([await self.get(name, owner)])
         if lexicon is None:
             return Trial(text)
@@ -235,7 +243,7 @@ def _checked_name(name: str) -> str:
 
 
 def _state(folder: Path) -> tuple[int, ...] | None:
-    """What changes when a file of a folder is written or deleted; None where there is no folder. Quick."""
+    """A value that changes when a file of a folder is written or deleted; None where there is no folder. Quick."""
     try:
         found = folder.stat()
     except (FileNotFoundError, NotADirectoryError):

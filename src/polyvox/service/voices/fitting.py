@@ -23,6 +23,7 @@ from polyvox.errors import (
     UnavailableError,
     install_hint,
 )
+from polyvox.service.keys.operations import Operation
 from polyvox.service.voices.fit_worker import FitStep, fit_in_process, installed_fitting
 from polyvox.service.voices.voices import Transcribe, VoiceService
 from polyvox.types import Pcm
@@ -80,7 +81,7 @@ class FitJob:
 
 
 def _tenth(progress: FitStep | FitJob) -> int:
-    """How many tenths of the steps are done: the log has a line for each."""
+    """Number of tenths of the steps that are done: the log has a line for each."""
     return 10 * progress.step // progress.steps if progress.steps else 0
 
 
@@ -116,6 +117,7 @@ class FittingService:
         self, reference: InlineVoice | UrlVoice, details: VoiceDetails, owner: str, *, seed: int = 0
     ) -> FitJob:
         """Check a recording and queue its fit; raises whatever can be refused before it runs."""
+        self._voices.access.require(Operation.FIT_VOICES, owner)
         if not details.consent:
             raise InvalidRequestError(
                 "A voice is fitted only with the speaker's consent; say so with 'consent'.", field="consent"
@@ -136,6 +138,7 @@ class FittingService:
 
     def get(self, job_id: str, owner: str) -> FitJob:
         """A fit of this owner's."""
+        self._voices.access.require(Operation.READ_FITS, owner)
         job = self._jobs.get(job_id)
         if job is None or job.owner != owner:
             raise NotFoundError("There is no fit of this id; old ones are forgotten.", field="id")
@@ -143,10 +146,12 @@ class FittingService:
 
     def jobs(self, owner: str) -> list[FitJob]:
         """All fits of this owner's, the newest first."""
+        self._voices.access.require(Operation.READ_FITS, owner)
         return [job for job in reversed(self._jobs.values()) if job.owner == owner]
 
     async def cancel(self, job_id: str, owner: str) -> FitJob:
         """Cancel a fit at once; nothing of it is kept. A finished one stays as it is."""
+        self._voices.access.require(Operation.FIT_VOICES, owner)
         job = self.get(job_id, owner)
         await self._cancel(job)
         return job

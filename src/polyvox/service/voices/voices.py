@@ -13,6 +13,9 @@ import structlog
 from polyvox.config import Settings
 from polyvox.engines.catalog import Catalog
 from polyvox.errors import ConflictError, InvalidRequestError, NotFoundError, PolyvoxError, UnavailableError
+from polyvox.service.keys.access import Access
+from polyvox.service.keys.accounts import Accounts
+from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import Registry
 from polyvox.service.telemetry.metrics import Metrics
 from polyvox.service.voices.preset_prompts import PresetPrompts
@@ -51,7 +54,7 @@ _NO_TRANSCRIPT = (
 
 
 class Transcribe(StrEnum):
-    """When a recording without a transcript is transcribed: before the response, after it, or not at all."""
+    """The time to transcribe a recording without a transcript: before the response, after it, or not at all."""
 
     INLINE = "inline"
     BACKGROUND = "background"
@@ -96,11 +99,17 @@ class SpeechParts(Protocol):
     @property
     def cache(self) -> _SpeechCache: ...
 
+    @property
+    def accounts(self) -> Accounts: ...
+
 
 class VoiceService:
     """The voices of one server. An owner is a key's fingerprint, or `SHARED_OWNER` where the server has no keys."""
 
-    def __init__(self, settings: Settings, registry: Registry, prompts: Prompts, store: AsyncVoiceStore) -> None:
+    def __init__(
+        self, settings: Settings, registry: Registry, prompts: Prompts, store: AsyncVoiceStore, access: Access
+    ) -> None:
+        self.access = access
         self._settings = settings
         self._registry = registry
         self._prompts = prompts
@@ -114,8 +123,8 @@ class VoiceService:
         self.resolver = VoiceResolver(settings, registry, store, prompts, self.presets)
 
     @classmethod
-    def for_service(cls, speech: SpeechParts) -> "VoiceService":
-        """The voice service that belongs to a speech service, with its settings."""
+    def for_service(cls, speech: SpeechParts, access: Access | None = None) -> "VoiceService":
+        """The voice service that belongs to a speech service, with its settings; its keys decide unless told."""
         settings = speech.settings
         transcriber = Transcriber(settings)
         prompts = Prompts(
@@ -128,13 +137,13 @@ class VoiceService:
         )
         store = AsyncVoiceStore(location_of(settings))
         speech.metrics.watch_voice_store(lambda: store.state.available)
-        voices = cls(settings, speech.registry, prompts, store)
+        voices = cls(settings, speech.registry, prompts, store, access or speech.accounts.access)
         voices.forget_speech = lambda recording: speech.cache.forget(voice_tag(recording))
         return voices
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the server's operator should mend about voices: the store, and models that cloning ones do without."""
+        """Problems with voices for the operator to mend: the store, and models that cloning ones do without."""
         return self._store.state.warnings + self._lacking()
 
     def _lacking(self) -> tuple[str, ...]:
@@ -223,6 +232,7 @@ class VoiceService:
         self, reference: InlineVoice | UrlVoice, details: VoiceDetails, owner: str, *, replacing: bool = False
     ) -> AcceptedRecording:
         """Check the recording and the name of a voice to be registered; nothing is stored yet."""
+        self.access.require(Operation.CHANGE_VOICES, owner)
         voices = await self._store.opened()
         if details.name is None:
             raise InvalidRequestError("'name' is required.", field="name")
@@ -234,11 +244,13 @@ class VoiceService:
 
     async def source(self, reference: InlineVoice | UrlVoice, field: str, owner: str) -> VoicePrompt:
         """The source recording of a conversion, checked like that of a voice."""
+        self.access.require(Operation.CONVERT, owner)
         taken = await self._prompts.take(reference, field, owner)
         return VoicePrompt(taken.recording.pcm, taken.recording.sample_rate, "", taken.audio_digest)
 
     async def page(self, query: VoiceQuery, owner: str) -> VoicePage:
         """A page of the voices that this owner may use."""
+        self.access.require(Operation.READ_VOICES, owner)
         voices = await self._store.opened_if_any()
         if voices is None:
             return VoicePage((), "")
@@ -246,10 +258,12 @@ class VoiceService:
 
     async def get(self, voice_id: str, owner: str) -> VoiceRecord:
         """A voice that this owner may use, by id."""
+        self.access.require(Operation.READ_VOICES, owner)
         return await self._store.get(voice_id, owner)
 
     async def find(self, name: str, owner: str) -> VoiceRecord:
         """A voice that this owner may use, by name: the owner's before a shared one."""
+        self.access.require(Operation.READ_VOICES, owner)
         record = await self._store.find(name, owner)
         if record is None:
             raise NotFoundError("There is no voice of this name; list the voices to see which there are.", field="name")
@@ -257,6 +271,7 @@ class VoiceService:
 
     async def change(self, voice_id: str, details: VoiceDetails, owner: str) -> VoiceRecord:
         """Change the details of a voice."""
+        self.access.require(Operation.CHANGE_VOICES, owner)
         record = await self._store.owned(voice_id, owner)
         changes: dict[str, Any] = dict(details.given)
         if details.transcript is not None:
@@ -272,6 +287,7 @@ class VoiceService:
 
         Another owner who has the same recording keeps it, and the answer does not tell.
         """
+        self.access.require(Operation.CHANGE_VOICES, owner)
         record = await self._store.owned(voice_id, owner)
         voices = await self._store.opened()
         removed = await self._store.run(partial(voices.remove, record.id))
@@ -286,12 +302,14 @@ class VoiceService:
 
     async def preview(self, voice_id: str, owner: str) -> bytes:
         """A voice's recording as a WAV file, for its owner."""
+        self.access.require(Operation.READ_VOICES, owner)
         record = await self._store.owned(voice_id, owner)
         voices = await self._store.opened()
         return await self._store.run(partial(voices.audio_file, record))
 
     async def clear(self, *kinds: CacheKind, owner: str) -> Mapping[CacheKind, int]:
         """Drop the owner's entries of caches; returns how many each had. A server without keys drops everybody's."""
+        self.access.require(Operation.CHANGE_VOICES, owner)
         scope = None if owner == SHARED_OWNER else owner
         return {kind: await self._prompts.clear(kind, scope) for kind in kinds}
 
@@ -325,7 +343,7 @@ class VoiceService:
         return transcript, Transcription.HEARD
 
     async def _can_transcribe(self) -> bool:
-        """Whether the model for it is installed: a voice can be registered and cloned by its sound without it."""
+        """Return whether the model for it is installed; without it, a voice can be cloned by its sound alone."""
         try:
             await self._prompts.check_transcription()
         except UnavailableError:

@@ -4,8 +4,9 @@ import pytest
 
 from helpers.fakes import ToneEngine, tone_service
 from helpers.serving import called, error_of
+from helpers.tables import each_row
 from polyvox.api.dialects.elevenlabs.premade_voices import PREMADE
-from polyvox.engines.kokoro.voices import catalogue
+from polyvox.engines.kokoro.voices import VOICES
 
 KEY = {"xi-api-key": "secret"}
 RACHEL = "21m00Tcm4TlvDq8ikWAM"
@@ -84,9 +85,7 @@ async def test_without_the_header_shared_paths_are_those_of_the_other_doors():
         assert error_of(await client.get("/v1/models/gone"))["code"] == "model_not_found"
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/voices", "/v1/models", "/v2/voices", "/v1/user", "/elevenlabs/v1/voices", "/v1/voices/low"]
-)
+@each_row("path", ["/v1/voices", "/v1/models", "/v2/voices", "/v1/user", "/elevenlabs/v1/voices", "/v1/voices/low"])
 async def test_keys_come_in_their_header_and_refusals_are_in_their_form(path):
     async with called(service(api_keys=["secret"])) as client:
         assert (await client.get(path, headers=KEY)).status_code == 200
@@ -109,6 +108,6 @@ async def test_speech_asks_for_the_key_too():
 
 
 async def test_the_built_in_list_names_voices_that_kokoro_has():
-    known = {voice.id for voice in catalogue()}
+    known = {voice.id for voice in VOICES}
     assert {one.target for one in PREMADE} <= known
     assert len({one.id for one in PREMADE}) == len({one.name for one in PREMADE}) == len(PREMADE)

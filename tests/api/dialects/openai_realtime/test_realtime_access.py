@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 
 import pytest
 from starlette.testclient import WebSocketDenialResponse
@@ -12,6 +13,11 @@ from helpers.fakes import tone_service
 from helpers.openai_realtime_client import SOCKET, connected, message, realtime_app
 from helpers.serving import served
 from polyvox.api.middleware.ephemeral_keys import EphemeralKeys
+from polyvox.errors import AuthenticationError, ScopeError
+from polyvox.service.keys.access import KeyAccess, OperatorAccess
+from polyvox.service.keys.keyring import Keyring
+from polyvox.service.keys.record import Limits
+from polyvox.service.keys.store import KeyStore
 
 KEY = "first-key"
 BEARER = {"Authorization": f"Bearer {KEY}"}
@@ -82,7 +88,7 @@ def test_an_ephemeral_key_needs_a_lasting_one_and_sound_terms(app):
 
 def test_an_ephemeral_key_expires_and_the_oldest_of_its_owner_make_room():
     now = 0.0
-    keys = EphemeralKeys(clock=lambda: now)
+    keys = EphemeralKeys(OperatorAccess(), clock=lambda: now)
     brief = keys.issue("anna", 10, None)
     lasting = keys.issue("bert", 600, "terms")
     now = 9.9
@@ -97,6 +103,37 @@ def test_an_ephemeral_key_expires_and_the_oldest_of_its_owner_make_room():
     assert keys.grant(b"ek_guess") is None
     assert keys.grant(lasting.value.removeprefix("ek_").encode()) is None
     assert "ek_" not in repr(vars(keys))
+
+
+def test_an_ephemeral_key_ends_with_the_key_that_it_was_made_with(tmp_path):
+    store = KeyStore(tmp_path / "keys.sqlite")
+    keyring = Keyring([], store)
+    keys = EphemeralKeys(KeyAccess(keyring))
+    owners = {name: store.create(name, ["speak"], Limits()).record.owner for name in ("anna", "bert", "cleo")}
+    keyring.read()
+    lent = {name: keys.issue(owner, 60, name).value.encode() for name, owner in owners.items()}
+    assert all(keys.grant(key) is not None for key in lent.values())
+    store.revoke("anna")
+    store.change("bert", scopes=["voices"])
+    with sqlite3.connect(store.path) as database:
+        database.execute("DELETE FROM keys WHERE name = 'cleo'")
+    keyring.read()
+    for name, error in (("anna", AuthenticationError), ("bert", ScopeError), ("cleo", AuthenticationError)):
+        with pytest.raises(error):
+            keys.grant(lent[name])
+        with pytest.raises(error):
+            keys.issue(owners[name], 60, name)
+
+
+def test_an_ephemeral_key_from_a_time_without_keys_ends_with_the_first_key(tmp_path):
+    service = tone_service(data_dir=tmp_path)
+    with realtime_app(service) as app:
+        secret = app.post(SECRETS, json={}).json()["value"]
+        with connected(app, **by_protocol(secret)):
+            pass
+        KeyStore(tmp_path / "keys.sqlite").create("anna", ["speak"], Limits())
+        service.accounts.keyring.read()
+        assert denied(app, **by_protocol(secret)).status_code == 401
 
 
 def test_a_server_without_keys_hands_out_ephemeral_ones_too():

@@ -19,6 +19,7 @@ from polyvox.api.requests.schemas import Speed, Text
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat, wav_header
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.session import Session
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -257,4 +258,10 @@ DOOR = Door(
     },
     recordings=["/inference_*", "/synthesize*"],
     headers=[DURATION_HEADER],
+    operations={
+        "POST /inference_*": Operation.SPEAK,
+        "GET /inference_*": Operation.SPEAK,
+        "POST /synthesize": Operation.SPEAK,
+        "GET /speakers": Operation.LIST,
+    },
 )

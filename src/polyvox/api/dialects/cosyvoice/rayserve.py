@@ -25,6 +25,7 @@ from polyvox.api.responses.batch import BATCH_ANSWER, BatchBody, BatchItem, Batc
 from polyvox.api.responses.streaming import FieldNames, SpeechResponse
 from polyvox.audio.encode import AudioFormat
 from polyvox.errors import InvalidRequestError, NotFoundError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 from polyvox.types import EngineLocation
@@ -34,6 +35,7 @@ from polyvox.voices.references import InlineVoice, UrlVoice
 router = APIRouter(tags=["CosyVoice on Ray Serve"], dependencies=[Depends(refuse_foreign_pages)])
 
 _NAME = "rayserve"
+_EARLIER = ("tts", "zero_shot_tts", "cross_lingual_tts", "instruct_tts")
 _PREFIX = "/v1/model/cosyvoice"
 _FILE = "reference_audio"
 _SAMPLE_RATE = 24_000
@@ -170,7 +172,7 @@ async def batch(request: Request, service: Service, voices: Voices, owner: Owner
 @router.get(f"{_PREFIX}/healthcheck", include_in_schema=False)
 @router.post(f"{_PREFIX}/healthcheck", responses={503: {"description": "It cannot speak; `reason` says why."}})
 async def healthcheck(service: Service) -> JSONResponse:
-    """Whether requests for speech can be answered."""
+    """Return whether requests for speech can be answered."""
     state = service.ready
     if not state.ok:
         return JSONResponse({"status": "unhealthy", "reason": " ".join(state.reasons.values())}, 503)
@@ -211,7 +213,7 @@ async def _response(
 async def _asked(
     mode: Mode, fields: Fields, service: SpeechService, voices: VoiceService, owner: str
 ) -> tuple[CosyVoiceRequest, TtsBody]:
-    """What a body in one of the modes asks for, and the body."""
+    """The request of a body in one of the modes, and the body."""
     body = fields.parsed(_BODIES[mode])
     asked = CosyVoiceRequest(body.text, speed=body.speed, sample_rate=_SAMPLE_RATE, seed=body.seed, model=body.model)
     if isinstance(body, VoiceBody):
@@ -271,7 +273,7 @@ DOOR = Door(
     tags={"CosyVoice on Ray Serve": "The Ray Serve server for CosyVoice, by its earlier and its later paths."},
     foreign=RAYSERVE_VARIABLES,
     wordings={
-        **dict.fromkeys(("/tts", "/zero_shot_tts", "/cross_lingual_tts", "/instruct_tts", "/config"), plain_detail),
+        **dict.fromkeys((f"/{path}" for path in (*_EARLIER, "config")), plain_detail),
         f"{_PREFIX}*": _detail_and_error,
     },
     field_names={
@@ -282,4 +284,11 @@ DOOR = Door(
     },
     recordings=[f"{_PREFIX}/*", "/zero_shot_tts*", "/cross_lingual_tts*"],
     public=[f"{_PREFIX}/healthcheck"],
+    operations={
+        **dict.fromkeys((f"POST /{path}" for path in _EARLIER), Operation.SPEAK),
+        f"POST {_PREFIX}/*": Operation.SPEAK,
+        f"POST {_PREFIX}/healthcheck": Operation.PROBE,
+        f"GET {_PREFIX}/healthcheck": Operation.PROBE,
+        "GET /config": Operation.LIST,
+    },
 )

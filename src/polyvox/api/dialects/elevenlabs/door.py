@@ -1,4 +1,4 @@
-"""What the application knows of this dialect."""
+"""The door of this dialect, as the application knows it."""
 
 from fastapi import APIRouter
 
@@ -9,6 +9,7 @@ from polyvox.api.dialects.elevenlabs.settings import ElevenLabsSettings
 from polyvox.api.door import Door
 from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.shared_paths import SharedPaths
+from polyvox.service.keys.operations import Operation
 
 _PREFIX = "/elevenlabs"
 _KEY_HEADER = "xi-api-key"
@@ -21,6 +22,14 @@ _OWN = (
     dialogue_input.router,
 )
 _PATHS = ("/v1/text-to-speech/*", "/v1/text-to-dialogue*", "/v2/voices", "/v1/user*", f"{_PREFIX}/*")
+_OPERATIONS = (
+    ("POST", "/v1/text-to-speech/*", Operation.SPEAK),
+    ("WS", "/v1/text-to-speech/*", Operation.SPEAK),
+    ("POST", "/v1/text-to-dialogue*", Operation.SPEAK),
+    ("WS", "/v1/text-to-dialogue/*", Operation.SPEAK),
+    ("GET", "/v2/voices", Operation.READ_VOICES),
+    ("GET", "/v1/user*", Operation.READ_USAGE),
+)
 
 router = APIRouter()
 for _router in _OWN:
@@ -40,5 +49,12 @@ DOOR = Door(
     field_names=dict.fromkeys(_PATHS, FIELD_NAMES),
     lists=["/v2/voices", *(f"{_PREFIX}{path}" for path in ("/v1/models", "/v1/voices*", "/v2/voices"))],
     keys=dict.fromkeys(_PATHS, KeySources(headers=(_KEY_HEADER,))),
+    operations={
+        **{
+            f"{method} {prefix}{path}": operation for method, path, operation in _OPERATIONS for prefix in ("", _PREFIX)
+        },
+        f"GET {_PREFIX}/v1/voices*": Operation.READ_VOICES,
+        f"GET {_PREFIX}/v1/models": Operation.LIST,
+    },
     shared=SharedPaths(_KEY_HEADER, ["/v1/models", "/v1/voices*"], _PREFIX),
 )

@@ -56,7 +56,7 @@ class GrpcServer:
             (
                 methods.service(COSYVOICE, {"Inference": cosyvoice.inference}),
                 methods.service(SPEECH, handlers),
-                methods.service(HEALTH, health, public=True),
+                methods.service(HEALTH, health),
             )
         )
         names = (COSYVOICE, SPEECH, HEALTH, reflection.SERVICE_NAME)

@@ -35,6 +35,7 @@ from polyvox.api.responses.captions import CaptionFile, CaptionStream
 from polyvox.api.responses.side_response import SideResponse
 from polyvox.api.responses.streaming import WARNING_HEADER, SpeechResponse
 from polyvox.errors import ForbiddenError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.text.markup import say_as, ssml, ssml_values
 from polyvox.text.warnings import one_line
@@ -94,10 +95,11 @@ async def captioned_speech(
 
 
 @router.post("/dev/phonemize", response_model=Phonemes, responses={code: SPEECH_ERRORS[code] for code in (400, 429)})
-async def phonemize(body: PhonemizeBody, service: Service) -> Response:
+async def phonemize(body: PhonemizeBody, service: Service, owner: Owner) -> Response:
     """The phonemes with which a model reads a text."""
     language = language_tag(body.language, "language")
-    return SideResponse(partial(service.side_requests.phonemize, body.text, language, body.model, _phonemes_json))
+    phonemize = service.side_requests.phonemize
+    return SideResponse(partial(phonemize, body.text, language, body.model, _phonemes_json, owner=owner))
 
 
 def _phonemes_json(phonemes: str, tokens: list[int]) -> bytes:
@@ -106,7 +108,7 @@ def _phonemes_json(phonemes: str, tokens: list[int]) -> bytes:
 
 @router.get("/dev/ssml", responses={403: {"model": ErrorBody, "description": "The setting allow_ssml is off."}})
 async def ssml_support(service: Service) -> SsmlSupport:
-    """What of SSML is obeyed; the text of every other element is spoken."""
+    """List the SSML that is obeyed; the text of every other element is spoken."""
     _check_ssml(service)
     return SsmlSupport(
         elements=dict(ssml.ELEMENTS),
@@ -122,13 +124,13 @@ async def ssml_support(service: Service) -> SsmlSupport:
 
 
 @router.post("/dev/ssml", responses=_SSML_ERRORS)
-async def translate_ssml(body: SsmlBody, service: Service, response: Response) -> TaggedText:
+async def translate_ssml(body: SsmlBody, service: Service, owner: Owner, response: Response) -> TaggedText:
     """Translate a text in SSML to one with inline tags, without speaking it.
 
     The tags say nothing of volume and pitch; send the SSML itself to `/v1/audio/speech` to have them.
     """
     _check_ssml(service)
-    text, warnings = await service.side_requests.translate_ssml(body.text, body.voice, body.model)
+    text, warnings = await service.side_requests.translate_ssml(body.text, body.voice, body.model, owner=owner)
     if warnings:
         response.headers[WARNING_HEADER] = one_line(warnings.sentences)
     return TaggedText(text=text)
@@ -156,6 +158,7 @@ async def combine_voices(
         Body(description="A mix expression, or voice names to mix in equal parts.", examples=["af_heart(2)+bf_emma"]),
     ],
     service: Service,
+    owner: Owner,
 ) -> Response:
     """Mix voices into a file that PyTorch programs load as a Kokoro voice."""
     if not service.settings.allow_voice_download:
@@ -165,7 +168,7 @@ async def combine_voices(
     expression = str(voices)
     name = _UNSAFE_IN_A_FILE_NAME.sub("", expression)[:100]
     headers = {"Content-Disposition": f'attachment; filename="{name}.pt"', "Cache-Control": "no-store"}
-    work = partial(service.side_requests.mixed_voice, expression, None, torch_file)
+    work = partial(service.side_requests.mixed_voice, expression, None, torch_file, owner=owner)
     return SideResponse(work, "application/octet-stream", headers)
 
 
@@ -182,4 +185,17 @@ DOOR = Door(
     foreign=KOKORO_VARIABLES,
     field_names=dict.fromkeys(("/dev/captioned_speech", "/dev/timestamp", "/dev/dialogue"), AUDIO_FIELD_NAMES)
     | {"/dev/generate_from_phonemes": {"input": "phonemes"}},
+    operations={
+        "POST /dev/captioned_speech": Operation.SPEAK,
+        "POST /dev/dialogue": Operation.SPEAK,
+        "POST /dev/generate_from_phonemes": Operation.SPEAK,
+        "POST /dev/timestamp": Operation.SPEAK,
+        "POST /dev/phonemize": Operation.READ_TEXT,
+        "POST /dev/ssml": Operation.READ_TEXT,
+        "GET /dev/ssml": Operation.LIST,
+        "GET /v1/test": Operation.LIST,
+        "POST /v1/audio/voices/combine": Operation.MIX_VOICES,
+        "GET /v1/download/*": Operation.READ_DOWNLOADS,
+        "GET /debug/*": Operation.READ_DEBUG,
+    },
 )

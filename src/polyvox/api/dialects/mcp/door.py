@@ -14,6 +14,7 @@ from polyvox.api.door import Door
 from polyvox.api.middleware.origins import check_origin
 from polyvox.api.refusals import Refusal
 from polyvox.errors import NotFoundError, UnavailableError, install_hint
+from polyvox.service.keys.operations import Operation
 
 _INVALID_REQUEST, _INTERNAL_ERROR = -32_600, -32_603  # of JSON-RPC
 _SERVER_ERROR = 500
@@ -73,4 +74,9 @@ DOOR = Door(
     wordings={"/mcp": _json_rpc_error},
     headers=("Mcp-Session-Id",),
     lifespan=_lifespan,
+    operations={
+        "POST /mcp": Operation.USE_TOOLS,
+        "GET /mcp": Operation.USE_TOOLS,
+        "DELETE /mcp": Operation.USE_TOOLS,
+    },
 )

@@ -27,9 +27,12 @@ from polyvox.api.requests.body import off_the_loop
 from polyvox.audio.encode import AudioFormat, encode
 from polyvox.config import Settings
 from polyvox.errors import ForbiddenError, InvalidRequestError, NotFoundError, PolyvoxError, TextError
+from polyvox.service.keys.operations import Operation
 from polyvox.types import Pcm, Voice
 from polyvox.voices.references import InlineVoice, parse_reference
 
+TOOLS = {"speak": Operation.SPEAK, "voices": Operation.READ_VOICES, "clone": Operation.CHANGE_VOICES}
+"""The operation of every tool."""
 MAX_LISTED = 200
 """Voices in one answer."""
 _LEAST_MP3_RATE = 8_000
@@ -38,7 +41,7 @@ _LEAST_MP3_RATE = 8_000
 
 @dataclass(frozen=True, slots=True)
 class ToolLimits:
-    """What one call may ask for, and what it may return."""
+    """Limits of one call, and of its result."""
 
     max_chars: int
     max_audio_bytes: int
@@ -54,7 +57,7 @@ class LocalMachine(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """Where speech is written, and recordings are read."""
+        """The folder in which speech is written and recordings are read."""
 
     async def play(self, audio: SpeechAudio) -> None:
         """Play all of the audio."""
@@ -78,7 +81,7 @@ class SpeechTools:
 
     @property
     def definitions(self) -> list[Tool]:
-        """What an agent is told about the tools."""
+        """Definitions of the tools, as an agent sees them."""
         return [
             Tool(
                 name="speak",

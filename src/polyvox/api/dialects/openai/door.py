@@ -25,6 +25,7 @@ from polyvox.api.responses.downloads import (
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
+from polyvox.service.keys.operations import Operation
 from polyvox.service.registry.registry import OPENAI_NAMES, ModelInfo
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
@@ -238,4 +239,10 @@ DOOR = Door(
     recordings=["/v1/audio/speech/batch"],
     lists=["/v1/models*", "/v1/audio/models", "/v1/audio/voices"],
     headers=(DOWNLOAD_HEADER, TIMING_HEADER, CAPTIONS_HEADER),
+    operations={
+        "POST /v1/audio/speech*": Operation.SPEAK,
+        "GET /v1/models*": Operation.LIST,
+        "GET /v1/audio/models": Operation.LIST,
+        "GET /v1/audio/voices": Operation.LIST,
+    },
 )

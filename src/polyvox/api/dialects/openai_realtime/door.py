@@ -23,6 +23,7 @@ from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.schemas import ErrorBody
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 
 router = APIRouter(prefix="/v1/realtime", tags=["OpenAI Realtime"], route_class=JsonRoute)
 
@@ -75,7 +76,7 @@ def _answered_protocol(offered: Sequence[str]) -> str | None:
 
 
 def _options(websocket: WebSocket, model: str | None) -> SpeechOptions:
-    """What a session begins with: what its ephemeral key was made for, and the model that the address names."""
+    """A session's first options: what its ephemeral key was made for, and the model that the address names."""
     grant: Grant | None = getattr(websocket.state, "grant", None)
     options = grant.terms if grant is not None and isinstance(grant.terms, SpeechOptions) else SpeechOptions()
     return options if model is None else replace(options, model=model)
@@ -87,4 +88,8 @@ DOOR = Door(
     tags={"OpenAI Realtime": "Keys for the WebSocket `/v1/realtime`, which speaks as OpenAI's Realtime API does."},
     keys={_SOCKET: KeySources(protocols=("openai-insecure-api-key.",))},
     ephemeral=[_SOCKET],
+    operations={
+        "WS /v1/realtime": Operation.SPEAK,
+        "POST /v1/realtime/client_secrets": Operation.ISSUE_KEYS,
+    },
 )

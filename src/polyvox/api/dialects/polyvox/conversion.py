@@ -17,6 +17,7 @@ from polyvox.api.requests.schemas import Boolean, Integer, RequestBody, Speed
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat, parse_format
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.kinds.convert import ConvertRecording, cannot_convert
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
@@ -84,4 +85,11 @@ def _check_model(service: SpeechService, model: str | None) -> None:
         raise cannot_convert(known.id)
 
 
-DOOR = Door(_NAME, router, recordings=["/v1/audio/conversion*"])
+DOOR = Door(
+    _NAME,
+    router,
+    recordings=["/v1/audio/conversion*"],
+    operations={
+        "POST /v1/audio/conversion": Operation.CONVERT,
+    },
+)

@@ -29,6 +29,7 @@ from polyvox.api.responses.downloads import CaptionSidecar, RecordedAudio
 from polyvox.api.responses.events import SpeechEvents
 from polyvox.api.responses.streaming import SpeechResponse
 from polyvox.audio.encode import AudioFormat
+from polyvox.service.keys.operations import Operation
 from polyvox.service.kinds.dialogue import resolve_dialogue
 from polyvox.service.kinds.dialogue_segments import DialogueTurn, turn_starts
 from polyvox.service.kinds.request_kind import RequestKind
@@ -94,7 +95,7 @@ class DialogueBody(CaptionFields):
 
     @property
     def speakers(self) -> list[str]:
-        """Who speaks each turn, for captions."""
+        """The speaker of each turn, for captions."""
         named = speaker_names([turn.turn for turn in self.turns])
         return [turn.speaker or name for turn, name in zip(self.turns, named, strict=True)]
 
@@ -168,4 +169,11 @@ def _turns_of(chunk: AudioChunk, starts: Sequence[int]) -> dict[str, list[int]]:
     return {"turns": list(range(first, last + 1))}
 
 
-DOOR = Door(_NAME, router, field_names={"/v1/audio/dialogue": AUDIO_FIELD_NAMES})
+DOOR = Door(
+    _NAME,
+    router,
+    field_names={"/v1/audio/dialogue": AUDIO_FIELD_NAMES},
+    operations={
+        "POST /v1/audio/dialogue": Operation.SPEAK,
+    },
+)

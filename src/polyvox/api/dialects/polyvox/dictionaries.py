@@ -14,6 +14,7 @@ from polyvox.api.requests.body import JsonRoute, is_json, off_the_loop, parse_js
 from polyvox.api.requests.forms import Fields
 from polyvox.api.requests.schemas import Boolean, ErrorBody, RequestBody, Text
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.pronunciation.dictionaries import entry_fields
 from polyvox.text.dictionary import (
     MAX_MATCH_CHARS,
@@ -46,7 +47,7 @@ Name = Annotated[str, Path(description="Up to 64 letters a to z, figures, dots, 
 
 
 class EntryBody(RequestBody):
-    """How something is said: a respelling, or phonemes."""
+    """An entry and how it is said: a respelling, or phonemes."""
 
     kind: EntryKind = Field(EntryKind.WORD, description="`word`, `phrase` (several words), or `regex`.")
     match: str = Field(description=f"What to find, up to {MAX_MATCH_CHARS} characters.")
@@ -108,7 +109,7 @@ class TriedMatch(BaseModel):
 
 
 class Tried(BaseModel):
-    """What a dictionary makes of a text."""
+    """A text as a dictionary changes it."""
 
     spoken: str = Field(description="What a model is given that works with phonemes.")
     matches: list[TriedMatch]
@@ -183,7 +184,7 @@ async def delete_dictionary(name: Name, service: Service, owner: Owner) -> None:
 
 @router.post("/{name}/try", responses={code: _ERRORS[code] for code in (400, 404, 429)})
 async def try_dictionary(name: Name, body: TryBody, service: Service, owner: Owner) -> Tried:
-    """What a dictionary makes of a text, without speaking it."""
+    """Show what a dictionary makes of a text, without speaking it."""
     service.side_work.check_text(body.text, "text")
     tried = await service.dictionaries.tried(name, body.text, body.language.lower(), owner)
     matches = [
@@ -218,5 +219,10 @@ DOOR = Door(
     "dictionaries",
     router,
     tags={"dictionaries": "Pronunciation dictionaries: how words, phrases and patterns of your texts are said."},
-    registered=["/v1/dictionaries*"],
+    operations={
+        "GET /v1/dictionaries*": Operation.READ_DICTIONARIES,
+        "PUT /v1/dictionaries/*": Operation.CHANGE_DICTIONARIES,
+        "DELETE /v1/dictionaries/*": Operation.CHANGE_DICTIONARIES,
+        "POST /v1/dictionaries/*": Operation.CHANGE_DICTIONARIES,
+    },
 )

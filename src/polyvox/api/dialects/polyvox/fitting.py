@@ -13,6 +13,7 @@ from polyvox.api.requests.body import JsonRoute
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import ErrorBody
 from polyvox.errors import openai_body
+from polyvox.service.keys.operations import Operation
 from polyvox.service.voices.fitting import FitJob, FittingService
 from polyvox.voices.names import MAX_NAME_CHARS
 
@@ -92,4 +93,12 @@ def _shown(job: FitJob) -> dict[str, Any]:
     }
 
 
-DOOR = Door("fitting", router)
+DOOR = Door(
+    "fitting",
+    router,
+    operations={
+        "POST /v1/voices/fit": Operation.FIT_VOICES,
+        "DELETE /v1/voices/fit/*": Operation.FIT_VOICES,
+        "GET /v1/voices/fit*": Operation.READ_FITS,
+    },
+)

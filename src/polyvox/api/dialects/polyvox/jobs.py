@@ -22,6 +22,7 @@ from polyvox.service.jobs.narrator import Narrator
 from polyvox.service.jobs.record import JobRecord
 from polyvox.service.jobs.service import DOOR as DOOR_NAME
 from polyvox.service.jobs.service import JobService, NewJob
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.voices.voices import VoiceService
 
@@ -64,7 +65,7 @@ async def submit_job(request: Request, jobs: Jobs, service: Service, voices: Voi
     fields = await read_fields(request, "file", further_files=("cover",))
     body = fields.parsed(NewJobBody)
     output, options = body.job_output, body.options
-    jobs.check_new(body.webhook)
+    jobs.check_new(body.webhook, owner)
     await _check_voices(body, service, voices, owner)
     async with jobs.intake():
         manuscript = await manuscript_of(body, fields.files, service.settings)
@@ -177,4 +178,10 @@ DOOR = Door(
     tags={"jobs": "Books and other long texts, spoken in the background."},
     manuscripts=(_PATH,),
     lifespan=_lifespan,
+    operations={
+        "POST /v1/jobs": Operation.SUBMIT_JOBS,
+        "POST /v1/jobs/*": Operation.CHANGE_JOBS,
+        "DELETE /v1/jobs/*": Operation.CHANGE_JOBS,
+        "GET /v1/jobs*": Operation.READ_JOBS,
+    },
 )

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.requests import HTTPConnection
 
-from polyvox.api.dependencies import Service
+from polyvox.api.dependencies import Owner, Service
 from polyvox.api.door import Door
-from polyvox.service.keys.record import KeyRecord, Scope
+from polyvox.service.keys.operations import Operation
+from polyvox.service.keys.record import KeyRecord
 from polyvox.service.keys.usage import Usage
 from polyvox.service.speech import SpeechService
 from polyvox.service.telemetry.key_names import ANONYMOUS
@@ -20,13 +21,13 @@ _Days = Annotated[int, Query(ge=1, le=366, description="How many days, today's i
 
 
 @router.get("/v1/usage")
-async def get_usage(connection: HTTPConnection, service: Service, days: _Days = 30) -> dict[str, Any]:
-    """What your key has used, by day in UTC, the limits it has, and what is left of them today.
+async def get_usage(connection: HTTPConnection, service: Service, owner: Owner, days: _Days = 30) -> dict[str, Any]:
+    """Show what your key has used, by day in UTC, the limits it has, and what is left of them today.
 
     A key with the scope `admin` sees all keys; a server without keys shows what all callers have used together.
     """
     caller: KeyRecord | None = getattr(connection.state, "key", None)
-    sees_all = caller is None or Scope.ADMIN in caller.scopes
+    sees_all = service.accounts.access.allows(Operation.READ_ALL_USAGE, owner)
     ledger = service.accounts.ledger
     found = await ledger.since(days, None if sees_all or caller is None else caller.name)
     records = service.accounts.keyring.active() if sees_all else [caller] if caller is not None else []
@@ -70,4 +71,11 @@ def _remaining(record: KeyRecord, today: Usage) -> dict[str, int]:
     return left
 
 
-DOOR = Door("usage", router, tags={"usage": "What keys have used."})
+DOOR = Door(
+    "usage",
+    router,
+    tags={"usage": "What keys have used."},
+    operations={
+        "GET /v1/usage": Operation.READ_USAGE,
+    },
+)

@@ -13,6 +13,7 @@ from polyvox.api.requests.body import JsonRoute, off_the_loop
 from polyvox.api.requests.forms import json_or_form, read_fields
 from polyvox.api.requests.schemas import ErrorBody, RequestBody
 from polyvox.errors import InvalidRequestError
+from polyvox.service.keys.operations import Operation
 from polyvox.service.voices.prompts import CacheKind
 from polyvox.service.voices.voices import Transcribe
 from polyvox.voices.fitted import shown_report
@@ -211,5 +212,10 @@ DOOR = Door(
     router,
     tags={"voices": "Voices that you register from a recording, or have fitted to one."},
     recordings=["/v1/voices*"],
-    registered=["/v1/voices*"],
+    operations={
+        "GET /v1/voices*": Operation.READ_VOICES,
+        "POST /v1/voices*": Operation.CHANGE_VOICES,
+        "PATCH /v1/voices/*": Operation.CHANGE_VOICES,
+        "DELETE /v1/voices/*": Operation.CHANGE_VOICES,
+    },
 )

@@ -14,6 +14,7 @@ from polyvox.api.middleware.clients import client_of, max_wait_of
 from polyvox.api.middleware.key_sources import KeySources
 from polyvox.api.sockets.json_socket import JsonSocket
 from polyvox.service.keys.client_addresses import ClientAddresses
+from polyvox.service.keys.operations import Operation
 
 PATH = "/v1/realtime/speech"
 
@@ -41,4 +42,7 @@ DOOR = Door(
     router,
     recordings=[PATH],
     keys=MappingProxyType({PATH: KeySources(queries=("api_key",), protocols=("polyvox-key.",))}),
+    operations={
+        "WS /v1/realtime/speech": Operation.SPEAK,
+    },
 )

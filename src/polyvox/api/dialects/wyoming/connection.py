@@ -17,11 +17,21 @@ from polyvox.errors import InvalidRequestError, OverloadedError, StalledError
 from polyvox.service.contexts.context_encoding import EncodedEvent, encoded_context
 from polyvox.service.contexts.speech_context import SpeechContext
 from polyvox.service.encoding import EncodedChunk, encoded
+from polyvox.service.keys.operations import Operation
 from polyvox.service.speech import SpeechService
 from polyvox.service.speech_request import SpeechRequest
 from polyvox.service.voices.voices import VoiceService
 from polyvox.voices.records import SHARED_OWNER
 
+EVENTS = {
+    "describe": Operation.LIST,
+    "ping": Operation.PROBE,
+    "synthesize": Operation.SPEAK,
+    "synthesize-start": Operation.SPEAK,
+    "synthesize-chunk": Operation.SPEAK,
+    "synthesize-stop": Operation.SPEAK,
+}
+"""The operation of every event that is answered."""
 _DOOR = "wyoming"
 _WIDTH = 2  # bytes of a sample
 _PAYLOAD_BYTES = 16_384
@@ -68,7 +78,7 @@ class WyomingConnection:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being spoken or waits for it."""
+        """True if nothing is being spoken or waits for it."""
         return not self._unfinished
 
     async def run(self) -> None:
@@ -108,6 +118,9 @@ class WyomingConnection:
                     raise StalledError("The client asked for nothing in a long time.") from error
 
     async def _answer(self, event: Event) -> None:
+        if event.type not in EVENTS:
+            return
+        self._service.accounts.access.require(EVENTS[event.type], SHARED_OWNER)
         match event.type:
             case "describe":
                 await self._writer.send(Event("info", await self._named.info()))
